@@ -1,0 +1,34 @@
+// What the binding files share: the rooms' entry points, and a Cancel that looks at Python's signals.
+#pragma once
+
+#include <chrono>
+#include <nanobind/nanobind.h>
+
+#include "hornbeam/cancel.hpp"
+
+namespace hornbeam {
+
+namespace nb = nanobind;
+
+void bind_column(nb::module_ &m);
+
+/// Looks at pending signals at most every 10 ms, taking the GIL only then. A handler that raised (Ctrl-C)
+/// becomes nb::python_error, which carries the Python exception through the native frames.
+class SignalCancel : public Cancel {
+  protected:
+    void look() override {
+        auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(10)) return;
+        last_ = now;
+        nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) {
+            request();
+            throw nb::python_error();
+        }
+    }
+
+  private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+} // namespace hornbeam

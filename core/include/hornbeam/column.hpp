@@ -1,0 +1,58 @@
+// An attribute as the grower sees it: encoded once, never sorted again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "hornbeam/cancel.hpp"
+
+namespace hornbeam {
+
+/// One entry of a presorted list: dense rank of the value in the upper half, row in the lower.
+using Entry = std::uint64_t;
+inline Entry make_entry(std::uint32_t rank, std::uint32_t row) {
+    return (Entry{rank} << 32) | row;
+}
+inline std::uint32_t rank_of(Entry e) { return static_cast<std::uint32_t>(e >> 32); }
+inline std::uint32_t row_of(Entry e) { return static_cast<std::uint32_t>(e); }
+
+/// Rows in ascending order of value, equal values in ascending order of row; missing rows left out.
+/// Invariant: ranks are dense from 0, and `floats` or `integers` (never both) holds the value of each rank.
+struct NumericColumn {
+    std::vector<Entry> entries;
+    std::vector<double> floats;
+    std::vector<std::int64_t> integers;
+    bool is_integer = false;
+    std::size_t n_ranks() const { return is_integer ? integers.size() : floats.size(); }
+};
+
+/// Category code per row in the order of the labels' UTF-8 bytes; -1 is missing.
+struct NominalColumn {
+    std::vector<std::int32_t> codes;
+    std::int32_t n_categories = 0;
+};
+
+using Column = std::variant<NumericColumn, NominalColumn>;
+
+struct EncodedTable {
+    std::size_t n_rows = 0;
+    std::vector<Column> columns;
+};
+
+/// A numeric array as it arrives: any stride, no copy.
+template <class T> struct Strided {
+    const T *data = nullptr;
+    std::ptrdiff_t stride = 1; // in elements
+    const T &operator[](std::size_t i) const { return data[static_cast<std::ptrdiff_t>(i) * stride]; }
+};
+
+/// NaN is missing; -0.0 and 0.0 share a rank; infinities are ordinary values.
+NumericColumn encode_floats(Strided<double> values, std::size_t n, const Cancel &cancel);
+/// `missing`, where given, is nonzero for a missing row.
+NumericColumn encode_integers(Strided<std::int64_t> values, const std::uint8_t *missing, std::size_t n,
+                              const Cancel &cancel);
+
+} // namespace hornbeam

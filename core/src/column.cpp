@@ -1,0 +1,1 @@
+#include "hornbeam/column.hpp"
