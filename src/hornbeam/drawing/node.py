@@ -45,8 +45,9 @@ class Legend:
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
 
 
-def draw_box(picture: Picture, node: PictureNode, legend: Legend, x: float, y: float, width: float) -> str:
+def draw_box(picture: Picture, index: int, legend: Legend, x: float, y: float, width: float) -> str:
     """One node with its upper left corner at x, y."""
+    node = picture.nodes[index]
     room = width - 2 * _PAD
     fill = legend.fill(node)
     parts = [element("title", escape(describe(picture, node))), _card(node, fill, x, y, width)]
@@ -57,7 +58,7 @@ def draw_box(picture: Picture, node: PictureNode, legend: Legend, x: float, y: f
         parts.append(label(x + _PAD, y + 19, node.prediction, room))
     parts.append(_bar(picture, node, legend, x + _PAD, y + 27, room))
     parts.append(label(x + _PAD, y + 50, _small_line(node), room, 11, "s"))
-    return element("g", "".join(parts))
+    return element("g", "".join(parts), data_node=index)
 
 
 def describe(picture: Picture, node: PictureNode) -> str:

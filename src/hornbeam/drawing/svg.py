@@ -14,6 +14,7 @@ RULES = (
     ".hb .l{font-size:11px;fill:var(--hb-soft);paint-order:stroke;stroke:var(--hb-card);stroke-width:4px;stroke-linejoin:round}"
     ".hb .m{fill:none;stroke:var(--hb-soft);stroke-dasharray:2 3}"
     ".hb .k{fill:var(--hb-ground)}"
+    ".hb .on>.b{stroke:var(--hb-ink);stroke-width:2px}.hb .e.on{stroke:var(--hb-accent)}.hb rect.on{stroke:var(--hb-ink);stroke-width:1.5px}"
 )
 
 
@@ -71,6 +72,8 @@ def frame(width: float, height: float, body: str, title: str, description: str, 
         viewBox=f"0 0 {width:.0f} {height:.0f}",
         width=f"{width:.0f}",
         height=f"{height:.0f}",
+        # In a page it may shrink a little to fit; below that its frame scrolls.
+        style=f"min-width:{0.78 * width:.0f}px" if inline else None,
     )
 
 

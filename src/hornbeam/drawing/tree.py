@@ -11,7 +11,7 @@ from .records import Picture
 from .svg import element, frame, label
 from .text import count_text, number_text, width_em
 
-PAGE_WIDTH = 1160.0
+PAGE_WIDTH = 1112.0
 _MARGIN = 14.0
 _MARKER = 30.0
 _LEGEND = 34.0
@@ -61,14 +61,14 @@ def _place_right(shown: tuple[Shown, ...], picture: Picture) -> _Places:
     longest = max((width_em(picture.nodes[node.index].branch) for node in shown if node.index > 0), default=0.0)
     gap = min(130.0, max(62.0, longest * 11 + 34))
     levels = 1 + max(node.depth for node in shown)
-    box = max(150.0, min(232.0, (PAGE_WIDTH + 60 - 2 * _MARGIN - _MARKER) / levels - gap))
+    box = max(150.0, min(232.0, (PAGE_WIDTH - 2 * _MARGIN - 124 + gap) / levels - gap))
     middle = across(shown, BOX_HEIGHT, 12.0)
     corners = tuple(
         (_MARGIN + node.depth * (box + gap), _MARGIN + _LEGEND + m - BOX_HEIGHT / 2)
         for node, m in zip(shown, middle, strict=True)
     )
     marked = any(node.hidden_leaves and node.index >= 0 for node in shown)
-    width = max(x for x, _ in corners) + box + _MARGIN + (112.0 if marked else 0.0)
+    width = max(x for x, _ in corners) + box + _MARGIN + (124.0 if marked else 0.0)
     return _Places(corners, box, width, _bottom(shown, corners, 0.0), False)
 
 
@@ -94,7 +94,7 @@ def _edge(picture: Picture, shown: tuple[Shown, ...], places: _Places, place: in
         return element("path", d=path, class_="m")
     this = picture.nodes[node.index]
     share = this.rows / picture.nodes[0].rows if picture.nodes[0].rows else 0.0
-    line = element("path", d=path, class_="e", stroke_width=1.5 + 7 * share)
+    line = element("path", d=path, class_="e", stroke_width=1.5 + 7 * share, data_node=node.index)
     if places.down:
         return line + label(x2, y2 - 9, this.branch, places.box - 8, 11, "l", "middle")
     return line + label(x2 - 7, y2 + 4, this.branch, x2 - x1 - 16, 11, "l", "end")
@@ -106,7 +106,7 @@ def _box(picture: Picture, node: Shown, places: _Places, place: int, legend: Leg
         text = f"… {count_text(node.hidden_branches)} more branches"
         small = f"{count_text(node.hidden_leaves)} leaves"
         return label(x + 10, y + 26, text, places.box - 12, 11, "s") + label(x + 10, y + 42, small, places.box, 11, "s")
-    box = draw_box(picture, picture.nodes[node.index], legend, x, y, places.box)
+    box = draw_box(picture, node.index, legend, x, y, places.box)
     if not node.hidden_leaves:
         return box
     text = f"… {count_text(node.hidden_leaves)} more leaves"
@@ -116,7 +116,7 @@ def _box(picture: Picture, node: Shown, places: _Places, place: int, legend: Leg
         return stub + box + label(middle, bottom + 24, text, places.box, 11, "s", "middle")
     right, middle = x + places.box, y + BOX_HEIGHT / 2
     stub = element("path", d=f"M{right:.1f} {middle:.1f}h12", class_="m")
-    return stub + box + label(right + 16, middle + 4, text, 100.0, 11, "s")
+    return stub + box + label(right + 16, middle + 4, text, 118.0, 11, "s")
 
 
 def _legend(picture: Picture, legend: Legend, width: float) -> str:
