@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -41,7 +42,8 @@ class LazyGroup(click.Group):
 
 def _guarded(group: click.Group, args: list[str], debug: bool) -> int:
     try:
-        with group.make_context("hornbeam", args) as context:
+        with group.make_context("hornbeam", list(args)) as context:
+            context.meta["hornbeam.line"] = shlex.join(["hornbeam", *args])
             group.invoke(context)
             sys.stdout.flush()
         return 0

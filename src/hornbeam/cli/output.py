@@ -1,11 +1,10 @@
-"""What the command gives out: whole files or none, plain or coloured lines, progress for a watching person."""
+"""What the command gives out: whole files or none, plain or coloured lines, a spinner for a watching person."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,55 +14,14 @@ import click
 from hornbeam.errors import StorageError, UsageError
 
 
-def write_files(contents: Sequence[tuple[str, bytes]]) -> None:
-    """Write every file completely beside its place, then put all in place; on an error leave nothing behind."""
-    ready: list[tuple[str, str]] = []
-    place = ""
+def write_file(place: str, content: bytes) -> None:
+    """Put a whole file in its place or leave what is there; StorageError says why it could not be done."""
+    from hornbeam.model.store import reason, replace_file
+
     try:
-        for place, content in contents:
-            ready.append((_write_beside(place, content), place))
-        while ready:
-            temporary, place = ready[0]
-            os.replace(temporary, place)
-            ready.pop(0)
-            _sync_directory(Path(place).parent)
+        replace_file(os.path.realpath(place), content)
     except OSError as error:
-        raise StorageError(f"cannot write {place!r}: {error.strerror or error}; choose a place that can be written") from None
-    finally:
-        for temporary, _ in ready:
-            Path(temporary).unlink(missing_ok=True)
-
-
-def _write_beside(place: str, content: bytes) -> str:
-    target = Path(place)
-    if target.is_dir():
-        raise IsADirectoryError(21, "it is a directory", place)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp is private by design; a result gets the permissions that any new file would have.
-        os.chmod(temporary, 0o666 & ~_umask())
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return temporary
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
 
 
 def check_places(*places: str | None) -> None:
