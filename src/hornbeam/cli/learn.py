@@ -61,6 +61,8 @@ class Learned:
 def learn(data: pa.Table, plan: Plan, **facts: Any) -> Learned:
     """Grow and score a tree; `facts` are further fields of the study (command, data_name, ...)."""
     check_targets(data, plan.targets)
+    if data.num_rows == 0:
+        raise DataError(f"zero rows: the data has {data.num_columns} columns and no row; at least one row is needed")
     task = plan.task or choose_task(data, plan.targets)
     if task == "classification" and len(plan.targets) > 1:
         raise UsageError(f"{len(plan.targets)} targets for classification; give one --target, or --task regression")

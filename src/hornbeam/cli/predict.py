@@ -42,9 +42,7 @@ def command(model: str, data: str, sql: str | None, proba: bool, threads: int, o
         write_file(output, content)
         click.echo(f"{answers.num_rows} answers written to {output}", err=True)
     else:
-        stream = click.get_binary_stream("stdout")
-        stream.write(content)
-        stream.flush()
+        click.echo(content, nl=False)
 
 
 def answers_of(stored: StoredModel, table: Any, proba: bool, threads: int) -> pa.Table:
