@@ -42,12 +42,16 @@ def draw_tree(picture: Picture, depth: int = 4, *, inline: bool = False, title: 
 
 
 def _place(shown: tuple[Shown, ...], picture: Picture) -> _Places:
-    down = _place_down(shown)
-    return down if down.width <= PAGE_WIDTH else _place_right(shown, picture)
+    """Top-down with the widest boxes that fit the page; where not even narrow ones do, from left to right."""
+    for box in (230.0, 200.0, 172.0):
+        down = _place_down(shown, box)
+        if down.width <= PAGE_WIDTH:
+            return down
+    return _place_right(shown, picture)
 
 
-def _place_down(shown: tuple[Shown, ...]) -> _Places:
-    box, step = 172.0, BOX_HEIGHT + 50.0
+def _place_down(shown: tuple[Shown, ...], box: float) -> _Places:
+    step = BOX_HEIGHT + 50.0
     middle = across(shown, box, 16.0)
     corners = tuple(
         (_MARGIN + m - box / 2, _MARGIN + _LEGEND + node.depth * step) for node, m in zip(shown, middle, strict=True)

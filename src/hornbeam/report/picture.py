@@ -11,7 +11,7 @@ from hornbeam.drawing.text import count_text, number_text
 from hornbeam.model import Tree
 from hornbeam.table import Table
 
-_NUMERIC, _SUBSET, _VALUE, _MULTIWAY = 1, 2, 3, 4
+_NUMERIC, _SUBSET, _MULTIWAY = 1, 2, 4
 _MOST_QUESTIONS = 24
 _MOST_LABELS = 400
 _MOST_NODES = 4000
@@ -47,7 +47,7 @@ def picture_of(tree: Tree) -> Picture:
 
 
 def question(tree: Tree, arrays: dict[str, list[Any]], node: int) -> str:
-    """What a node asks, short: `age ≤ 37.5`, `colour in red, blue`, `colour = red`, `colour`; empty at a leaf."""
+    """What a node asks, short: `age ≤ 37.5`, `colour = red`, or `colour` where the branches name its labels."""
     kind = arrays["kind"][node]
     if not kind:
         return ""
@@ -56,10 +56,17 @@ def question(tree: Tree, arrays: dict[str, list[Any]], node: int) -> str:
         return f"{attribute.name} ≤ {attribute.format(arrays['threshold_integer'][node])}"
     if kind == _NUMERIC:
         return f"{attribute.name} ≤ {number_text(arrays['threshold'][node], 5)}"
-    if kind == _MULTIWAY:
+    if _names_labels(arrays, node):
         return attribute.name
-    labels = _branch_labels(tree, arrays, node, 0)
-    return f"{attribute.name} = {labels}" if kind == _VALUE or ", " not in labels else f"{attribute.name} in {labels}"
+    return f"{attribute.name} = {_branch_labels(tree, arrays, node, 0)}"
+
+
+def _names_labels(arrays: dict[str, list[Any]], node: int) -> bool:
+    """Whether the branches carry labels: several go along one branch, or every label has its own."""
+    if arrays["kind"][node] == _MULTIWAY:
+        return True
+    begin, end = arrays["branch_start"][node], arrays["branch_start"][node + 1]
+    return arrays["kind"][node] == _SUBSET and arrays["branch_child"][begin:end].count(0) > 1
 
 
 def _branch_labels(tree: Tree, arrays: dict[str, list[Any]], node: int, child: int) -> str:
@@ -74,7 +81,7 @@ def _parents(tree: Tree, arrays: dict[str, list[Any]]) -> tuple[list[int], list[
     for node in range(tree.n_nodes):
         for place, child in enumerate(tree.children(node)):
             parents[child] = node
-            if arrays["kind"][node] == _MULTIWAY:
+            if _names_labels(arrays, node):
                 branches[child] = _branch_labels(tree, arrays, node, place)
             else:
                 branches[child] = ("yes", "no")[place]

@@ -15,6 +15,7 @@ _BRAND = (
 _MOST_MATRIX = 12
 _MOST_BARS = 12
 _MOST_BOXES = 90
+_EASY_BOXES = 19
 _MOST_TEXT_LINES = 2000
 
 
@@ -27,7 +28,7 @@ def heading(study: Study) -> str:
 
 
 def _headline(score: Score, study: Study) -> str:
-    where = "held-out rows" if score.held_out else "training rows"
+    where = f'<span class="whole">{"held-out" if score.held_out else "training"} rows</span>'
     if score.measure == "accuracy":
         right = round(score.value * score.rows)
         return (
@@ -92,7 +93,7 @@ def _seconds(seconds: float) -> str:
 def tree_section(study: Study) -> str:
     """The tree as boxes, with a choice of depths where it is deep; the choice works without script."""
     depths = drawn_depths(study.picture)
-    start = depths[-1] if len(depths) == 1 else min(depths, key=lambda depth: abs(depth - 3))
+    start = first_depth(study.picture, depths)
     hint = "A box asks a question or gives an answer; the bar is how the rows there divide; a branch is as thick as its share of the rows."
     if study.task == "regression":
         hint = "A box asks a question or gives an answer; the dot is the mean there, its band one standard deviation; a branch is as thick as its share of the rows."
@@ -108,6 +109,12 @@ def tree_section(study: Study) -> str:
         rules += f"#d{depth}:checked~.v{depth}{{display:block}}#d{depth}:checked~.depths label[for=d{depth}]{{background:var(--hb-ink);color:var(--hb-card);border-color:var(--hb-ink)}}"
     choose = f'<div class="depths" aria-hidden="true">levels shown {labels}</div>' if len(depths) > 1 else ""
     return f'<section><h2>The tree</h2><p class="hint">{hint}</p><style>{rules}</style>{picks}{choose}{views}</section>'
+
+
+def first_depth(picture: Picture, depths: list[int]) -> int:
+    """The deepest choice that still is an easy picture."""
+    easy = [d for d in depths if sum(node.depth <= d for node in picture.nodes) <= _EASY_BOXES]
+    return easy[-1] if easy else depths[0]
 
 
 def drawn_depths(picture: Picture) -> list[int]:

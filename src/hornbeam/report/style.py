@@ -12,7 +12,7 @@ main{max-width:1220px;margin:0 auto;padding:40px 28px 64px}
 header .brand{display:flex;align-items:center;gap:9px;color:var(--hb-soft);font-size:14px;letter-spacing:.02em}
 header .brand svg{display:block}
 h1{font-size:clamp(26px,3.4vw,38px);line-height:1.18;margin:18px 0 8px;letter-spacing:-.015em;font-weight:680;overflow-wrap:anywhere}
-h1 em{font-style:normal;color:var(--hb-accent)}
+h1 .whole{white-space:nowrap}h1 em{font-style:normal;color:var(--hb-accent)}
 .lead{font-size:18px;color:var(--hb-soft);margin:0 0 26px;max-width:62em;overflow-wrap:anywhere}
 h2{font-size:20px;margin:0 0 4px;font-weight:650;letter-spacing:-.005em}
 .hint{color:var(--hb-soft);font-size:14px;margin:0 0 14px}
@@ -45,7 +45,7 @@ td.r+td,th.r+th{padding-left:18px}td.r,th.r{text-align:right;font-variant-numeri
 .matrix td i{position:absolute;inset:0;border-radius:4px}
 .matrix td span{position:relative}
 .matrix th{padding:4px 10px;max-width:150px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.matrix th.side{text-align:right}
+.matrix th.side{text-align:right;vertical-align:middle}
 .depths{display:flex;flex-wrap:wrap;gap:6px;margin:0 0 12px;font-size:14px;align-items:center;color:var(--hb-soft)}
 .depths label{border:1px solid var(--hb-line);border-radius:999px;padding:3px 13px;cursor:pointer;color:var(--hb-ink)}
 .view{display:none}
