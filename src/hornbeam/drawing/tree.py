@@ -65,7 +65,7 @@ def _place_right(shown: tuple[Shown, ...], picture: Picture) -> _Places:
     longest = max((width_em(picture.nodes[node.index].branch) for node in shown if node.index > 0), default=0.0)
     gap = min(130.0, max(62.0, longest * 11 + 34))
     levels = 1 + max(node.depth for node in shown)
-    box = max(150.0, min(232.0, (PAGE_WIDTH - 2 * _MARGIN - 124 + gap) / levels - gap))
+    box = max(178.0, min(232.0, (PAGE_WIDTH - 2 * _MARGIN - 124 + gap) / levels - gap))
     middle = across(shown, BOX_HEIGHT, 12.0)
     corners = tuple(
         (_MARGIN + node.depth * (box + gap), _MARGIN + _LEGEND + m - BOX_HEIGHT / 2)

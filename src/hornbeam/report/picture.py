@@ -55,7 +55,8 @@ def question(tree: Tree, arrays: dict[str, list[Any]], node: int) -> str:
     if kind == _NUMERIC and attribute.is_integer:
         return f"{attribute.name} ≤ {attribute.format(arrays['threshold_integer'][node])}"
     if kind == _NUMERIC:
-        return f"{attribute.name} ≤ {number_text(arrays['threshold'][node], 5)}"
+        threshold = arrays["threshold"][node]
+        return f"{attribute.name} ≤ {number_text(threshold, 5 if abs(threshold) >= 1 else 4)}"
     if _names_labels(arrays, node):
         return attribute.name
     return f"{attribute.name} = {_branch_labels(tree, arrays, node, 0)}"

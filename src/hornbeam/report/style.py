@@ -30,7 +30,7 @@ section{background:var(--hb-card);border:1px solid var(--hb-line);border-radius:
 
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:18px;align-items:stretch}
 .pair section{margin:0;min-width:0}
-.bars{display:grid;grid-template-columns:minmax(90px,34%) 1fr auto;gap:7px 12px;align-items:center;font-size:14px}
+.bars{display:grid;grid-template-columns:fit-content(46%) 1fr auto;gap:7px 12px;align-items:center;font-size:14px}
 .bars .n{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .bars .v{color:var(--hb-soft);font-variant-numeric:tabular-nums;text-align:right}
 .bars .b{height:12px;border-radius:3px;background:var(--hb-c0);min-width:2px}
@@ -57,7 +57,7 @@ summary{cursor:pointer;font-weight:600;color:var(--hb-soft);font-size:14px;margi
 .meta{display:grid;grid-template-columns:max-content 1fr;gap:4px 18px;font-size:14px;margin:0}
 .meta dt{color:var(--hb-soft)}.meta dd{margin:0;overflow-wrap:anywhere}
 .ask{display:grid;grid-template-columns:minmax(0,1.15fr) minmax(0,1fr);gap:26px}
-.fields{display:grid;grid-template-columns:repeat(auto-fill,minmax(170px,1fr));gap:10px 14px;align-content:start}
+.fields{display:grid;grid-template-columns:repeat(auto-fill,minmax(132px,1fr));gap:10px 14px;align-content:start}
 .fields label{font-size:13px;color:var(--hb-soft);display:block;min-width:0}
 .fields label span{display:block;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .fields input,.fields select{width:100%;font:inherit;font-size:14px;color:var(--hb-ink);background:var(--hb-ground);border:1px solid var(--hb-line);border-radius:7px;padding:5px 8px;margin-top:2px}
@@ -68,8 +68,8 @@ summary{cursor:pointer;font-weight:600;color:var(--hb-soft);font-size:14px;margi
 footer{color:var(--hb-soft);font-size:13.5px;text-align:center;margin-top:30px}
 a:focus-visible,input:focus-visible+label,.depths label:focus-within{outline:2px solid var(--hb-c0);outline-offset:2px}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-@media (max-width:760px){main{padding:22px 14px 40px}section{padding:16px 15px;border-radius:12px}.pair,.ask{grid-template-columns:1fr}.lead{font-size:16px}.card{padding:12px 14px}.card b{font-size:23px}.cards{grid-template-columns:1fr 1fr}}
-@media print{@page{margin:14mm}body{background:#fff;font-size:11pt}main{max-width:none;padding:0}section,.card{border-color:#bbb;break-inside:avoid}.pair{break-inside:avoid}
+@media screen and (max-width:760px){main{padding:22px 14px 40px}section{padding:16px 15px;border-radius:12px}.pair,.ask{grid-template-columns:1fr}.lead{font-size:16px}.card{padding:12px 14px}.card b{font-size:23px}.cards{grid-template-columns:1fr 1fr}}
+@media print{@page{margin:14mm}body{background:#fff;font-size:11pt}main{max-width:none;padding:0}h1{font-size:21pt;margin-top:8px}.lead{font-size:11pt;margin-bottom:12px}.cards{grid-template-columns:repeat(5,1fr);gap:8px}.card{padding:8px 11px}.card b{font-size:15pt}.card span{font-size:8.5pt}section{padding:12px 14px;margin:10px 0}section,.card{border-color:#bbb;break-inside:avoid}.pair{break-inside:avoid}
 .depths,.ask-section,.no-print{display:none!important}.scroll{overflow:visible}.scroll>svg{min-width:0!important;height:auto;max-width:100%}
 pre{max-height:none;overflow:visible;white-space:pre-wrap;font-size:8.5pt}.long{break-inside:auto}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 """
