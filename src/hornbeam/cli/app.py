@@ -1,4 +1,4 @@
-"""The command group: commands found by name and imported when asked for, errors turned into one line and an exit code."""
+"""The command group: commands imported when asked for, errors turned into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = getattr(importlib.import_module(f"hornbeam.cli.{cmd_name}"), "command")
+        command = importlib.import_module(f"hornbeam.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
 

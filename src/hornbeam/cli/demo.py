@@ -10,10 +10,24 @@ _DEPTH_ON_SCREEN = 4
 
 
 @click.command("demo", short_help="See the main job on built-in data.")
-@click.option("--data", "name", default="mushroom", show_default=True, metavar="NAME",
-              help="A built-in set: mushroom, breast_cancer, wine, iris, digits, diabetes, linnerud; or one of HORNBEAM_DATA.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Seed of the hold-out draw.")
-@click.option("--report", default="hornbeam-demo.html", show_default=True, metavar="FILE", help="Where to write the page.")
+@click.option(
+    "--data",
+    "name",
+    default="mushroom",
+    show_default=True,
+    metavar="NAME",
+    help="mushroom, breast_cancer, wine, iris, digits, diabetes, linnerud, or a set of HORNBEAM_DATA.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Seed of the hold-out draw."
+)
+@click.option(
+    "--report",
+    default="hornbeam-demo.html",
+    show_default=True,
+    metavar="FILE",
+    help="Where to write the page.",
+)
 @common_options
 @click.pass_context
 def command(context: click.Context, name: str, seed: int, report: str, as_json: bool) -> None:
@@ -28,7 +42,14 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
 
     with working(f"reading {name}"):
         dataset = load(name)
-    plan = Plan(dataset.targets, task=dataset.task, nominal_features=dataset.nominal, min_samples_leaf=5, test=0.25, seed=seed)
+    plan = Plan(
+        dataset.targets,
+        task=dataset.task,
+        nominal_features=dataset.nominal,
+        min_samples_leaf=5,
+        test=0.25,
+        seed=seed,
+    )
     with working("growing the tree"):
         learned = learn(
             dataset.rows,

@@ -62,10 +62,14 @@ def learn(data: pa.Table, plan: Plan, **facts: Any) -> Learned:
     """Grow and score a tree; `facts` are further fields of the study (command, data_name, ...)."""
     check_targets(data, plan.targets)
     if data.num_rows == 0:
-        raise DataError(f"zero rows: the data has {data.num_columns} columns and no row; at least one row is needed")
+        raise DataError(
+            f"zero rows: the data has {data.num_columns} columns and no row; at least one row is needed"
+        )
     task = plan.task or choose_task(data, plan.targets)
     if task == "classification" and len(plan.targets) > 1:
-        raise UsageError(f"{len(plan.targets)} targets for classification; give one --target, or --task regression")
+        raise UsageError(
+            f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
+        )
     parameters = Parameters(
         criterion=plan.criterion or ("gini" if task == "classification" else "variance"),
         nominal=plan.nominal,
@@ -76,7 +80,9 @@ def learn(data: pa.Table, plan: Plan, **facts: Any) -> Learned:
     ).checked(task=task)
     attributes = data.drop_columns(list(plan.targets))
     if attributes.num_columns == 0:
-        raise DataError(f"zero columns besides the target {plan.targets[0]!r}; at least one attribute is needed")
+        raise DataError(
+            f"zero columns besides the target {plan.targets[0]!r}; at least one attribute is needed"
+        )
     if task == "classification":
         return _learn_classes(data, attributes, plan, parameters, facts)
     return _learn_numbers(data, attributes, plan, parameters, facts)
@@ -89,7 +95,9 @@ def check_targets(data: pa.Table, targets: tuple[str, ...]) -> None:
         if target not in names:
             raise UsageError(f"--target {target!r} is not a column; {_near(target, names)}")
         if names.count(target) > 1:
-            raise DataError(f"{names.count(target)} columns are named {target!r}; rename them so that names are unique")
+            raise DataError(
+                f"{names.count(target)} columns are named {target!r}; rename them so that names are unique"
+            )
     if len(set(targets)) < len(targets):
         raise UsageError("a --target is given twice; name each once")
 
@@ -116,7 +124,9 @@ def choose_task(data: pa.Table, targets: tuple[str, ...]) -> str:
     return "regression" if numeric else "classification"
 
 
-def hold_out(groups: NDArray[np.int32], share: float | None, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def hold_out(
+    groups: NDArray[np.int32], share: float | None, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows to grow from and rows to score, drawn within each group; every group keeps a row to grow from."""
     n = len(groups)
     if share is None:
@@ -129,7 +139,9 @@ def hold_out(groups: NDArray[np.int32], share: float | None, seed: int) -> tuple
     place = np.arange(n) - begins[groups[ranked]]
     test = place < taken[groups[ranked]]
     if not test.any():
-        raise DataError(f"--test {share} of {n} rows leaves no row to score; use a larger share or leave it out")
+        raise DataError(
+            f"--test {share} of {n} rows leaves no row to score; use a larger share or leave it out"
+        )
     return np.sort(ranked[~test]), np.sort(ranked[test])
 
 
@@ -157,7 +169,9 @@ def _learn_numbers(
     values = np.column_stack([encode_targets(_column(data, target)) for target in plan.targets])
     grown, held = hold_out(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
-    tree, seconds = _grow(table, NumericTarget(np.ascontiguousarray(values[grown]), plan.targets), parameters, plan.threads)
+    tree, seconds = _grow(
+        table, NumericTarget(np.ascontiguousarray(values[grown]), plan.targets), parameters, plan.threads
+    )
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = values[held] if len(held) else values[grown]
     answered = tree.predict_means(scored, plan.threads)
@@ -171,14 +185,17 @@ def _column(data: pa.Table, target: str) -> pa.ChunkedArray:
     column = data.column(target)
     if column.null_count:
         raise DataError(
-            f"target {target!r} is missing in {column.null_count} of {len(column)} rows; remove those rows or fill them in"
+            f"target {target!r} is missing in {column.null_count} of {len(column)} rows; "
+            "remove those rows or fill them in"
         )
     return column
 
 
 def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
     chosen = attributes if len(rows) == attributes.num_rows else attributes.take(rows)
-    return from_data(chosen, nominal_features=list(plan.nominal_features) if plan.nominal_features else "from_dtype")
+    return from_data(
+        chosen, nominal_features=list(plan.nominal_features) if plan.nominal_features else "from_dtype"
+    )
 
 
 def _grow(

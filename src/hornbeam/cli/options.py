@@ -29,16 +29,45 @@ class Count(click.ParamType):
 def tree_options(function: F) -> F:
     """The parameters of a tree, as options."""
     options = (
-        click.option("--criterion", metavar="NAME", help="gini, entropy or gain_ratio; regression: variance."),
-        click.option("--nominal", metavar="KIND", default="subset", show_default=True,
-                     help="Tests on nominal attributes: subset, value or multiway."),
-        click.option("--nominal-features", metavar="NAMES", multiple=True,
-                     help="Columns whose values are labels although they look like numbers: a,b (may be repeated)."),
+        click.option(
+            "--criterion", metavar="NAME", help="gini, entropy or gain_ratio; regression: variance."
+        ),
+        click.option(
+            "--nominal",
+            metavar="KIND",
+            default="subset",
+            show_default=True,
+            help="Tests on nominal attributes: subset, value or multiway.",
+        ),
+        click.option(
+            "--nominal-features",
+            metavar="NAMES",
+            multiple=True,
+            help="Columns whose values are labels although they look like numbers: a,b (may be repeated).",
+        ),
         click.option("--max-depth", type=int, metavar="N", help="The most tests on a path."),
-        click.option("--min-samples-split", type=Count(), default="2", show_default=True, help="Rows that a node needs to be split."),
-        click.option("--min-samples-leaf", type=Count(), default="1", show_default=True, help="Rows that every branch needs."),
-        click.option("--min-impurity-decrease", type=float, default=0.0, metavar="X", help="The least that a split must gain."),
-    )  # fmt: skip
+        click.option(
+            "--min-samples-split",
+            type=Count(),
+            default="2",
+            show_default=True,
+            help="Rows that a node needs to be split.",
+        ),
+        click.option(
+            "--min-samples-leaf",
+            type=Count(),
+            default="1",
+            show_default=True,
+            help="Rows that every branch needs.",
+        ),
+        click.option(
+            "--min-impurity-decrease",
+            type=float,
+            default=0.0,
+            metavar="X",
+            help="The least that a split must gain.",
+        ),
+    )
     for option in reversed(options):
         function = option(function)
     return function
@@ -46,7 +75,9 @@ def tree_options(function: F) -> F:
 
 def common_options(function: F) -> F:
     """What every command takes."""
-    function = click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")(function)
+    function = click.option(
+        "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
+    )(function)
     return click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")(function)
 
 

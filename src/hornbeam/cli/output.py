@@ -1,4 +1,4 @@
-"""What the command gives out: whole files or none, plain or coloured lines, a spinner for a watching person."""
+"""What the command gives out: whole files or none, plain or coloured lines, a spinner for who watches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def check_places(*places: str | None) -> None:
     for place in named:
         parent = Path(place).parent
         if not parent.is_dir():
-            raise StorageError(f"cannot write {place!r}: there is no directory {str(parent)!r}; create it first")
+            raise StorageError(
+                f"cannot write {place!r}: there is no directory {str(parent)!r}; create it first"
+            )
         if Path(place).is_dir():
             raise StorageError(f"cannot write {place!r}: it is a directory; name a file")
     if len({os.path.realpath(place) for place in named}) < len(named):

@@ -19,11 +19,19 @@ if TYPE_CHECKING:
 @click.argument("data")
 @click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file.")
 @click.option("--proba", is_flag=True, help="Add the share of each class in the leaf.")
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="The answers do not depend on them.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="The answers do not depend on them.",
+)
 @click.option("-o", "--output", metavar="FILE", help="Write the answers here instead of stdout (CSV).")
 @common_options
-def command(model: str, data: str, sql: str | None, proba: bool, threads: int, output: str | None, as_json: bool) -> None:
-    """Answer for every row of DATA with MODEL, a file that hornbeam fit wrote; columns are matched by name."""
+def command(
+    model: str, data: str, sql: str | None, proba: bool, threads: int, output: str | None, as_json: bool
+) -> None:
+    """Answer for every row of DATA with MODEL, a file of hornbeam fit; columns are matched by name."""
     from .output import check_places, working, write_file
 
     check_places(output)
@@ -53,7 +61,9 @@ def answers_of(stored: StoredModel, table: Any, proba: bool, threads: int) -> pa
     tree = stored.tree
     if tree.classes is None:
         means = tree.predict_means(table, threads)
-        names = ["prediction"] if tree.n_targets == 1 else [f"prediction:{name}" for name in tree.targets or ()]
+        names = (
+            ["prediction"] if tree.n_targets == 1 else [f"prediction:{name}" for name in tree.targets or ()]
+        )
         return pa.table([pa.array(means[:, index]) for index in range(tree.n_targets)], names=names)
     leaves = tree.apply(table, threads)
     codes = tree.leaf_class[leaves]

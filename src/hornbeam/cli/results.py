@@ -32,7 +32,8 @@ def _measure(score: Score) -> str:
 def _score_text(score: Score) -> str:
     if score.measure == "accuracy":
         right = round(score.value * score.rows)
-        return f"{score.value:.4f} ({right} of {score.rows} rows; always the most common class: {score.baseline:.4f})"
+        guess = f"always the most common class: {score.baseline:.4f}"
+        return f"{score.value:.4f} ({right} of {score.rows} rows; {guess})"
     errors = ", ".join(f"{error:.6g}" for error in score.mean_absolute_error)
     return f"{score.value:.4f} ({score.rows} rows; mean absolute error {errors})"
 

@@ -1,4 +1,4 @@
-"""Data sets by name: one of our own, those that scikit-learn bundles, and a directory of the user's (HORNBEAM_DATA)."""
+"""Data sets by name: one of our own, those that scikit-learn bundles, a directory of the user's."""
 
 from .loading import Dataset, load, names
 

@@ -45,7 +45,11 @@ def names() -> tuple[str, ...]:
     """Every name that `load` knows here and now."""
     directory = os.environ.get(DIRECTORY_VARIABLE)
     own = sorted(_schema_entries(Path(directory))) if directory else []
-    return ("mushroom", *sorted(_BUNDLED), *(name for name in own if name not in _BUNDLED and name != "mushroom"))
+    return (
+        "mushroom",
+        *sorted(_BUNDLED),
+        *(name for name in own if name not in _BUNDLED and name != "mushroom"),
+    )
 
 
 def load(name: str) -> Dataset:
@@ -64,7 +68,7 @@ def load(name: str) -> Dataset:
 
 
 def _load_mushroom() -> Dataset:
-    """8124 mushrooms of 22 nominal attributes, 2480 stalk roots missing (UCI; the Audubon field guide, 1981)."""
+    """8124 mushrooms, 22 nominal attributes, 2480 stalk roots missing (UCI; Audubon field guide, 1981)."""
     from hornbeam.table import read_path
 
     with resources.as_file(resources.files(__package__) / "mushroom.csv.gz") as path:
@@ -81,7 +85,9 @@ def _load_bundled(name: str) -> Dataset:
     bunch = getattr(datasets, f"load_{name}")()
     matrix = np.asarray(bunch.data, dtype=np.float64)
     columns = {str(column): matrix[:, j] for j, column in enumerate(bunch.feature_names)}
-    digest = hashlib.sha256(np.ascontiguousarray(matrix).tobytes() + np.asarray(bunch.target).tobytes()).hexdigest()
+    digest = hashlib.sha256(
+        np.ascontiguousarray(matrix).tobytes() + np.asarray(bunch.target).tobytes()
+    ).hexdigest()
     targets = tuple(map(str, bunch.target_names)) if name == "linnerud" else (target,)
     if task == "classification":
         labels = [str(bunch.target_names[code]) for code in bunch.target]
@@ -107,7 +113,10 @@ def _load_own(name: str, directory: Path) -> Dataset:
     targets = tuple(column for column, _, role in columns if role == "target")
     kinds = {column: kind for column, kind, _ in columns}
     if set(kinds) != set(rows.column_names) or not targets:
-        raise DataError(f"{str(path)!r} and its lines in schema.csv do not agree; columns are {', '.join(rows.column_names[:8])}")
+        raise DataError(
+            f"{str(path)!r} and its lines in schema.csv do not agree; "
+            f"the file's columns are {', '.join(rows.column_names[:8])}"
+        )
     task = "classification" if kinds[targets[0]] == "nominal" else "regression"
     if task == "classification":
         place = rows.column_names.index(targets[0])
@@ -124,7 +133,8 @@ def _schema_entries(directory: Path) -> dict[str, tuple[Path, list[tuple[str, st
             lines = list(csv.DictReader(stream))
     except OSError as error:
         raise StorageError(
-            f"{str(schema)!r} cannot be read: {error.strerror or error}; {DIRECTORY_VARIABLE} must name a directory with it"
+            f"{str(schema)!r} cannot be read: {error.strerror or error}; "
+            f"{DIRECTORY_VARIABLE} must name a directory with it"
         ) from None
     if lines and not {"file", "column", "kind", "role"} <= set(lines[0]):
         raise DataError(f"{str(schema)!r} needs the columns file, position, column, kind, role")

@@ -13,7 +13,7 @@ _NARROWEST = 0.8
 
 
 def draw_icicle(picture: Picture, *, inline: bool = False, title: str = "The whole tree at a glance") -> str:
-    """An SVG in which even thousands of nodes show their proportions; slivers are joined into one grey block."""
+    """An SVG in which even thousands of nodes show their proportions; slivers become one grey block."""
     legend = Legend.of(picture)
     levels = picture.depth + 1
     band = max(6.0, min(34.0, _MOST_HEIGHT / levels))
@@ -28,7 +28,9 @@ def draw_icicle(picture: Picture, *, inline: bool = False, title: str = "The who
             continue
         blocks.append(_block(picture, index, legend, x, y, width, band))
     body = "".join(_joined(slivers, band)) + "".join(blocks)
-    described = f"{picture.leaves_below[0]} leaves on {levels} levels; the width of a block is its share of the rows"
+    described = (
+        f"{picture.leaves_below[0]} leaves on {levels} levels; the width of a block is its share of the rows"
+    )
     return frame(WIDTH, levels * band + 1, body, title, described, inline)
 
 
@@ -43,7 +45,9 @@ def _starts(picture: Picture) -> list[float]:
     return start
 
 
-def _block(picture: Picture, index: int, legend: Legend, x: float, y: float, width: float, band: float) -> str:
+def _block(
+    picture: Picture, index: int, legend: Legend, x: float, y: float, width: float, band: float
+) -> str:
     node = picture.nodes[index]
     purity = max((share for _, share in node.shares), default=1.0)
     # Inner nodes step back: the eye should find the leaves.
@@ -52,9 +56,18 @@ def _block(picture: Picture, index: int, legend: Legend, x: float, y: float, wid
         strength = 0.95 if not node.children else 0.35
     parts = [element("title", escape(_path_text(picture, index)))]
     parts.append(
-        element("rect", x=x, y=y, width=max(width - 0.8, 0.4), height=band - 0.8, rx=min(2.0, width / 4),
-                style=f"fill:{legend.fill(node)}", fill_opacity=f"{strength:.2f}", data_node=index)
-    )  # fmt: skip
+        element(
+            "rect",
+            x=x,
+            y=y,
+            width=max(width - 0.8, 0.4),
+            height=band - 0.8,
+            rx=min(2.0, width / 4),
+            style=f"fill:{legend.fill(node)}",
+            fill_opacity=f"{strength:.2f}",
+            data_node=index,
+        )
+    )
     if width > 64 and band >= 16:
         # On a dark block of a numeric prediction ink would drown: the halo of class l keeps it readable.
         text = node.test or node.prediction

@@ -1,4 +1,4 @@
-"""Tidy places for the boxes of a tree: siblings as close as their outlines allow, a parent over their middle."""
+"""Tidy places for boxes: siblings as close as their outlines allow, a parent over their middle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Shown:
 
 
 def visible_part(picture: Picture, depth: int, most_branches: int = 12) -> tuple[Shown, ...]:
-    """The nodes down to a depth, breadth first; what lies below or beside is counted, not dropped silently."""
+    """The nodes down to a depth, breadth first; what lies below or beside is counted, never just dropped."""
     leaves = picture.leaves_below
     shown: list[Shown] = [Shown(0, -1, 0, ())]
     place = 0
@@ -79,9 +79,13 @@ def across(shown: Sequence[Shown], extent: float, gap: float) -> list[float]:
 
 
 def _join(
-    children: tuple[int, ...], offset: list[float], low: list[list[float]], high: list[list[float]], step: float
+    children: tuple[int, ...],
+    offset: list[float],
+    low: list[list[float]],
+    high: list[list[float]],
+    step: float,
 ) -> None:
-    """Place the children side by side; the joined outline, relative to the parent, is left at the first child."""
+    """Place children side by side; the first is left with the outline of all, seen from the parent."""
     at = [0.0]
     joined_low, joined_high = list(low[children[0]]), list(high[children[0]])
     for child in children[1:]:

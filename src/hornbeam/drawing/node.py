@@ -24,7 +24,7 @@ class Legend:
 
     @classmethod
     def of(cls, picture: Picture) -> Legend:
-        """Classes keep their order while every one has a look of its own; else the most frequent come first."""
+        """Classes keep their order while each has a look of its own; else the most frequent come first."""
         order = list(range(len(picture.classes)))
         if len(order) > palette.N_DISTINCT:
             shares = dict(picture.nodes[0].shares)
@@ -69,7 +69,8 @@ def describe(picture: Picture, node: PictureNode) -> str:
         spread = ", ".join(f"{picture.classes[index]} {percent_text(share)}" for index, share in ordered)
     else:
         spread = ", ".join(
-            f"mean {name} {number_text(mean)}" for name, mean in zip(picture.targets, node.means, strict=False)
+            f"mean {name} {number_text(mean)}"
+            for name, mean in zip(picture.targets, node.means, strict=False)
         )
     missing = "; missing and never seen values arrive here" if node.takes_missing else ""
     return f"{asks}; {count_text(node.rows)} rows: {spread}{missing}"
@@ -80,7 +81,14 @@ def _card(node: PictureNode, fill: str, x: float, y: float, width: float) -> str
     if node.test:
         return card
     tint = element(
-        "rect", x=x, y=y, width=width, height=BOX_HEIGHT, rx=7, style=f"fill:{fill};stroke:{fill}", fill_opacity=0.13
+        "rect",
+        x=x,
+        y=y,
+        width=width,
+        height=BOX_HEIGHT,
+        rx=7,
+        style=f"fill:{fill};stroke:{fill}",
+        fill_opacity=0.13,
     )
     return card + tint
 
@@ -89,7 +97,11 @@ def _small_line(node: PictureNode) -> str:
     rows = f"n = {count_text(node.rows)}"
     if node.shares:
         best = max(share for _, share in node.shares)
-        return f"{rows} · {percent_text(best)} {node.prediction}" if node.test else f"{rows} · {percent_text(best)}"
+        return (
+            f"{rows} · {percent_text(best)} {node.prediction}"
+            if node.test
+            else f"{rows} · {percent_text(best)}"
+        )
     if node.test and node.means:
         return f"{rows} · mean {number_text(node.means[0])}"
     return f"{rows} · ± {number_text(node.spread)}" if len(node.means) == 1 else rows
@@ -117,10 +129,8 @@ def _mean_track(node: PictureNode, legend: Legend, x: float, y: float, width: fl
         half = node.spread / (legend.high - legend.low) if legend.high > legend.low else 0.0
         low, high = max(0.0, centre - half), min(1.0, centre + half)
         fill = legend.fill(node)
-        parts.append(
-            element("rect", x=x + low * width, y=y + 2, width=max(1.0, (high - low) * width), height=_BAR - 4, rx=2,
-                    style=f"fill:{fill}", fill_opacity=0.55)
-        )  # fmt: skip
-        parts.append(element("circle", cx=x + 4 + centre * (width - 8), cy=y + _BAR / 2, r=5.0,
-                             style=f"fill:{fill};stroke:var(--hb-card)", stroke_width=1.5))  # fmt: skip
+        band = {"x": x + low * width, "y": y + 2, "width": max(1.0, (high - low) * width), "height": _BAR - 4}
+        parts.append(element("rect", **band, rx=2, style=f"fill:{fill}", fill_opacity=0.55))
+        dot = {"cx": x + 4 + centre * (width - 8), "cy": y + _BAR / 2, "r": 5.0, "stroke_width": 1.5}
+        parts.append(element("circle", **dot, style=f"fill:{fill};stroke:var(--hb-card)"))
     return "".join(parts)

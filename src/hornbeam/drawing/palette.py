@@ -1,4 +1,4 @@
-"""Colours that stay apart for colour-blind readers and on a grey printer (after Okabe and Ito), as CSS variables."""
+"""Colours apart for colour-blind readers and on grey paper (after Okabe and Ito), as CSS variables."""
 
 from __future__ import annotations
 

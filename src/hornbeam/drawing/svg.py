@@ -11,10 +11,12 @@ RULES = (
     ".hb text{font-family:" + FONT + ";fill:var(--hb-ink)}"
     ".hb .t{font-size:12px;font-weight:600}.hb .s{font-size:11px;fill:var(--hb-soft)}"
     ".hb .b{fill:var(--hb-card);stroke:var(--hb-line)}.hb .e{fill:none;stroke:var(--hb-line)}"
-    ".hb .l{font-size:11px;fill:var(--hb-soft);paint-order:stroke;stroke:var(--hb-card);stroke-width:4px;stroke-linejoin:round}"
+    ".hb .l{font-size:11px;fill:var(--hb-soft);paint-order:stroke;stroke:var(--hb-card)}"
+    ".hb .l{stroke-width:4px;stroke-linejoin:round}"
     ".hb .m{fill:none;stroke:var(--hb-soft);stroke-dasharray:2 3}"
     ".hb .k{fill:var(--hb-ground)}"
-    ".hb .on>.b{stroke:var(--hb-ink);stroke-width:2px}.hb .e.on{stroke:var(--hb-accent)}.hb rect.on{stroke:var(--hb-ink);stroke-width:1.5px}"
+    ".hb .on>.b{stroke:var(--hb-ink);stroke-width:2px}.hb .e.on{stroke:var(--hb-accent)}"
+    ".hb rect.on{stroke:var(--hb-ink);stroke-width:1.5px}"
 )
 
 
@@ -39,11 +41,13 @@ def element(name: str, content: str = "", **attributes: object) -> str:
 
 def _value(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.1f}".rstrip("0").rstrip(".")
+        return f"{value:.2f}".rstrip("0").rstrip(".")
     return escape(str(value))
 
 
-def label(x: float, y: float, text: str, room: float, size: float = 12, class_: str = "t", anchor: str | None = None) -> str:
+def label(
+    x: float, y: float, text: str, room: float, size: float = 12, class_: str = "t", anchor: str | None = None
+) -> str:
     """A line of text that never leaves its room; the whole text is its tooltip where it was shortened."""
     # Bold letters are about a tenth wider than the estimate of the regular face.
     shown = shorten(text, room / size / (1.1 if class_ == "t" else 1.0))

@@ -17,7 +17,10 @@ def clean(text: str) -> str:
 
 def _is_unsafe(character: str) -> bool:
     category = unicodedata.category(character)
-    return category in ("Cc", "Cs", "Co", "Cn") or character in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+    return (
+        category in ("Cc", "Cs", "Co", "Cn")
+        or character in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+    )
 
 
 def escape(text: str) -> str:

@@ -54,15 +54,20 @@ def _place_down(shown: tuple[Shown, ...], box: float) -> _Places:
     step = BOX_HEIGHT + 50.0
     middle = across(shown, box, 16.0)
     corners = tuple(
-        (_MARGIN + m - box / 2, _MARGIN + _LEGEND + node.depth * step) for node, m in zip(shown, middle, strict=True)
+        (_MARGIN + m - box / 2, _MARGIN + _LEGEND + node.depth * step)
+        for node, m in zip(shown, middle, strict=True)
     )
     width = max(max(middle) + box / 2 + 2 * _MARGIN, 420.0)
     shift = (width - (max(middle) + box / 2 + 2 * _MARGIN)) / 2
-    return _Places(tuple((x + shift, y) for x, y in corners), box, width, _bottom(shown, corners, _MARKER), True)
+    return _Places(
+        tuple((x + shift, y) for x, y in corners), box, width, _bottom(shown, corners, _MARKER), True
+    )
 
 
 def _place_right(shown: tuple[Shown, ...], picture: Picture) -> _Places:
-    longest = max((width_em(picture.nodes[node.index].branch) for node in shown if node.index > 0), default=0.0)
+    longest = max(
+        (width_em(picture.nodes[node.index].branch) for node in shown if node.index > 0), default=0.0
+    )
     gap = min(130.0, max(62.0, longest * 11 + 34))
     levels = 1 + max(node.depth for node in shown)
     box = max(178.0, min(232.0, (PAGE_WIDTH - 2 * _MARGIN - 124 + gap) / levels - gap))
@@ -78,7 +83,8 @@ def _place_right(shown: tuple[Shown, ...], picture: Picture) -> _Places:
 
 def _bottom(shown: tuple[Shown, ...], corners: tuple[tuple[float, float], ...], marker: float) -> float:
     return _MARGIN + max(
-        y + BOX_HEIGHT + (marker if node.hidden_leaves else 0.0) for node, (_, y) in zip(shown, corners, strict=True)
+        y + BOX_HEIGHT + (marker if node.hidden_leaves else 0.0)
+        for node, (_, y) in zip(shown, corners, strict=True)
     )
 
 
@@ -109,7 +115,9 @@ def _box(picture: Picture, node: Shown, places: _Places, place: int, legend: Leg
     if node.index < 0:
         text = f"… {count_text(node.hidden_branches)} more branches"
         small = f"{count_text(node.hidden_leaves)} leaves"
-        return label(x + 10, y + 26, text, places.box - 12, 11, "s") + label(x + 10, y + 42, small, places.box, 11, "s")
+        return label(x + 10, y + 26, text, places.box - 12, 11, "s") + label(
+            x + 10, y + 42, small, places.box, 11, "s"
+        )
     box = draw_box(picture, node.index, legend, x, y, places.box)
     if not node.hidden_leaves:
         return box
@@ -134,7 +142,9 @@ def _class_legend(picture: Picture, legend: Legend, width: float) -> str:
     for count, index in enumerate(order):
         name = picture.classes[index]
         room = min(width_em(name) * 12 + 4, 150.0)
-        if x + 18 + room > width - _MARGIN - 90 and count + 1 < len(order) or legend.ranks[index] >= palette.N_DISTINCT:
+        if (x + 18 + room > width - _MARGIN - 90 and count + 1 < len(order)) or legend.ranks[
+            index
+        ] >= palette.N_DISTINCT:
             parts.append(label(x, 26, f"… {len(order) - count} more", 90, 12, "s"))
             break
         fill = palette.class_fill(index, legend.ranks[index])

@@ -92,16 +92,16 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             return self.__dict__["tree_"]  # type: ignore[no-any-return]
         except KeyError:
             name = type(self).__name__
-            raise NotFittedError(f"This {name} instance is not fitted yet: call 'fit' before '{_caller()}'") from None
+            raise NotFittedError(
+                f"This {name} instance is not fitted yet: call 'fit' before '{_caller()}'"
+            ) from None
 
     def _conform(self, X: Any) -> tuple[Tree, Table]:
         tree = self._fitted()
         if isinstance(X, np.ndarray) and tree.schema.named:
-            warnings.warn(
-                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
-                UserWarning,
-                stacklevel=3,
-            )
+            name = type(self).__name__
+            message = f"X does not have valid feature names, but {name} was fitted with feature names"
+            warnings.warn(message, UserWarning, stacklevel=3)
         return tree, conform(X, tree.schema, estimator=type(self).__name__)
 
     @property
@@ -111,7 +111,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of the decrease of impurity that the tests on each attribute bring; 0 everywhere for a single leaf."""
+        """Share of the decrease of impurity by the tests on each attribute; zeros for a single leaf."""
         return self._fitted().feature_importances
 
     def apply(self, X: Any) -> NDArray[np.int64]:
@@ -138,7 +138,9 @@ def threads_of(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise UsageError(f"n_jobs={n_jobs!r}: None, a positive number of threads or -1 (all processors) is allowed")
+        raise UsageError(
+            f"n_jobs={n_jobs!r}: None, a positive number of threads or -1 (all processors) is allowed"
+        )
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 

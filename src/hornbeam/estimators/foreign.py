@@ -1,4 +1,4 @@
-"""Parameters that scikit-learn's trees have and these do not: refused in one line that says what to use instead."""
+"""Parameters of scikit-learn's trees that these do not have: refused with what to use instead."""
 
 from __future__ import annotations
 

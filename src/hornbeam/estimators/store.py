@@ -1,8 +1,9 @@
-"""Saving and loading: an estimator as a plain document, rebuilt by a registry of names, never by an import path."""
+"""Saving and loading: an estimator as a plain document, rebuilt by name, never by an import path."""
 
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ _PARAMETERS = frozenset(
 
 @dataclass(frozen=True)
 class StoredModel:
-    """What a model file holds: which estimator, its parameters, its tree. Reading one needs no scikit-learn."""
+    """What a model file holds: estimator, parameters, tree. Reading one needs no scikit-learn."""
 
     estimator: str
     parameters: dict[str, Any]
@@ -50,10 +51,15 @@ def payload_of(model: StoredModel) -> dict[str, Any]:
     """The plain document of a model."""
     return {
         "estimator": model.estimator,
-        "parameters": model.parameters,
+        "parameters": {name: _finite(value) for name, value in model.parameters.items()},
         "tree": model.tree.to_record(),
         "notes": model.notes,
     }
+
+
+def _finite(value: Any) -> Any:
+    """Infinity has no JSON number; the largest double says the same of every threshold."""
+    return sys.float_info.max if value == float("inf") else value
 
 
 def read_model(path: str | os.PathLike[str]) -> StoredModel:
@@ -75,7 +81,9 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
 
 
 def _refused(path: str | os.PathLike[str], why: str) -> DataError:
-    return DataError(f"{os.fspath(path)!r} is not a model that this version reads: {why}; save it again with hornbeam.save")
+    return DataError(
+        f"{os.fspath(path)!r} is not a model that this version reads: {why}; save it again with hornbeam.save"
+    )
 
 
 def _is_plain(value: Any) -> bool:
@@ -90,7 +98,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     name = type(model).__name__
     if not isinstance(model, TreeEstimator) or name not in _KNOWN:
-        raise UsageError(f"save takes a fitted {' or '.join(_KNOWN)}; a {name} was given; save the tree of a pipeline by itself")
+        raise UsageError(
+            f"save takes a fitted {' or '.join(_KNOWN)}; given is a {name} (save a pipeline's tree alone)"
+        )
     parameters = {key: _plain(key, value) for key, value in model.get_params(deep=False).items()}
     write_model(path, StoredModel(name, parameters, model._fitted(), {}))
 

@@ -10,7 +10,9 @@ from hornbeam.table import Attribute, Column, Table
 from .records import ColumnSummary
 
 
-def describe_columns(table: Table, importances: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[ColumnSummary, ...]:
+def describe_columns(
+    table: Table, importances: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[ColumnSummary, ...]:
     """A line for every attribute of the table."""
     attributes = zip(table.schema.attributes, table.columns, importances.tolist(), strict=True)
     return tuple(_summary(attribute, column, importance) for attribute, column, importance in attributes)
@@ -31,6 +33,8 @@ def _summary(attribute: Attribute, column: Column, importance: float) -> ColumnS
         return ColumnSummary(attribute.name, "numeric", missing, values, importance)
     known = column.values if column.missing is None else column.values[column.missing == 0]
     missing = len(column.values) - len(known)
-    values = f"{attribute.format(known.min())} to {attribute.format(known.max())}" if len(known) else "all missing"
+    values = (
+        f"{attribute.format(known.min())} to {attribute.format(known.max())}" if len(known) else "all missing"
+    )
     kind = "numeric" if attribute.type in ("int64", "uint64") else attribute.type.partition(":")[0]
     return ColumnSummary(attribute.name, kind, missing, values, importance)

@@ -1,4 +1,4 @@
-"""The one-file HTML page of a study: no outside links, readable on paper, in the dark, on a phone, by programs."""
+"""The one-file HTML page of a study: no outside links; for screen, paper, the dark, a phone, and programs."""
 
 from __future__ import annotations
 
@@ -8,35 +8,41 @@ from collections.abc import Mapping
 from hornbeam.drawing import page_definitions
 from hornbeam.drawing.text import escape
 
-from . import sections
+from . import findings, overview
+from .html import tag
 from .records import Study
-from .script import PAGE_SCRIPT
-from .style import page_style
+from .style import page_style, read_part
 
 
 def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
-    """The page as text; `ask` lets a reader question the tree in the page (see `questions`)."""
-    body = "".join(
-        (
-            sections.heading(study),
-            sections.cards(study),
-            sections.tree_section(study),
-            sections.overview_section(study),
-            sections.ask_section(ask is not None),
-            f'<div class="pair">{sections.importance_section(study)}{sections.error_section(study)}</div>',
-            sections.rules_section(study),
-            sections.data_section(study),
-            sections.reproduce_section(study),
-        )
+    """The page as text; `ask` lets a reader question the tree in the page (see `questions_of`)."""
+    main = tag(
+        "main",
+        overview.heading(study),
+        overview.cards(study),
+        overview.tree_section(study),
+        overview.icicle_section(study),
+        overview.ask_section() if ask is not None else "",
+        tag("div", findings.importance_section(study), findings.error_section(study), class_="pair"),
+        findings.text_section(study),
+        findings.data_section(study),
+        findings.repeat_section(study),
+        tag("footer", f"Grown by Hornbeam {escape(study.version)}; this page needs no network."),
     )
-    footer = f"<footer>Grown by Hornbeam {escape(study.version)}; this page needs no network.</footer>"
     data = embed_json({"model": study.document, "ask": ask})
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f"<title>{escape(study.title)}</title><style>{page_style()}</style></head>"
-        f"<body>{page_definitions()}<main>{body}{footer}</main>"
-        f'<script type="application/json" id="hornbeam-data">{data}</script><script>{PAGE_SCRIPT}</script></body></html>\n'
+    embedded = tag("script", data, type="application/json", id="hornbeam-data")
+    body = tag("body", page_definitions(), main, embedded, tag("script", read_part("page.js")))
+    return "<!doctype html>" + tag("html", _head(study), body, lang="en") + "\n"
+
+
+def _head(study: Study) -> str:
+    return tag(
+        "head",
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        tag("title", escape(study.title)),
+        tag("style", page_style()),
     )
 
 

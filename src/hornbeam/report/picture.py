@@ -47,7 +47,7 @@ def picture_of(tree: Tree) -> Picture:
 
 
 def question(tree: Tree, arrays: dict[str, list[Any]], node: int) -> str:
-    """What a node asks, short: `age ≤ 37.5`, `colour = red`, or `colour` where the branches name its labels."""
+    """What a node asks, short: `age ≤ 37.5`, `colour = red`, or `colour` where branches name the labels."""
     kind = arrays["kind"][node]
     if not kind:
         return ""
@@ -104,7 +104,7 @@ def _shares(arrays: dict[str, list[Any]], node: int) -> tuple[tuple[int, float],
 
 
 def questions_of(tree: Tree, picture: Picture, table: Table) -> dict[str, Any] | None:
-    """What the page's script needs to route a row; None where the tree is too large or asks for dates and times.
+    """What the page's script needs to route a row; None where the tree is too large or asks for dates.
 
     The row that a reader starts from has the medians and most common labels of the training rows.
     """
@@ -122,7 +122,10 @@ def questions_of(tree: Tree, picture: Picture, table: Table) -> dict[str, Any] |
         if attribute.kind == "nominal":
             entry["labels"] = [label or "(empty)" for label in attribute.labels]
         fields.append(entry)
-    return {"attributes": fields, "nodes": [_asked(tree, picture, arrays, place, n) for n in range(tree.n_nodes)]}
+    return {
+        "attributes": fields,
+        "nodes": [_asked(tree, picture, arrays, place, n) for n in range(tree.n_nodes)],
+    }
 
 
 def _typical(table: Table, index: int) -> float | int | None:
@@ -140,7 +143,11 @@ def _typical(table: Table, index: int) -> float | int | None:
 def _asked(
     tree: Tree, picture: Picture, arrays: dict[str, list[Any]], place: dict[int, int], node: int
 ) -> dict[str, Any]:
-    """A node for the script: b branch, p prediction, w rows; q question, a attribute, t threshold, m map, c first child, d default."""
+    """A node for the script.
+
+    b branch; at a leaf p prediction, w how many rows say so; else q question, a attribute, t threshold
+    or m labels to children, c first child, d child of missing values.
+    """
     shown = picture.nodes[node]
     best = max((share for _, share in shown.shares), default=None)
     agree = "" if best is None else f", {best:.0%} of them {shown.prediction}"
@@ -151,7 +158,9 @@ def _asked(
     entry |= {"c": shown.children[0], "d": arrays["default_child"][node]}
     if arrays["kind"][node] != _NUMERIC:
         begin, end = arrays["branch_start"][node], arrays["branch_start"][node + 1]
-        return entry | {"m": dict(zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True))}
+        return entry | {
+            "m": dict(zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True))
+        }
     attribute = tree.schema.attributes[arrays["attribute"][node]]
     threshold = arrays["threshold_integer" if attribute.is_integer else "threshold"][node]
     # Infinity has no JSON number; the largest double answers alike for every number that can be typed.

@@ -27,12 +27,17 @@ def count_errors(actual: NDArray[np.int32], answered: NDArray[np.int32], classes
 
 
 def score_numbers(
-    actual: NDArray[np.float64], answered: NDArray[np.float64], training_mean: NDArray[np.float64], held_out: bool
+    actual: NDArray[np.float64],
+    answered: NDArray[np.float64],
+    training_mean: NDArray[np.float64],
+    held_out: bool,
 ) -> Score:
     """R² (scikit-learn's, averaged over targets); the baseline always answers the training rows' mean."""
     error = np.abs(actual - answered).mean(axis=0)
     constant = np.broadcast_to(training_mean, actual.shape)
-    return Score("r2", r2(actual, answered), r2(actual, constant), len(actual), held_out, tuple(map(float, error)))
+    return Score(
+        "r2", r2(actual, answered), r2(actual, constant), len(actual), held_out, tuple(map(float, error))
+    )
 
 
 def r2(actual: NDArray[np.float64], answered: NDArray[np.float64]) -> float:

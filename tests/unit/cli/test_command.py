@@ -20,7 +20,8 @@ import hornbeam
 from hornbeam.cli import main
 
 ROWS = "age,colour,size,class\n" + "".join(
-    f"{20 + i},{('red', 'blue', '', 'green')[i % 4]},{i % 7},{'yes' if i % 20 < 9 else 'no'}\n" for i in range(80)
+    f"{20 + i},{('red', 'blue', '', 'green')[i % 4]},{i % 7},{'yes' if i % 20 < 9 else 'no'}\n"
+    for i in range(80)
 )
 COMMAND = [sys.executable, "-c", "from hornbeam.cli import main; main()"]
 
@@ -78,8 +79,8 @@ def test_fit_show_and_predict_without_scikit_learn(place: Path) -> None:
     code = """
 import sys
 from hornbeam.cli import main
-for args in (['fit','data.csv','--target','class','-o','m','--report','r.html'], ['show','m'], ['predict','m','data.csv']):
-    try: main(args)
+for line in ('fit data.csv --target class -o m --report r.html', 'show m', 'predict m data.csv'):
+    try: main(line.split())
     except SystemExit as done: assert done.code == 0
 print('sklearn' in sys.modules)
 """
@@ -123,7 +124,19 @@ def test_json_is_for_programs(place: Path) -> None:
 
 def test_the_hold_out_draw_follows_the_seed(place: Path) -> None:
     def digest(seed: str, threads: str = "1") -> Any:
-        line = ("fit", "data.csv", "--target", "class", "--test", "0.5", "--seed", seed, "--threads", threads, "--json")
+        line = (
+            "fit",
+            "data.csv",
+            "--target",
+            "class",
+            "--test",
+            "0.5",
+            "--seed",
+            seed,
+            "--threads",
+            threads,
+            "--json",
+        )
         return json.loads(run(*line).stdout)["digest"]
 
     assert digest("1") == digest("1") == digest("1", "2")
@@ -151,9 +164,14 @@ def test_numbers_are_predicted_by_regression(place: Path) -> None:
 
 @pytest.mark.parametrize(
     ("values", "task"),
-    [([1, 2, 3, 2] * 8, "classification"), (list(range(32)), "regression"), ([0.5, 1.0] * 16, "regression"),
-     ([True, False] * 16, "classification"), (["a", "b"] * 16, "classification")],
-)  # fmt: skip
+    [
+        ([1, 2, 3, 2] * 8, "classification"),
+        (list(range(32)), "regression"),
+        ([0.5, 1.0] * 16, "regression"),
+        ([True, False] * 16, "classification"),
+        (["a", "b"] * 16, "classification"),
+    ],
+)
 def test_the_task_follows_the_target(values: list[Any], task: str, place: Path) -> None:
     pyarrow.parquet.write_table(pa.table({"x": list(range(32)), "y": values}), "data.parquet")
     assert json.loads(run("fit", "data.parquet", "--target", "y", "--json").stdout)["task"] == task
@@ -181,7 +199,9 @@ def test_duckdb_needs_a_query_and_takes_one(place: Path) -> None:
 
 
 def test_columns_named_nominal_are_labels(place: Path) -> None:
-    result = run("fit", "data.csv", "--target", "class", "--nominal-features", "size,age", "--report", "r.html")
+    result = run(
+        "fit", "data.csv", "--target", "class", "--nominal-features", "size,age", "--report", "r.html"
+    )
     assert result.exit_code == 0, result.output
     assert "nominal, 7 labels" in Path("r.html").read_text()
     refused(2, "fit", "data.csv", "--target", "class", "--nominal-features", "colr", says="colr")
@@ -336,7 +356,11 @@ def test_the_demo_knows_other_sets(name: str, place: Path) -> None:
 
 
 def test_sets_of_a_directory_are_found_by_name(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ["file,position,column,kind,role", "data.csv,1,age,numeric,attribute", "data.csv,2,colour,nominal,attribute"]
+    lines = [
+        "file,position,column,kind,role",
+        "data.csv,1,age,numeric,attribute",
+        "data.csv,2,colour,nominal,attribute",
+    ]
     lines += ["data.csv,3,size,nominal,attribute", "data.csv,4,class,nominal,target"]
     Path("schema.csv").write_text("\n".join(lines) + "\n")
     monkeypatch.setenv("HORNBEAM_DATA", str(place))
@@ -361,7 +385,9 @@ def test_a_real_run_has_clean_streams(place: Path) -> None:
 def test_a_closed_pipe_is_no_error(place: Path) -> None:
     run("fit", "data.csv", "--target", "class", "-o", "m")
     Path("many.csv").write_text(ROWS + ROWS.split("\n", 1)[1] * 3000)
-    predict = subprocess.Popen([*COMMAND, "predict", "m", "many.csv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    predict = subprocess.Popen(
+        [*COMMAND, "predict", "m", "many.csv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert predict.stdout is not None
     assert predict.stderr is not None
     predict.stdout.readline()
@@ -373,7 +399,10 @@ def test_a_closed_pipe_is_no_error(place: Path) -> None:
 def test_ctrl_c_exits_130_in_one_line(place: Path) -> None:
     # A pipe that never ends keeps the command reading until the signal comes.
     waiting = subprocess.Popen(
-        [*COMMAND, "fit", "-", "--target", "y", "-o", "m"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "fit", "-", "--target", "y", "-o", "m"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert waiting.stdin is not None
     waiting.stdin.write(b"a,y\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -12,10 +13,29 @@ from hypothesis import strategies as st
 from hornbeam.drawing import Picture, PictureNode, draw_icicle, draw_tree
 from hornbeam.drawing.layout import across, visible_part
 from hornbeam.drawing.node import BOX_HEIGHT
-from hornbeam.drawing.text import clean, count_text, escape, number_text, percent_text, shorten, shorten_test, width_em
+from hornbeam.drawing.text import (
+    clean,
+    count_text,
+    escape,
+    number_text,
+    percent_text,
+    shorten,
+    shorten_test,
+    width_em,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
-HOSTILE = ['</text><script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "a\nb\r\tc", "\u202egnirts", "\x00\x1b[31m", "\ud800", "𝒳" * 500, "数据" * 40, "]]>&amp;<!--"]
+HOSTILE = [
+    "</text><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "a\nb\r\tc",
+    "\u202egnirts",
+    "\x00\x1b[31m",
+    "\ud800",
+    "\U0001d4b3" * 500,
+    "数据" * 40,
+    "]]>&amp;<!--",
+]
 
 
 def full_tree(depth: int, width: int = 2, test: str = "age ≤ 3", branch: str = "") -> Picture:
@@ -77,7 +97,19 @@ def test_hostile_names_stay_text(name: str) -> None:
     picture = Picture(picture.nodes, (name, name))
     for svg in (draw_tree(picture), draw_icicle(picture)):
         tags = {element.tag.removeprefix(SVG) for element in ElementTree.fromstring(svg).iter()}
-        assert tags <= {"svg", "title", "desc", "style", "defs", "pattern", "rect", "path", "text", "g", "circle"}
+        assert tags <= {
+            "svg",
+            "title",
+            "desc",
+            "style",
+            "defs",
+            "pattern",
+            "rect",
+            "path",
+            "text",
+            "g",
+            "circle",
+        }
         svg.encode("utf-8")
 
 
@@ -120,7 +152,7 @@ def test_boxes_of_a_level_never_overlap(widths: list[int]) -> None:
     for node, at in zip(shown, middle, strict=True):
         levels.setdefault(node.depth, []).append(at)
     for places in levels.values():
-        assert all(b - a >= 12.0 - 1e-6 for a, b in zip(places, places[1:], strict=False))
+        assert all(b - a >= 12.0 - 1e-6 for a, b in pairwise(places))
     assert min(middle) == pytest.approx(5.0)
 
 
@@ -136,7 +168,8 @@ def random_tree(widths: list[int]) -> Picture:
         children.append(tuple(range(first, first + count)))
         node += 1
     nodes = tuple(
-        PictureNode(parents[i], depths[i], children[i], "b", False, "t", 1.0, "p", ((0, 1.0),)) for i in range(len(parents))
+        PictureNode(parents[i], depths[i], children[i], "b", False, "t", 1.0, "p", ((0, 1.0),))
+        for i in range(len(parents))
     )
     return Picture(nodes, ("only",))
 
@@ -153,7 +186,17 @@ def test_a_deep_chain_is_drawn() -> None:
         inner = i % 2 == 0 and i < 1498
         parent = -1 if i == 0 else (i - 1) // 2 * 2 if i % 2 else i - 2
         nodes.append(
-            PictureNode(parent, (i + 1) // 2, (i + 1, i + 2) if inner else (), "yes", False, "q" if inner else "", 1500.0 - i, "p", ((0, 1.0),))
+            PictureNode(
+                parent,
+                (i + 1) // 2,
+                (i + 1, i + 2) if inner else (),
+                "yes",
+                False,
+                "q" if inner else "",
+                1500.0 - i,
+                "p",
+                ((0, 1.0),),
+            )
         )
     assert draw_icicle(Picture(tuple(nodes), ("p",)))
 
@@ -175,7 +218,16 @@ def test_shortened_text_never_exceeds_its_room(text: str, room: float) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0.0, "0"), (12.5, "12.5"), (0.04892, "0.04892"), (123456.7, "123457"), (1e12, "1.000e+12"), (-3.0, "-3"), (1e-9, "1.000e-09"), (100.0, "100")],
+    [
+        (0.0, "0"),
+        (12.5, "12.5"),
+        (0.04892, "0.04892"),
+        (123456.7, "123457"),
+        (1e12, "1.000e+12"),
+        (-3.0, "-3"),
+        (1e-9, "1.000e-09"),
+        (100.0, "100"),
+    ],
 )
 def test_numbers_read_easily(value: float, shown: str) -> None:
     assert number_text(value) == shown

@@ -206,7 +206,9 @@ def test_load_refuses_a_tree_of_the_other_kind(tmp_path: Path, iris: Any) -> Non
 
 
 @pytest.mark.parametrize("estimator", [TreeClassifier, TreeRegressor])
-@pytest.mark.parametrize("name", ["splitter", "max_features", "max_leaf_nodes", "min_weight_fraction_leaf", "monotonic_cst"])
+@pytest.mark.parametrize(
+    "name", ["splitter", "max_features", "max_leaf_nodes", "min_weight_fraction_leaf", "monotonic_cst"]
+)
 def test_parameters_of_scikit_learn_that_do_not_exist_say_what_to_use(estimator: Any, name: str) -> None:
     with pytest.raises(TypeError, match=f"{estimator.__name__} has no parameter '{name}': .+") as caught:
         estimator(**{name: None})
@@ -229,9 +231,18 @@ def test_aliases_of_criteria_are_accepted(alias: str, iris: Any) -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"criterion": "variance"}, {"criterion": 3}, {"nominal": "one-hot"}, {"max_depth": 0}, {"max_depth": 1.5},
-     {"min_samples_split": 1}, {"min_samples_leaf": 0}, {"min_samples_leaf": 1.0}, {"min_impurity_decrease": -1.0}],
-)  # fmt: skip
+    [
+        {"criterion": "variance"},
+        {"criterion": 3},
+        {"nominal": "one-hot"},
+        {"max_depth": 0},
+        {"max_depth": 1.5},
+        {"min_samples_split": 1},
+        {"min_samples_leaf": 0},
+        {"min_samples_leaf": 1.0},
+        {"min_impurity_decrease": -1.0},
+    ],
+)
 def test_wrong_parameters_are_refused_in_one_line(parameters: dict[str, Any], iris: Any) -> None:
     X, y = iris
     with pytest.raises(HornbeamError, match=next(iter(parameters))) as caught:

@@ -97,7 +97,9 @@ def study_of(data: pa.Table, y: Any, **changes: Any) -> tuple[Study, dict[str, A
 
 
 def mixed(name: str = "colour", label: str = "red") -> pa.Table:
-    return pa.table({"age": [1.0, 2.0, 3.0, None] * 6, name: [label, "blue", None, "green"] * 6, "n": list(range(24))})
+    return pa.table(
+        {"age": [1.0, 2.0, 3.0, None] * 6, name: [label, "blue", None, "green"] * 6, "n": list(range(24))}
+    )
 
 
 @pytest.mark.parametrize("y", [["a", "b", "a", "c"] * 6, [1.0, 2.0, 3.5, 4.0] * 6, ["same"] * 24])
@@ -113,7 +115,15 @@ def test_the_page_is_one_well_formed_file_without_outside_links(y: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<!--<script>", "a\nb", "\u202e", "&lt;"]
+    "name",
+    [
+        "</script><script>alert(1)</script>",
+        '"><img src=x onerror=alert(1)>',
+        "<!--<script>",
+        "a\nb",
+        "\u202e",
+        "&lt;",
+    ],
 )
 def test_hostile_names_and_labels_stay_text(name: str) -> None:
     study, asked = study_of(mixed(name, name), [name, "b", "c", name] * 6, document={"name": name})
@@ -135,7 +145,13 @@ def test_embedded_json_has_no_angle_brackets() -> None:
 def test_the_page_says_what_is_needed_to_repeat_it() -> None:
     study, asked = study_of(mixed(), ["a", "b", "a", "c"] * 6)
     page = render_page(study, asked)
-    for fact in ("hornbeam fit data.csv --target y", "hornbeam 0.1.0", "ab" * 32, study.digest, "max_depth=None"):
+    for fact in (
+        "hornbeam fit data.csv --target y",
+        "hornbeam 0.1.0",
+        "ab" * 32,
+        study.digest,
+        "max_depth=None",
+    ):
         assert fact in page
     assert "held-out rows" in page
     assert "training rows" in render_page(replace(study, score=replace(study.score, held_out=False)), None)
@@ -143,7 +159,7 @@ def test_the_page_says_what_is_needed_to_repeat_it() -> None:
 
 def test_the_page_answers_like_the_tree() -> None:
     data, y = mixed(), ["a", "b", "a", "c"] * 6
-    study, asked = study_of(data, y)
+    _, asked = study_of(data, y)
     assert asked is not None
     model = TreeClassifier().fit(data, y)
     for row in data.to_pylist():
