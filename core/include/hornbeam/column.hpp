@@ -66,7 +66,7 @@ struct NominalSource {
 };
 using Source = std::variant<Strided<double>, IntegerSource, NominalSource>;
 
-/// Encodes columns of `n_rows` (below 2^31) rows on `threads` threads; the result does not depend on `threads`.
+/// Encodes columns of `n_rows` (below 2^31) rows on `threads` threads, which do not change the result.
 /// Polls `cancel` from the calling thread. Throws std::invalid_argument for a code out of range.
 EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigned threads, Cancel &cancel);
 
