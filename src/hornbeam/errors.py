@@ -1,4 +1,4 @@
-"""The error family: one line that says what was given, what is allowed and what to do, and the command's exit code."""
+"""The error family: one line saying what was given, what is allowed, what to do; and the exit code."""
 
 from typing import ClassVar
 

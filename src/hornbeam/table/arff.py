@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 _NUMERIC = ("numeric", "real", "integer")
 # A cell is quoted by ' or " with backslash escapes, or plain up to a comma or a comment.
 _CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,%'"]*))\s*""")
-_NAME = re.compile(r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)""", re.IGNORECASE | re.DOTALL)
+_NAME = re.compile(
+    r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)""",
+    re.IGNORECASE | re.DOTALL,
+)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 
@@ -28,7 +31,7 @@ class _Declared:
 
 
 def read_arff(lines: Iterable[str], shown: str) -> "pa.Table":
-    """An Arrow table of the file's lines; numeric and real are float64, integer int64 where all cells are whole."""
+    """An Arrow table of the lines; numeric and real are float64, integer is int64 where all cells are whole."""
     import pyarrow as pa
 
     numbered = enumerate(lines, start=1)
@@ -75,7 +78,8 @@ def _read_attribute(text: str, refuse: Refuse) -> _Declared:
     if word in (*_NUMERIC, "string"):
         return _Declared(name, word)
     raise refuse(
-        f"attribute {name!r} has type {word[:40]!r}, which is not read; allowed are numeric, real, integer, string and {{labels}}"
+        f"attribute {name!r} has type {word[:40]!r}, which is not read; allowed are numeric, real, integer, "
+        f"string and {{labels}}"
     )
 
 
@@ -119,7 +123,9 @@ def _read_rows(numbered: Iterator[tuple[int, str]], width: int, shown: str) -> I
             continue
         refuse = _refusal(shown, number)
         if text[0] == "{":
-            raise refuse("sparse ARFF is not read; write the rows in the dense format (all cells, comma-separated)")
+            raise refuse(
+                "sparse ARFF is not read; write the rows in the dense format (all cells, comma-separated)"
+            )
         if "'" in text or '"' in text or "%" in text:
             cells = _split(text, refuse)
         else:
@@ -138,7 +144,10 @@ def _column(declared: _Declared, cells: tuple[str | None, ...], shown: str) -> "
     if declared.type == "nominal":
         unknown = next((cell for cell in cells if cell is not None and cell not in declared.labels), None)
         if unknown is not None:
-            raise DataError(f"{shown!r}: attribute {declared.name!r} has {unknown[:40]!r}, which its header does not declare")
+            raise DataError(
+                f"{shown!r}: attribute {declared.name!r} has {unknown[:40]!r}, which its header does not "
+                "declare"
+            )
     return pa.array(cells, pa.string())
 
 
@@ -170,5 +179,6 @@ def _refuse_number(declared: _Declared, cells: tuple[str | None, ...], shown: st
 
     bad = next((cell for cell in cells if cell is not None and not is_number(cell)), "")
     return DataError(
-        f"{shown!r}: attribute {declared.name!r} is {declared.type} and has {bad[:40]!r}; write a number, or ? where missing"
+        f"{shown!r}: attribute {declared.name!r} is {declared.type} and has {bad[:40]!r}; write a number, or "
+        "? where missing"
     )

@@ -31,7 +31,8 @@ def read_array(array: Array) -> Frame:
         return matrix_frame(array, None)
     if array.dtype.kind == "c":
         raise DataError(
-            f"Complex data not supported: X has type {array.dtype}; give real and imaginary parts as columns of their own"
+            f"Complex data not supported: X has type {array.dtype}; give real and imaginary parts as columns "
+            "of their own"
         )
     return Frame(None, n_rows, n_columns, lambda j, name, nominal: read_vector(array[:, j], name, nominal))
 
@@ -40,7 +41,12 @@ def matrix_frame(array: Array, names: tuple[str, ...] | None) -> Frame:
     """A frame over an array of floats: float64 is used in place, narrower floats are widened."""
     matrix = array.view(np.ndarray) if type(array) is not np.ndarray else array
     # The core steps by whole elements in native byte order.
-    if matrix.dtype is not _FLOAT64 or not matrix.flags.aligned or matrix.strides[0] % 8 or matrix.strides[1] % 8:
+    if (
+        matrix.dtype is not _FLOAT64
+        or not matrix.flags.aligned
+        or matrix.strides[0] % 8
+        or matrix.strides[1] % 8
+    ):
         matrix = np.array(matrix, dtype=_FLOAT64, order="F")
     n_rows, n_columns = matrix.shape
     return Frame(names, n_rows, n_columns, lambda j, name, nominal: Cells("float64", matrix[:, j]), matrix)
@@ -67,7 +73,7 @@ def read_vector(values: Array, name: str, nominal: bool = False) -> Cells:
 
 
 def _whole(values: Array, dtype: type[np.generic]) -> Array:
-    """The values in native bytes and whole steps, as the core needs them; no copy where they are so already."""
+    """The values in native bytes and whole steps, as the core needs them; copied only where they are not."""
     values = values.astype(dtype, copy=False)
     return values if values.flags.aligned and values.strides[0] % 8 == 0 else values.copy()
 
@@ -88,7 +94,9 @@ def _read_times(values: Array, name: str) -> Cells:
     if factor > 1:
         known = codes[missing == 0]
         if len(known) and max(abs(int(known.min())), abs(int(known.max()))) > (2**63 - 1) // factor:
-            raise DataError(f"{show_name(name)}: a {values.dtype} value does not fit 64 bits as seconds; use a date")
+            raise DataError(
+                f"{show_name(name)}: a {values.dtype} value does not fit 64 bits as seconds; use a date"
+            )
         codes = np.where(missing == 0, codes, 0) * factor
     family = "timestamp" if values.dtype.kind == "M" else "duration"
     return Cells(f"{family}:{kept}", codes, missing if missing.any() else None)
@@ -120,7 +128,10 @@ def read_rows(rows: Sequence[Any]) -> Frame:
     """A frame over a list of rows; each column has the type its own cells say."""
     if not rows:
         return Frame(None, 0, 0, lambda j, name, nominal: Cells("float64", np.empty(0)))
-    if all(isinstance(row, np.ndarray) for row in rows) and len({(row.dtype, row.shape) for row in rows}) == 1:
+    if (
+        all(isinstance(row, np.ndarray) for row in rows)
+        and len({(row.dtype, row.shape) for row in rows}) == 1
+    ):
         return read_array(np.asarray(rows))
     if not isinstance(rows[0], (list, tuple, np.ndarray)):
         raise refuse_shape((len(rows),)) if np.ndim(rows[0]) == 0 else _refuse_row(rows[0], 0)
@@ -129,7 +140,9 @@ def read_rows(rows: Sequence[Any]) -> Frame:
         if not isinstance(row, (list, tuple, np.ndarray)):
             raise _refuse_row(row, i)
         if len(row) != width:
-            raise DataError(f"row {i} has {len(row)} cells and row 0 has {width}; every row needs the same number")
+            raise DataError(
+                f"row {i} has {len(row)} cells and row 0 has {width}; every row needs the same number"
+            )
     columns = list(zip(*rows, strict=True))
 
     def cells(j: int, name: str, nominal: bool) -> Cells:
@@ -139,4 +152,6 @@ def read_rows(rows: Sequence[Any]) -> Frame:
 
 
 def _refuse_row(row: object, i: int) -> DataError:
-    return DataError(f"row {i} is a {type(row).__name__}; a table as a list needs each row to be a list of cells")
+    return DataError(
+        f"row {i} is a {type(row).__name__}; a table as a list needs each row to be a list of cells"
+    )

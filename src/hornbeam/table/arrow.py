@@ -72,7 +72,9 @@ def read_chunked(column: pa.ChunkedArray, name: str) -> Cells:
 
 
 def _is_text(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))
+    return bool(
+        pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)
+    )
 
 
 def _times(column: pa.ChunkedArray, name: str) -> Cells:
@@ -82,12 +84,16 @@ def _times(column: pa.ChunkedArray, name: str) -> Cells:
         values, missing = _integers(column.cast(width))
         if pa.types.is_date32(type_):
             return Cells("date", values, missing)
-        return Cells("date", values // _MS_A_DAY, missing) if pa.types.is_date64(type_) else Cells(
-            f"time:{type_.unit}", values, missing
+        return (
+            Cells("date", values // _MS_A_DAY, missing)
+            if pa.types.is_date64(type_)
+            else Cells(f"time:{type_.unit}", values, missing)
         )
     if pa.types.is_timestamp(type_):
         values, missing = _integers(column.cast(pa.int64()))
-        return Cells(f"timestamp:{type_.unit}:{type_.tz}" if type_.tz else f"timestamp:{type_.unit}", values, missing)
+        return Cells(
+            f"timestamp:{type_.unit}:{type_.tz}" if type_.tz else f"timestamp:{type_.unit}", values, missing
+        )
     if pa.types.is_duration(type_):
         values, missing = _integers(column.cast(pa.int64()))
         return Cells(f"duration:{type_.unit}", values, missing)
@@ -124,7 +130,7 @@ def _decimals(column: pa.ChunkedArray, name: str) -> tuple[Array, Mask | None]:
         part[:] = 0
         if len(chunk) and chunk.null_count < len(chunk):
             _, data = chunk.buffers()
-            stored = np.frombuffer(data, dtype=np.int64 if words else np.int32)
+            stored: Array = np.frombuffer(data, dtype=np.int64 if words else np.int32)
             stored = stored[chunk.offset * max(words, 1) : (chunk.offset + len(chunk)) * max(words, 1)]
             stored = stored.reshape(len(chunk), max(words, 1))
             known = np.ones(len(chunk), dtype=np.bool_) if missing is None else missing[start:stop] == 0
@@ -139,7 +145,8 @@ def _decimals(column: pa.ChunkedArray, name: str) -> tuple[Array, Mask | None]:
 
 def _refuse_wide(chunk: pa.Array, row: int, start: int, name: str) -> DataError:
     return DataError(
-        f"{show_name(name)}: {chunk.type} value {chunk[row].as_py()} in row {start + row} does not fit 64 bits "
+        f"{show_name(name)}: {chunk.type} value {chunk[row].as_py()} in row {start + row} does not fit 64 "
+        "bits "
         "as a scaled integer; round it, lower its scale or cast the column to float64"
     )
 
@@ -160,7 +167,7 @@ def _dictionary(column: pa.ChunkedArray, name: str) -> Cells:
 
 def _indices(indices: pa.Array, base: int) -> Array:
     missing = indices.is_null().to_numpy(zero_copy_only=False) if indices.null_count else None
-    values = indices.cast(pa.int64()).fill_null(0).to_numpy() + base
+    values: Array = indices.cast(pa.int64()).fill_null(0).to_numpy() + base
     if missing is not None:
         values[missing] = -1
     return values

@@ -1,4 +1,4 @@
-"""Class labels as codes: sorted as numpy.unique sorts them, without its sort where labels are integers or text."""
+"""Class labels as codes, sorted as numpy.unique sorts them but without sorting integers or text rows."""
 
 import sys
 from typing import Any
@@ -16,7 +16,7 @@ _ALLOWED = "class labels are integers, whole floats, text or true/false"
 
 
 def encode_classes(y: Any) -> tuple[Array, Array]:
-    """Codes (int32) of the labels of y, and the classes they point to; a single column of any table is a vector too."""
+    """Codes (int32) of the labels of y, and the classes they point to; a table of one column is a vector."""
     y = _single_column(y)
     if isinstance(y, np.ndarray):
         return _encode_array(_flat(y))
@@ -29,7 +29,9 @@ def encode_classes(y: Any) -> tuple[Array, Array]:
         return _encode_list(y)
     if hasattr(y, "__array__"):
         return _encode_array(_flat(np.asarray(y)))
-    raise DataError(f"y is a {type(y).__name__}; allowed are a NumPy array, a pandas, polars or Arrow column or a list")
+    raise DataError(
+        f"y is a {type(y).__name__}; allowed are a NumPy array, a pandas, polars or Arrow column or a list"
+    )
 
 
 def _single_column(y: Any) -> Any:
@@ -47,7 +49,9 @@ def _single_column(y: Any) -> Any:
 
 
 def _refuse_shape(shape: tuple[Any, ...]) -> DataError:
-    return DataError(f"y should be a 1d array, got an array of shape {shape} instead; give one label for each row")
+    return DataError(
+        f"y should be a 1d array, got an array of shape {shape} instead; give one label for each row"
+    )
 
 
 def _flat(y: Array) -> Array:
@@ -125,7 +129,9 @@ def _encode_text(y: Array) -> tuple[Array, list[str]]:
     except UnicodeEncodeError:
         labels = ["\ud800"]
     if not is_unicode("".join(labels)):
-        raise DataError("y has a label that is not valid Unicode (a lone surrogate); decode the text as UTF-8")
+        raise DataError(
+            "y has a label that is not valid Unicode (a lone surrogate); decode the text as UTF-8"
+        )
     return codes, labels
 
 
@@ -142,7 +148,8 @@ def _encode_objects(cells: list[Any]) -> tuple[Array, Array]:
     if present == {"boolean"} or present <= {"integer", "float"}:
         return _encode_array(_plain_array(cells))
     raise DataError(
-        f"Unknown label type: y mixes or holds {', '.join(sorted(present))} values; {_ALLOWED}; convert it to text"
+        f"Unknown label type: y mixes or holds {', '.join(sorted(present))} values; {_ALLOWED}; convert it "
+        "to text"
     )
 
 
@@ -188,9 +195,17 @@ def _encode_arrow(y: Any) -> tuple[Array, Array]:
         raise _refuse_missing(int(np.flatnonzero(column.is_null().to_numpy())[0]))
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_boolean(column.type) or pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+    if (
+        pa.types.is_boolean(column.type)
+        or pa.types.is_integer(column.type)
+        or pa.types.is_floating(column.type)
+    ):
         return _encode_array(column.to_numpy())
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type)):
+    if not (
+        pa.types.is_string(column.type)
+        or pa.types.is_large_string(column.type)
+        or pa.types.is_string_view(column.type)
+    ):
         raise DataError(f"Unknown label type: y has type {column.type}; {_ALLOWED}; convert it to text")
     encoded = column.dictionary_encode()
     parts = [_encode_dictionary(chunk) for chunk in encoded.unify_dictionaries().chunks]
@@ -216,4 +231,6 @@ def _encode_coded(raw: Array, distinct: Array) -> tuple[Array, Array]:
 
 
 def _refuse_missing(row: int) -> DataError:
-    return DataError(f"y has a missing label in row {row}; every row needs its class: label such rows or drop them")
+    return DataError(
+        f"y has a missing label in row {row}; every row needs its class: label such rows or drop them"
+    )

@@ -17,7 +17,7 @@ _NATIVE_KIND = {"float": 0, "integer": 1, "nominal": 2}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """float: float64, NaN missing. integer: int64 codes and a mask. nominal: int32 codes, -1 missing, -2 unseen."""
+    """float: float64, NaN missing. integer: int64 and a mask. nominal: int32, -1 missing, -2 unseen."""
 
     kind: Literal["float", "integer", "nominal"]
     values: Array
@@ -69,4 +69,4 @@ class Cells:
             return np.asarray(self.values >= 0)
         if self.missing is None:
             return np.ones(len(self.values), dtype=np.bool_)
-        return self.missing == 0
+        return np.asarray(self.missing == 0)

@@ -20,8 +20,8 @@ _NUMERAL = re.compile(r"-?(\d|inf)")
 def conform(X: Any, schema: Schema, *, estimator: str = "the model") -> Table:
     """Encode `X` for a model that was fitted with `schema`.
 
-    Columns are matched by name (other order and further columns are fine), or by position where either side has no
-    names. Labels that the schema does not know get the code -2.
+    Columns are matched by name (other order and further columns are fine), or by position where either side
+    has no names. Labels that the schema does not know get the code -2.
     """
     frame = open_frame(X)
     check_limits(frame)
@@ -39,7 +39,8 @@ def _match(frame: Frame, schema: Schema, estimator: str) -> range | list[int]:
     if frame.names is None or not schema.named:
         if frame.n_columns != len(schema):
             raise DataError(
-                f"X has {frame.n_columns} features, but {estimator} is expecting {len(schema)} features as input"
+                f"X has {frame.n_columns} features, but {estimator} is expecting {len(schema)} features as "
+                "input"
             )
         return range(len(schema))
     if frame.names == schema.names:
@@ -100,7 +101,7 @@ def _nominal(cells: Cells, attribute: Attribute) -> Column:
 
 
 def _could_be_labels(cells: Cells, attribute: Attribute) -> bool:
-    """Numbers and booleans fit an attribute whose labels read like theirs; text fits every nominal attribute."""
+    """Numbers and booleans fit an attribute whose labels read like theirs; text fits every one."""
     if not attribute.labels:
         return True
     if cells.source == "boolean":
@@ -117,10 +118,10 @@ def _changed(cells: Cells, attribute: Attribute) -> DataError:
         given, fitted = (f"times {'with' if s.zone else 'without'} a timezone" for s in (source, target))
     if attribute.kind == "nominal":
         fitted = "text" if set(attribute.labels) - {"false", "true"} else "true/false"
+    advice = f"to {attribute.type}" if attribute.kind == "numeric" else "to the labels it had"
+    verb = "was" if fitted == "text" else "were"
     return DataError(
-        f"{show_name(attribute.name)}: {given} where {fitted} were at fit; convert the column to {attribute.type}"
-        if attribute.kind == "numeric"
-        else f"{show_name(attribute.name)}: {given} where {fitted} was at fit; convert the column's values to its labels"
+        f"{show_name(attribute.name)}: {given} where {fitted} {verb} at fit; convert the column {advice}"
     )
 
 

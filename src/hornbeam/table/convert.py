@@ -1,8 +1,8 @@
 """Exact conversions between numeric storages, for columns that come to predict in another type than at fit.
 
-Only comparisons `x <= t` with a threshold t of the schema's storage are ever asked. For integer t, `x <= t` holds
-exactly when `ceil(x) <= t`, so rounding up loses nothing; clipping loses nothing either, because every threshold
-lies at or above the least and below the greatest code that was seen at fit.
+Only comparisons `x <= t` with a threshold t of the schema's storage are ever asked. For integer t, `x <= t`
+holds exactly when `ceil(x) <= t`, so rounding up loses nothing; clipping loses nothing either, because every
+threshold lies at or above the least and below the greatest code that was seen at fit.
 """
 
 import math
@@ -14,7 +14,15 @@ import numpy as np
 from hornbeam.errors import DataError
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.schema import show_name
-from hornbeam.table.storage import INT64_MAX, INT64_MIN, SECONDS_A_DAY, TICKS, Storage, format_code, parse_type
+from hornbeam.table.storage import (
+    INT64_MAX,
+    INT64_MIN,
+    SECONDS_A_DAY,
+    TICKS,
+    Storage,
+    format_code,
+    parse_type,
+)
 
 _SIGN = np.uint64(2**63)
 
@@ -45,7 +53,8 @@ def _check_exact(cells: Cells, exact: Array, values: Array, storage: Storage, na
     if inexact.any():
         row = int(np.flatnonzero(inexact)[0])
         raise DataError(
-            f"{show_name(name)}: {format_code(storage, int(cells.values[row]))} in row {row} has no exact float64; "
+            f"{show_name(name)}: {format_code(storage, int(cells.values[row]))} in row {row} has no exact "
+            "float64; "
             "convert the column to float64, or keep it integer at fit and predict alike"
         )
 
@@ -74,7 +83,9 @@ def to_codes(cells: Cells, target: Storage) -> tuple[Array, Array | None]:
     if "unsigned" not in families:
         shift = target.scale - source.scale
         return _rescale(cells.values, 10 ** max(shift, 0), 10 ** max(-shift, 0)), cells.missing
-    return _by_distinct(cells.values, lambda code: _ceil_code(_value(source, code), target), np.int64), cells.missing
+    return _by_distinct(
+        cells.values, lambda code: _ceil_code(_value(source, code), target), np.int64
+    ), cells.missing
 
 
 def _change_sign(codes: Array, to_unsigned: bool) -> Array:
@@ -117,7 +128,9 @@ def _ticks_a_day(storage: Storage) -> int:
     return 1 if storage.family == "date" else TICKS[storage.unit] * SECONDS_A_DAY
 
 
-def _by_distinct(values: Array, convert: Callable[[int | float], int | float], dtype: type[np.generic]) -> Array:
+def _by_distinct(
+    values: Array, convert: Callable[[int | float], int | float], dtype: type[np.generic]
+) -> Array:
     """Convert each distinct value once, in exact Python arithmetic."""
     distinct, inverse = np.unique(values, return_inverse=True)
     converted: Array = np.array([convert(value) for value in distinct.tolist()], dtype=dtype)

@@ -14,7 +14,10 @@ from hornbeam.table.frame import Frame, check_names, positional_names, refuse_sh
 from hornbeam.table.labels import as_nominal
 from hornbeam.table.schema import MAX_COLUMNS, MAX_ROWS, Attribute, Schema, list_names
 
-_ALLOWED = "a NumPy array, a pandas or polars DataFrame, an Arrow table or stream, a DuckDB relation or a list of rows"
+_ALLOWED = (
+    "a NumPy array, a pandas or polars frame, an Arrow table or stream, a DuckDB relation, a list of rows"
+)
+_ALLOWED_NOMINAL = "allowed are 'from_dtype' or a list of names or positions"
 
 
 def open_frame(data: Any) -> Frame:
@@ -33,7 +36,9 @@ def open_frame(data: Any) -> Frame:
 
         return read_stream(data)
     if hasattr(data, "tocsr") or hasattr(data, "sparse_format"):
-        raise DataTypeError("Sparse data was passed for X, which is not supported; use X.toarray() to make it dense")
+        raise DataTypeError(
+            "Sparse data was passed for X, which is not supported; use X.toarray() to make it dense"
+        )
     if isinstance(data, (list, tuple)):
         return read_rows(data)
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
@@ -51,8 +56,8 @@ def from_data(
 ) -> Table:
     """Encode a table and make its schema.
 
-    Text, categories and booleans are nominal by their type; `nominal_features` lists, by name or position, further
-    columns whose values are labels. `feature_names` replaces the names of the data.
+    Text, categories and booleans are nominal by their type; `nominal_features` lists, by name or position,
+    further columns whose values are labels. `feature_names` replaces the names of the data.
     """
     frame = open_frame(X)
     check_size(frame)
@@ -86,16 +91,22 @@ def check_size(frame: Frame) -> None:
     """Refuse tables that are empty or beyond the limits, in scikit-learn's words where it has them."""
     shape = (frame.n_rows, frame.n_columns)
     if frame.n_rows == 0:
-        raise DataError(f"zero rows: found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+        raise DataError(
+            f"zero rows: found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required."
+        )
     if frame.n_columns == 0:
-        raise DataError(f"zero columns: found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+        raise DataError(
+            f"zero columns: found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
     check_limits(frame)
 
 
 def check_limits(frame: Frame) -> None:
     """Refuse tables beyond the limits."""
     if frame.n_rows > MAX_ROWS:
-        raise DataError(f"{frame.n_rows} rows; fewer than {MAX_ROWS + 1} are allowed in memory; use a sample of them")
+        raise DataError(
+            f"{frame.n_rows} rows; fewer than {MAX_ROWS + 1} are allowed in memory; use a sample of them"
+        )
     if frame.n_columns > MAX_COLUMNS:
         raise DataError(f"{frame.n_columns} columns; at most {MAX_COLUMNS} are allowed; drop some")
 
@@ -103,7 +114,9 @@ def check_limits(frame: Frame) -> None:
 def _given_names(feature_names: Sequence[str], n_columns: int) -> tuple[str, ...]:
     names = check_names(list(feature_names))
     if names is None or len(names) != n_columns:
-        raise UsageError(f"feature_names has {len(feature_names)} entries for {n_columns} columns; give one text each")
+        raise UsageError(
+            f"feature_names has {len(feature_names)} entries for {n_columns} columns; give one text each"
+        )
     return names
 
 
@@ -112,15 +125,15 @@ def choose_nominal(nominal_features: Any, names: tuple[str, ...]) -> frozenset[i
     if isinstance(nominal_features, str):
         if nominal_features == "from_dtype":
             return frozenset()
-        raise UsageError(f"nominal_features={nominal_features!r}; allowed are 'from_dtype' or a list of names or positions")
+        raise UsageError(f"nominal_features={nominal_features!r}; {_ALLOWED_NOMINAL}")
     if not isinstance(nominal_features, (list, tuple, set, frozenset, np.ndarray)):
-        raise UsageError(
-            f"nominal_features is a {type(nominal_features).__name__}; allowed are 'from_dtype' or a list of names or positions"
-        )
+        raise UsageError(f"nominal_features is a {type(nominal_features).__name__}; {_ALLOWED_NOMINAL}")
     entries = list(nominal_features)
     if entries and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
         if len(entries) != len(names):
-            raise UsageError(f"nominal_features is a mask of {len(entries)} for {len(names)} columns; give one for each")
+            raise UsageError(
+                f"nominal_features is a mask of {len(entries)} for {len(names)} columns; give one for each"
+            )
         return frozenset(j for j, entry in enumerate(entries) if entry)
     position = {name: j for j, name in enumerate(names)}
     return frozenset(_position(entry, position, names) for entry in entries)
@@ -129,7 +142,9 @@ def choose_nominal(nominal_features: Any, names: tuple[str, ...]) -> frozenset[i
 def _position(entry: Any, position: dict[str, int], names: tuple[str, ...]) -> int:
     if isinstance(entry, str):
         if entry not in position:
-            raise UsageError(f"nominal_features names {entry!r}, which is not a column; columns are {list_names(names)}")
+            raise UsageError(
+                f"nominal_features names {entry!r}, which is not a column; columns are {list_names(names)}"
+            )
         return position[entry]
     if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
         if not 0 <= entry < len(names):

@@ -13,7 +13,7 @@ CellReader = Callable[[int, str, bool], Cells]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """`cells(position, name, nominal)` reads one column; `name` is for errors, `nominal` lets mixed cells be text.
+    """`cells(position, name, nominal)` reads a column; name is for errors, nominal lets mixed cells be text.
 
     `matrix`, where given, is the whole table as a float64 array whose columns are used as they are.
     """
@@ -41,12 +41,16 @@ def check_names(names: list[object]) -> tuple[str, ...] | None:
         texts = [str(name) for name in names]
     else:
         types = sorted({type(name).__name__ for name in names})
-        raise DataTypeError(f"column names must all be text or all not; given are {', '.join(types)}; rename the columns")
+        raise DataTypeError(
+            f"column names must all be text or all not; given are {', '.join(types)}; rename the columns"
+        )
     if len(set(texts)) != len(texts):
         raise duplicate_names(texts)
     if not is_unicode("".join(texts)):
         bad = next(text for text in texts if not is_unicode(text))
-        raise DataError(f"{show_name(bad)}: the name is not valid Unicode (a lone surrogate); rename the column")
+        raise DataError(
+            f"{show_name(bad)}: the name is not valid Unicode (a lone surrogate); rename the column"
+        )
     return tuple(texts)
 
 
@@ -58,8 +62,12 @@ def refuse_type(name: str, type_name: str) -> DataError:
         "binary": "decode it to text",
         "complex": "Complex data not supported; give real and imaginary parts as two columns",
     }
-    hint = next((text for word, text in hints.items() if word in type_name), "cast it to a supported type or drop it")
-    return DataError(f"{show_name(name)}: type {type_name} is not supported; {hint} (docs/types.md lists the types)")
+    hint = next(
+        (text for word, text in hints.items() if word in type_name), "cast it to a supported type or drop it"
+    )
+    return DataError(
+        f"{show_name(name)}: type {type_name} is not supported; {hint} (docs/types.md lists the types)"
+    )
 
 
 def refuse_shape(shape: tuple[int, ...]) -> DataError:
@@ -67,8 +75,11 @@ def refuse_shape(shape: tuple[int, ...]) -> DataError:
     if len(shape) == 1:
         return DataError(
             f"Expected 2D array, got 1D array instead (shape={shape}). Reshape your data either using "
-            "array.reshape(-1, 1) if it has a single feature or array.reshape(1, -1) if it is a single sample."
+            "array.reshape(-1, 1) if it has a single feature or array.reshape(1, -1) if it is a single "
+            "sample."
         )
     if not shape:
         return DataError("Expected 2D array, got scalar array instead; X must be a table of rows and columns")
-    return DataError(f"Found array with dim {len(shape)}, while dim <= 2 is required; X must be rows and columns")
+    return DataError(
+        f"Found array with dim {len(shape)}, while dim <= 2 is required; X must be rows and columns"
+    )

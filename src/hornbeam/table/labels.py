@@ -23,9 +23,15 @@ def _encode_labels_plain(values: Array) -> tuple[Array, list[str]]:
 
 
 try:
-    from hornbeam._core import encode_labels
+    from hornbeam._core import encode_labels as _encode_labels  # type: ignore[import-not-found,unused-ignore]
 except ImportError:
-    encode_labels = _encode_labels_plain
+    _encode_labels = _encode_labels_plain
+
+
+def encode_labels(values: Array) -> tuple[Array, list[str]]:
+    """Codes (int32, -1 missing) and labels, sorted by UTF-8 bytes, of an array of text."""
+    codes, labels = _encode_labels(values)
+    return codes, labels
 
 
 def nominal_from_text(values: Array, name: str) -> Cells:
@@ -38,7 +44,7 @@ def nominal_from_text(values: Array, name: str) -> Cells:
 
 
 def nominal_from_codes(raw: Array, texts: Sequence[str | None], name: str, source: Any = "text") -> Cells:
-    """A nominal column from codes into `texts` (-1 missing); unused texts are dropped, equal texts become one label."""
+    """A nominal column from codes into `texts` (-1 missing); unused texts are dropped, equal ones merged."""
     used = np.zeros(len(texts) + 1, dtype=np.bool_)
     used[raw] = True  # -1 marks the spare last place
     kept = [(i, text) for i in np.flatnonzero(used[:-1]).tolist() if (text := texts[i]) is not None]
@@ -108,4 +114,6 @@ def _too_many(count: int, name: str) -> DataError:
 
 
 def _not_unicode(name: str) -> DataError:
-    return DataError(f"{show_name(name)}: a label is not valid Unicode (a lone surrogate); decode the text as UTF-8")
+    return DataError(
+        f"{show_name(name)}: a label is not valid Unicode (a lone surrogate); decode the text as UTF-8"
+    )

@@ -28,7 +28,9 @@ _CLASSES: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 def class_of(type_: type) -> str:
     """missing, boolean, text, integer, float, decimal, date, datetime, time, timedelta, or other."""
-    if type_ is type(None) or (type_.__name__ in ("NAType", "NaTType") and type_.__module__.startswith("pandas")):
+    if type_ is type(None) or (
+        type_.__name__ in ("NAType", "NaTType") and type_.__module__.startswith("pandas")
+    ):
         return "missing"
     return next((name for classes, name in _CLASSES if issubclass(type_, classes)), "other")
 
@@ -107,7 +109,8 @@ def _floats(cells: list[Any], name: str) -> Cells:
     for row in np.flatnonzero(np.abs(values) > 2.0**53).tolist():
         if isinstance(cells[row], (int, np.integer)) and int(cells[row]) != values[row]:
             raise DataError(
-                f"{show_name(name)}: integer {str(cells[row])[:40]} in row {row} stands among floats and has no exact "
+                f"{show_name(name)}: integer {str(cells[row])[:40]} in row {row} stands among floats and has "
+                "no exact "
                 "float64; give the column one type"
             )
     return Cells("float64", values)
@@ -121,7 +124,9 @@ def _through_arrow(cells: list[Any], name: str) -> Cells:
     try:
         array = pa.array(cells, from_pandas=True)
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise DataError(f"{show_name(name)}: its cells do not form one type: {str(error).splitlines()[0]}") from None
+        raise DataError(
+            f"{show_name(name)}: its cells do not form one type: {str(error).splitlines()[0]}"
+        ) from None
     return read_chunked(pa.chunked_array([array]), name)
 
 
@@ -141,7 +146,8 @@ def _refuse_mixture(cells: list[Any], present: set[str], name: str) -> DataError
     if "text" in present:
         texts = [cell for cell in cells if isinstance(cell, str)]
         return DataError(
-            f"{show_name(name)}: text {texts[0][:40]!r} in a column of other values ({len(texts)} of {len(cells)} rows); "
+            f"{show_name(name)}: text {texts[0][:40]!r} in a column of other values ({len(texts)} of "
+            f"{len(cells)} rows); "
             "declare it nominal or mark it missing"
         )
     return DataError(

@@ -36,7 +36,9 @@ def read_series(series: Any, name: str, nominal: bool = False) -> Cells:
         return read_vector(series.to_numpy(), name, nominal)
     kind = type(dtype).__name__
     if kind == "CategoricalDtype":
-        return nominal_from_codes(series.cat.codes.to_numpy(), _category_texts(series.cat.categories, name), name)
+        return nominal_from_codes(
+            series.cat.codes.to_numpy(), _category_texts(series.cat.categories, name), name
+        )
     if kind == "SparseDtype":
         return read_vector(np.asarray(series), name, nominal)
     if kind in ("PeriodDtype", "IntervalDtype"):

@@ -1,9 +1,9 @@
 """Files as Arrow tables: CSV and Parquet through pyarrow, ARFF, and queries on DuckDB database files."""
 
 import gzip
-import io
 import os
 import sys
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 MISSING_MARKS = ("", "?", "NA", "NaN", "nan", "NULL", "null")
 _ALLOWED = ".csv, .csv.gz, .parquet, .arff, .arff.gz, .duckdb (with a query), or - for CSV on standard input"
-# pyarrow infers column types from one block: this is the largest block it takes.
-_WHOLE_FILE = 2**31 - 1
+# pyarrow infers the types of columns from the first block; the second number is the largest block it takes.
+_BLOCK = 1 << 22
+_LARGEST_BLOCK = 2**31 - 1
 
 
 def read_path(
@@ -27,16 +28,19 @@ def read_path(
     missing: Sequence[str] = MISSING_MARKS,
     stdin: BinaryIO | None = None,
 ) -> "pa.Table":
-    """Read a file by its ending; `missing` are the marks of a missing cell in CSV (a quoted cell is always text)."""
+    """Read a file by its ending; `missing` are the marks of a missing cell in CSV (quoted cells are text)."""
     shown = os.fspath(path)
     if shown == "-":
         if sql is not None:
             raise UsageError("sql needs a DuckDB database file, and standard input ('-') is read as CSV")
         content = (stdin or sys.stdin.buffer).read()
-        return _checked(_read_csv(lambda: io.BytesIO(content), len(content), "standard input", missing), "standard input")
+        table = _read_csv(_native_file(content)[0], lambda: _native_file(content), "standard input", missing)
+        return _checked(table, "standard input")
     ending = _ending(shown)
     if sql is not None and ending != ".duckdb":
-        raise UsageError(f"{shown!r}: sql needs a DuckDB database file (.duckdb); load other files with a query on them")
+        raise UsageError(
+            f"{shown!r}: sql needs a DuckDB database file (.duckdb); load other files with a query on them"
+        )
     _check_readable(Path(shown))
     if ending == ".duckdb":
         return _checked(_read_duckdb(shown, sql), shown)
@@ -64,7 +68,9 @@ def _check_readable(path: Path) -> None:
         with path.open("rb"):
             pass
     except OSError as error:
-        raise StorageError(f"{str(path)!r} cannot be opened: {error.strerror or error}; check the path") from None
+        raise StorageError(
+            f"{str(path)!r} cannot be opened: {error.strerror or error}; check the path"
+        ) from None
 
 
 def _checked(table: "pa.Table", shown: str) -> "pa.Table":
@@ -81,15 +87,31 @@ def _refuse(shown: str, error: BaseException, kind: str) -> DataError:
 
 
 def _read_csv_file(shown: str, missing: Sequence[str]) -> "pa.Table":
-    size = os.path.getsize(shown)
-    if not shown.lower().endswith(".gz"):
-        return _read_csv(lambda: open(shown, "rb"), size, shown, missing)
-    # Compressed size says nothing of the text's: let the second reading take it whole.
-    return _read_csv(lambda: gzip.open(shown, "rb"), _WHOLE_FILE, shown, missing)
+    def whole() -> "tuple[pa.NativeFile, int]":
+        opener: Callable[..., Any] = gzip.open if shown.lower().endswith(".gz") else open
+        with opener(shown, "rb") as file:
+            return _native_file(file.read())
+
+    return _read_csv(shown, whole, shown, missing)
 
 
-def _read_csv(open_file: Callable[[], Any], size: int, shown: str, missing: Sequence[str]) -> "pa.Table":
-    """Read a CSV; where a later block does not fit the types of the first, read again and let all rows decide."""
+def _native_file(content: bytes) -> "tuple[pa.NativeFile, int]":
+    """The bytes as a file that Arrow owns.
+
+    Arrow's threads may drop what they read after the interpreter began to end; were it a Python object, the
+    process would abort there (apache/arrow 34314, 50482). So Arrow's readers are never given one.
+    """
+    import pyarrow as pa
+
+    buffer = pa.allocate_buffer(len(content))
+    memoryview(buffer).cast("B")[:] = content
+    return pa.BufferReader(buffer), len(content)
+
+
+def _read_csv(
+    source: Any, whole: "Callable[[], tuple[pa.NativeFile, int]]", shown: str, missing: Sequence[str]
+) -> "pa.Table":
+    """Read a CSV; where a later block does not fit the first one's types, let all rows decide."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -97,22 +119,21 @@ def _read_csv(open_file: Callable[[], Any], size: int, shown: str, missing: Sequ
         null_values=list(missing), strings_can_be_null=True, quoted_strings_can_be_null=False
     )
     parse = csv.ParseOptions(newlines_in_values=True)
-
-    def read(block_size: int) -> "pa.Table":
-        with open_file() as file:
+    try:
+        try:
             return csv.read_csv(
-                file, read_options=csv.ReadOptions(block_size=block_size), parse_options=parse, convert_options=convert
+                source,
+                read_options=csv.ReadOptions(block_size=_BLOCK),
+                parse_options=parse,
+                convert_options=convert,
             )
-
-    first_block = 1 << 22
-    try:
-        return read(first_block)
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
-        if not isinstance(error, pa.ArrowInvalid) or "conversion error" not in str(error) or size <= first_block:
-            raise _refuse(shown, error, "CSV") from None
-    try:
-        return read(min(size + 1, _WHOLE_FILE))
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        except pa.ArrowInvalid as error:
+            if "conversion error" not in str(error):
+                raise
+        file, size = whole()
+        block = csv.ReadOptions(block_size=min(size + 1, _LARGEST_BLOCK))
+        return csv.read_csv(file, read_options=block, parse_options=parse, convert_options=convert)
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise _refuse(shown, error, "CSV") from None
 
 
@@ -121,7 +142,7 @@ def _read_parquet(shown: str) -> "pa.Table":
     from pyarrow import parquet
 
     try:
-        # A single file, not a dataset: that import costs more than a second. Checksums are verified where written.
+        # A file, not a dataset: that import costs more than a second. Checksums are verified where written.
         with parquet.ParquetFile(shown, page_checksum_verification=True) as file:
             return file.read()
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -139,10 +160,14 @@ def _read_duckdb(shown: str, sql: str | None) -> "pa.Table":
     with connection:
         if sql is None:
             tables = ", ".join(row[0] for row in connection.execute("show tables").fetchall()[:8]) or "none"
-            raise UsageError(f"{shown!r} is a database and needs a query (sql='select ...'); its tables are: {tables}")
+            raise UsageError(
+                f"{shown!r} is a database and needs a query (sql='select ...'); its tables are: {tables}"
+            )
         try:
-            result = connection.execute(sql)
-            return result.to_arrow_table() if hasattr(result, "to_arrow_table") else result.fetch_arrow_table()
+            result: Any = connection.execute(sql)
+            return (
+                result.to_arrow_table() if hasattr(result, "to_arrow_table") else result.fetch_arrow_table()
+            )
         except duckdb.Error as error:
             first = (str(error).splitlines() or ["failed"])[0][:300]
             raise DataError(f"{shown!r}: the query failed: {first}") from None
@@ -155,5 +180,5 @@ def _read_arff_file(shown: str) -> "pa.Table":
     try:
         with opener(shown, "rt", encoding="utf-8-sig") as file:
             return read_arff(file, shown)
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise _refuse(shown, error, "ARFF") from None

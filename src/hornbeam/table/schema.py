@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 from hornbeam.errors import DataError
@@ -21,7 +22,7 @@ def show_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One column of a schema. `labels` (nominal only) are sorted by their UTF-8 bytes; code i is labels[i]."""
+    """A column of a schema. `labels` (nominal only) are sorted by their UTF-8 bytes; code i is labels[i]."""
 
     name: str
     kind: Kind
@@ -88,7 +89,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The attributes in order. `named` is False where the data had no column names: then only positions count."""
+    """The attributes in order. `named` is False where the data had no names: then only positions count."""
 
     attributes: tuple[Attribute, ...]
     named: bool = True
@@ -141,7 +142,9 @@ def duplicate_names(names: list[str]) -> DataError:
     """The error that names the columns that share a name."""
     seen: set[str] = set()
     twice = dict.fromkeys(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-    return DataError(f"column names must be unique; given more than once: {list_names(list(twice))}; rename them")
+    return DataError(
+        f"column names must be unique; given more than once: {list_names(list(twice))}; rename them"
+    )
 
 
 def is_unicode(text: str) -> bool:
@@ -161,7 +164,7 @@ def _labels(content: object, name: str) -> tuple[str, ...]:
     if not is_unicode("".join(content)):
         raise _bad(f"a label of {show_name(name)} is not valid text")
     # Code point order is the order of the UTF-8 bytes.
-    if any(a >= b for a, b in zip(content, content[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(content)):
         raise _bad(f"the labels of {show_name(name)} are not in strictly ascending order")
     return tuple(content)
 

@@ -17,7 +17,10 @@ SECONDS_A_DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A parsed `Attribute.type`. Families: float, integer, unsigned, decimal, date, timestamp, time, duration, nominal."""
+    """A parsed `Attribute.type`.
+
+    Families: float, integer, unsigned, decimal, date, timestamp, time, duration, nominal.
+    """
 
     family: str
     scale: int = 0
@@ -36,9 +39,13 @@ class Storage:
     @property
     def description(self) -> str:
         """What a person calls such values in an error."""
-        return {"number": "numbers", "date": "dates", "time": "times", "duration": "durations", "nominal": "text"}[
-            self.group
-        ]
+        return {
+            "number": "numbers",
+            "date": "dates",
+            "time": "times",
+            "duration": "durations",
+            "nominal": "text",
+        }[self.group]
 
 
 _PLAIN = {
@@ -59,9 +66,9 @@ def parse_type(text: str) -> Storage:
     if family == "decimal":
         return Storage("decimal", scale=_parse_scale(text, rest))
     unit, colon, zone = rest.partition(":")
-    if unit in TICKS and family in ("timestamp", "time", "duration") and bool(zone) == bool(colon):
-        if not zone or family == "timestamp":
-            return Storage(family, unit=unit, zone=zone)
+    zoned = family == "timestamp" or not zone
+    if unit in TICKS and family in ("timestamp", "time", "duration") and bool(zone) == bool(colon) and zoned:
+        return Storage(family, unit=unit, zone=zone)
     raise _unknown(text)
 
 
@@ -106,7 +113,7 @@ def _format_decimal(code: int, scale: int) -> str:
 
 
 def _format_day(day: int) -> str:
-    # numpy's calendar has no end at year 9999, which Python's has; beyond its own range the number stays readable.
+    # Python's calendar ends at year 9999, numpy's does not; beyond its range the number stays readable.
     return str(np.datetime64(day, "D")) if abs(day) < 2**40 else f"day {day}"
 
 
@@ -121,9 +128,7 @@ def _format_duration(code: int, ticks: int) -> str:
     day, rest = divmod(seconds, SECONDS_A_DAY)
     tail = f".{fraction:0{len(str(ticks)) - 1}d}".rstrip("0") if fraction else ""
     clock = "".join(
-        f"{count}{letter}"
-        for count, letter in ((rest // 3600, "H"), (rest // 60 % 60, "M"))
-        if count
+        f"{count}{letter}" for count, letter in ((rest // 3600, "H"), (rest // 60 % 60, "M")) if count
     )
     if rest % 60 or tail:
         clock += f"{rest % 60}{tail}S"

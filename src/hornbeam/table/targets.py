@@ -3,6 +3,7 @@
 import math
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from hornbeam.table.encoding import open_frame
 from hornbeam.table.schema import is_unicode
 from hornbeam.table.storage import parse_type
 
+
 @dataclass(frozen=True, slots=True)
 class Labels:
     """Class labels in the order in which numpy.unique sorts them; plain values, for files."""
@@ -25,7 +27,12 @@ class Labels:
     @classmethod
     def from_array(cls, classes: Array) -> "Labels":
         """The labels of a `classes_` array."""
-        kinds: dict[str, Literal["int", "float", "bool", "str"]] = {"i": "int", "u": "int", "f": "float", "b": "bool"}
+        kinds: dict[str, Literal["int", "float", "bool", "str"]] = {
+            "i": "int",
+            "u": "int",
+            "f": "float",
+            "b": "bool",
+        }
         return cls(tuple(classes.tolist()), kinds.get(classes.dtype.kind, "str"))
 
     def to_array(self) -> Array:
@@ -43,7 +50,11 @@ class Labels:
     def from_json(cls, content: object) -> "Labels":
         """Exactly what `to_json` gives; DataError, on one line, for anything else."""
         types = {"int": int, "float": float, "bool": bool, "str": str}
-        if not isinstance(content, dict) or set(content) != {"kind", "values"} or content["kind"] not in types:
+        if (
+            not isinstance(content, dict)
+            or set(content) != {"kind", "values"}
+            or content["kind"] not in types
+        ):
             raise _bad_labels("an object with a kind (int, float, bool, str) and values was expected")
         kind, values = content["kind"], content["values"]
         if not isinstance(values, list) or not all(type(value) is types[kind] for value in values):
@@ -56,7 +67,7 @@ class Labels:
             raise _bad_labels("a value is not finite")
         if kind == "str" and not is_unicode("".join(values)):
             raise _bad_labels("a value is not valid text")
-        if any(not a < b for a, b in zip(values, values[1:], strict=False)):
+        if any(not a < b for a, b in pairwise(values)):
             raise _bad_labels("the values are not in strictly ascending order")
         return cls(tuple(values), kind)
 
@@ -114,7 +125,12 @@ def _read_columns(y: Any) -> list[Cells]:
 def is_arrow_vector(data: Any) -> bool:
     """Whether this is one column that speaks Arrow (a polars Series, an Arrow array), not a table of them."""
     speaks = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
-    return speaks and not hasattr(data, "columns") and not hasattr(data, "column_names") and not hasattr(data, "schema")
+    return (
+        speaks
+        and not hasattr(data, "columns")
+        and not hasattr(data, "column_names")
+        and not hasattr(data, "schema")
+    )
 
 
 def _numbers(cells: Cells) -> Array:
@@ -125,7 +141,10 @@ def _numbers(cells: Cells) -> Array:
     if cells.source == "null":
         return np.full(len(cells.values), np.nan)
     if storage.group != "number":
-        raise DataError(f"y holds {storage.description} where numbers are needed; use a classifier, or convert it to numbers")
+        raise DataError(
+            f"y holds {storage.description} where numbers are needed; use a classifier, or convert it to "
+            "numbers"
+        )
     return nearest_floats(cells) if storage.family == "decimal" else to_floats(cells, "y")
 
 
@@ -135,5 +154,6 @@ def _refuse_target(targets: Array, finite: Array) -> DataError:
         row = int(np.flatnonzero(np.isnan(targets).any(axis=1))[0])
         return DataError(f"Input y contains NaN. Row {row} has no target; drop such rows or fill them in")
     return DataError(
-        f"Input y contains infinity or a value too large for dtype('float64'). Row {row} is not finite; drop or bound it"
+        f"Input y contains infinity or a value too large for dtype('float64'). Row {row} is not finite; drop "
+        "or bound it"
     )
