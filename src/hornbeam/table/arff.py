@@ -31,7 +31,7 @@ class _Declared:
 
 
 def read_arff(lines: Iterable[str], shown: str) -> "pa.Table":
-    """An Arrow table of the lines; numeric and real are float64, integer is int64 where all cells are whole."""
+    """An Arrow table; numeric and real are float64, integer is int64 where all cells are whole."""
     import pyarrow as pa
 
     numbered = enumerate(lines, start=1)

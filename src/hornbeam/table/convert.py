@@ -44,7 +44,7 @@ def to_floats(cells: Cells, name: str) -> Array:
 
 
 def _check_exact(cells: Cells, exact: Array, values: Array, storage: Storage, name: str) -> None:
-    large = np.abs(values) > 2.0**53
+    large = np.abs(values) >= 2.0**53
     if not large.any():
         return
     above = values >= (2.0**64 if storage.family == "unsigned" else 2.0**63)

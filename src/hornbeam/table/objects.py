@@ -105,15 +105,22 @@ def _integers(cells: list[Any], name: str) -> Cells:
 
 
 def _floats(cells: list[Any], name: str) -> Cells:
-    values = np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-    for row in np.flatnonzero(np.abs(values) > 2.0**53).tolist():
-        if isinstance(cells[row], (int, np.integer)) and int(cells[row]) != values[row]:
-            raise DataError(
-                f"{show_name(name)}: integer {str(cells[row])[:40]} in row {row} stands among floats and has "
-                "no exact "
-                "float64; give the column one type"
-            )
+    try:
+        values = np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+    except OverflowError:
+        row = max(range(len(cells)), key=lambda i: abs(cells[i]) if isinstance(cells[i], int) else 0)
+        raise _refuse_inexact(cells, row, name) from None
+    for row in np.flatnonzero(np.abs(values) >= 2.0**53).tolist():
+        if isinstance(cells[row], (int, np.integer)) and int(cells[row]) != int(values[row]):
+            raise _refuse_inexact(cells, row, name)
     return Cells("float64", values)
+
+
+def _refuse_inexact(cells: list[Any], row: int, name: str) -> DataError:
+    return DataError(
+        f"{show_name(name)}: integer {str(cells[row])[:40]} in row {row} stands among floats and has no exact "
+        "float64; give the column one type"
+    )
 
 
 def _through_arrow(cells: list[Any], name: str) -> Cells:
