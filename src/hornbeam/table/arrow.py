@@ -1,5 +1,6 @@
 """Arrow tables and streams as frames: polars, DuckDB and everything else that speaks Arrow comes in here."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def read_chunked(column: pa.ChunkedArray, name: str) -> Cells:
     if pa.types.is_boolean(type_):
         values, missing = _integers(column.cast(pa.int8()))
         return nominal_from_booleans(values, missing, name)
-    if _is_text(type_):
+    if is_text(type_):
         return _dictionary(column.dictionary_encode(), name)
     if pa.types.is_dictionary(type_):
         return _dictionary(column, name)
@@ -71,7 +72,7 @@ def read_chunked(column: pa.ChunkedArray, name: str) -> Cells:
     return _times(column, name)
 
 
-def _is_text(type_: pa.DataType) -> bool:
+def is_text(type_: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)
     )
@@ -152,17 +153,23 @@ def _refuse_wide(chunk: pa.Array, row: int, start: int, name: str) -> DataError:
 
 
 def _dictionary(column: pa.ChunkedArray, name: str) -> Cells:
-    """Nominal cells of a dictionary column; each chunk may bring a dictionary of its own."""
-    texts: list[str | None] = []
+    raw, texts = join_dictionaries(column, lambda dictionary: _texts(dictionary, name))
+    return nominal_from_codes(raw, texts, name)
+
+
+def join_dictionaries(
+    column: pa.ChunkedArray, values: Callable[[pa.Array], list[Any]]
+) -> tuple[Array, list[Any]]:
+    """Places of the cells (-1 null) in one list of all dictionaries' values; each chunk may bring its own."""
+    joined: list[Any] = []
     parts: list[Array] = []
     base, last = 0, None
     for chunk in column.chunks:
         if last is None or not chunk.dictionary.equals(last):
-            last, base = chunk.dictionary, len(texts)
-            texts += _texts(last, name)
+            last, base = chunk.dictionary, len(joined)
+            joined += values(last)
         parts.append(_indices(chunk.indices, base))
-    raw = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-    return nominal_from_codes(raw, texts, name)
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64), joined
 
 
 def _indices(indices: pa.Array, base: int) -> Array:
@@ -174,7 +181,7 @@ def _indices(indices: pa.Array, base: int) -> Array:
 
 
 def _texts(dictionary: pa.Array, name: str) -> list[str | None]:
-    if not _is_text(dictionary.type):
+    if not is_text(dictionary.type):
         return cell_texts(read_chunked(pa.chunked_array([dictionary]), name))
     try:
         texts: list[str | None] = dictionary.to_pylist()

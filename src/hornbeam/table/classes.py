@@ -188,34 +188,23 @@ def _encode_pandas(series: Any) -> tuple[Array, Array]:
 def _encode_arrow(y: Any) -> tuple[Array, Array]:
     import pyarrow as pa
 
-    from hornbeam.table.arrow import to_chunked
+    from hornbeam.table.arrow import is_text, join_dictionaries, to_chunked
 
     column = to_chunked(y)
     if column.null_count:
         raise _refuse_missing(int(np.flatnonzero(column.is_null().to_numpy())[0]))
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if (
-        pa.types.is_boolean(column.type)
-        or pa.types.is_integer(column.type)
-        or pa.types.is_floating(column.type)
-    ):
+    type_ = column.type
+    if pa.types.is_boolean(type_) or pa.types.is_integer(type_) or pa.types.is_floating(type_):
         return _encode_array(column.to_numpy())
-    if not (
-        pa.types.is_string(column.type)
-        or pa.types.is_large_string(column.type)
-        or pa.types.is_string_view(column.type)
-    ):
-        raise DataError(f"Unknown label type: y has type {column.type}; {_ALLOWED}; convert it to text")
-    encoded = column.dictionary_encode()
-    parts = [_encode_dictionary(chunk) for chunk in encoded.unify_dictionaries().chunks]
-    raw = np.concatenate([indices for indices, _ in parts]) if parts else np.empty(0, dtype=np.int32)
-    return _encode_coded(raw, parts[0][1] if parts else np.empty(0, dtype=object))
-
-
-def _encode_dictionary(chunk: Any) -> tuple[Array, Array]:
-    texts = chunk.dictionary.to_pylist()
-    return chunk.indices.to_numpy(), np.fromiter(texts, dtype=object, count=len(texts))
+    if is_text(type_):
+        column = column.dictionary_encode()
+    elif not pa.types.is_dictionary(type_):
+        raise DataError(f"Unknown label type: y has type {type_}; {_ALLOWED}; convert it to text")
+    raw, values = join_dictionaries(column, lambda dictionary: dictionary.to_pylist())
+    absent = np.array([value is None for value in values], dtype=np.bool_)
+    if absent.any():
+        raw = np.where(absent[raw], -1, raw)
+    return _encode_coded(raw, np.fromiter(values, dtype=object, count=len(values)))
 
 
 def _encode_coded(raw: Array, distinct: Array) -> tuple[Array, Array]:

@@ -53,6 +53,7 @@ class Labels:
         if (
             not isinstance(content, dict)
             or set(content) != {"kind", "values"}
+            or not isinstance(content["kind"], str)
             or content["kind"] not in types
         ):
             raise _bad_labels("an object with a kind (int, float, bool, str) and values was expected")
