@@ -34,6 +34,7 @@ REASONS: Final = {
     errno.EISDIR: "it is a directory; name a file in it",
     errno.ENOTDIR: "a part of the path is not a directory",
     errno.ENOSPC: "no space left on the device; free some and try again",
+    errno.EFBIG: "the file would be larger than is allowed here",
     errno.EDQUOT: "the disk quota is used up",
     errno.ENAMETOOLONG: "the name is too long",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,11 @@ def random_tree(
 ) -> Tree:
     """Splits leaf after leaf: the oldest one (breadth-first numbering) or any."""
     nodes: list[dict[str, Any]] = [{}]
-    open_leaves = [0]
+    open_leaves = deque([0])
     for _ in range(n_tests):
-        leaf = open_leaves.pop(0 if breadth_first else int(rng.integers(len(open_leaves))))
+        if not breadth_first:
+            open_leaves.rotate(int(rng.integers(len(open_leaves))))
+        leaf = open_leaves.popleft()
         split(rng, schema, nodes[leaf])
         nodes[leaf]["first_child"] = len(nodes)
         for _ in range(nodes[leaf]["n_children"]):
