@@ -27,9 +27,11 @@ MUTANTS = int(os.environ.get("HORNBEAM_FUZZ", "300"))
 FIRST_SEED = int(os.environ.get("HORNBEAM_FUZZ_SEED", "0"))
 SEEDS = range(FIRST_SEED, FIRST_SEED + MUTANTS)
 NASTY: list[Any] = [
-    None, True, "", "inf", "\ud800", [], {}, [[]], -1, 0, 1, 2, 7, 0.5, -0.0, 1e308, 2**31 - 1, 2**31, -(2**31),
-    2**62, 2**63, -(2**63), 2**64, 10**30, 10**9, float("1e999"), "numeric", "leaf", "multiway", "nominal", "uint64", "date",
-]  # fmt: skip
+    *(None, True, "", "inf", "\ud800", [], {}, [[]]),
+    *(-1, 0, 1, 2, 7, 0.5, -0.0, 1e308, float("1e999"), 10**9, 10**30),
+    *(2**31 - 1, 2**31, -(2**31), 2**62, 2**63, -(2**63), 2**64),
+    *("numeric", "leaf", "multiway", "nominal", "uint64", "date"),
+]
 
 
 def model(seed: int) -> dict[str, Any]:
@@ -41,7 +43,13 @@ def model(seed: int) -> dict[str, Any]:
 def document(payload: bytes) -> bytes:
     """With a checksum that is right: forgers can compute it too."""
     checksum = hashlib.sha256(payload).hexdigest().encode()
-    return b'{"format": "hornbeam-model", "version": 1, "sha256": "' + checksum + b'", "payload": ' + payload + b"}\n"
+    return (
+        b'{"format": "hornbeam-model", "version": 1, "sha256": "'
+        + checksum
+        + b'", "payload": '
+        + payload
+        + b"}\n"
+    )
 
 
 def mutated(rng: np.random.Generator, content: bytes) -> bytes:
@@ -109,15 +117,20 @@ def use(payload: Any) -> None:
     assert Tree.from_json(tree.to_json()) == tree
 
 
-def refused(path: Path) -> bool:
-    """Whether the file is refused properly; any other exception fails the test."""
+def refusal(path: Path) -> str:
+    """The line with which a file is refused, or nothing; any exception of another kind fails the test."""
     try:
         use(read_document(path))
     except HornbeamError as error:
-        assert "\n" not in str(error)
-        assert len(str(error)) < 1000
-        return True
-    return False
+        return str(error)
+    return ""
+
+
+def refused(path: Path) -> bool:
+    line = refusal(path)
+    assert "\n" not in line
+    assert len(line) < 1000
+    return line != ""
 
 
 def test_every_accident_is_noticed(tmp_path: Path) -> None:
@@ -220,7 +233,10 @@ def test_hostile_files_are_refused_within_a_second_and_100_MB(tmp_path: Path) ->
         names.append(name)
     paths = [str(tmp_path / str(i)) for i in range(len(names))]
     run = subprocess.run(
-        [sys.executable, "-c", LOAD, str(tmp_path / "good"), *paths], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", LOAD, str(tmp_path / "good"), *paths],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()

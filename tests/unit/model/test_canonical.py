@@ -38,7 +38,11 @@ def records(tree: Tree, node: int = 0) -> list[dict[str, Any]]:
     attribute = tree.schema.attributes[a["attribute"][node]]
     if a["kind"][node] == NUMERIC:
         exact = attribute.decode(int(a["threshold_integer"][node])) if attribute.is_integer else None
-        record["test"] = ["numeric", attribute.name, float(a["threshold"][node] + 0.0).hex() if exact is None else exact]
+        record["test"] = [
+            "numeric",
+            attribute.name,
+            float(a["threshold"][node] + 0.0).hex() if exact is None else exact,
+        ]
     else:
         begin, end = a["branch_start"][node : node + 2]
         pairs = zip(a["branch_code"][begin:end], a["branch_child"][begin:end], strict=True)
@@ -127,10 +131,19 @@ def renumbered(tree: Tree) -> Tree:
     new[at] = np.arange(len(at))
     arrays = plain_arrays(tree)
     for name in DTYPES:
-        if len(arrays[name]) == tree.n_nodes and "start" not in name and not name.startswith(("branch", "count")):
+        if (
+            len(arrays[name]) == tree.n_nodes
+            and "start" not in name
+            and not name.startswith(("branch", "count"))
+        ):
             arrays[name] = arrays[name][at]
-    arrays["first_child"] = np.where(arrays["first_child"] < 0, -1, new[arrays["first_child"]]).astype(np.int32)
-    for start, lists in (("branch_start", ("branch_code", "branch_child")), ("count_start", ("count_class", "count"))):
+    arrays["first_child"] = np.where(arrays["first_child"] < 0, -1, new[arrays["first_child"]]).astype(
+        np.int32
+    )
+    for start, lists in (
+        ("branch_start", ("branch_code", "branch_child")),
+        ("count_start", ("count_class", "count")),
+    ):
         spans = [(tree.arrays[start][n], tree.arrays[start][n + 1]) for n in order]
         for name in lists:
             arrays[name] = np.concatenate([tree.arrays[name][b:e] for b, e in spans])
@@ -153,7 +166,9 @@ def test_everything_the_law_names_enters() -> None:
     for name in ("threshold", "threshold_integer", "default_child", "count"):
         arrays = plain_arrays(tree)
         at = {"threshold": (0, 5), "threshold_integer": (1, 3)}.get(name)
-        inner = np.flatnonzero((arrays["kind"] == NUMERIC) & (np.isin(arrays["attribute"], at) if at else True))
+        inner = np.flatnonzero(
+            (arrays["kind"] == NUMERIC) & (np.isin(arrays["attribute"], at) if at else True)
+        )
         index = 0 if name == "count" else inner[0]
         arrays[name][index] = 1 - arrays[name][index] if name == "default_child" else 12345
         seen.add(Tree(SCHEMA, arrays, classes=tree.classes).digest)

@@ -43,7 +43,9 @@ def test_class_labels_keep_kind_and_value(classes: list[Any]) -> None:
     assert [type(label) for label in again.classes or ()] == [type(label) for label in classes]
 
 
-@pytest.mark.parametrize("threshold", [0.1, -0.0, 5e-324, 1.7976931348623157e308, float("inf"), float("-inf"), 3.0])
+@pytest.mark.parametrize(
+    "threshold", [0.1, -0.0, 5e-324, 1.7976931348623157e308, float("inf"), float("-inf"), 3.0]
+)
 def test_thresholds_are_exact(threshold: float) -> None:
     tree = stump(["a", "b"], threshold)
     again = Tree.from_json(tree.to_json())
@@ -116,7 +118,19 @@ def test_anything_else_is_refused_in_one_line(path: tuple[Any, ...], value: Any)
 
 @pytest.mark.parametrize(
     "text",
-    ["", "nonsense", "[]", "null", "1", '{"a":1,"a":2}', "[NaN]", "[Infinity]", "[" * 100_000, "9" * 10_000, '"\\ud800"'],
+    [
+        "",
+        "nonsense",
+        "[]",
+        "null",
+        "1",
+        '{"a":1,"a":2}',
+        "[NaN]",
+        "[Infinity]",
+        "[" * 100_000,
+        "9" * 10_000,
+        '"\\ud800"',
+    ],
 )
 def test_text_that_is_no_tree_is_refused(text: str) -> None:
     with pytest.raises(DataError) as caught:

@@ -10,14 +10,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from hornbeam.errors import DataError, StorageError
 from hornbeam.model import Tree, read_document, store, write_document
-from tests.unit.model.builder import float_schema, random_tree
+from tests.unit.model.builder import chain, float_schema
 
-PAYLOAD = {"estimator": "TreeClassifier", "parameters": {"max_depth": None, "name": "ü\n"}, "list": [1, 0.1, "x"]}
+PAYLOAD = {
+    "estimator": "TreeClassifier",
+    "parameters": {"max_depth": None, "name": "ü\n"},
+    "list": [1, 0.1, "x"],
+}
 
 
 def test_what_is_written_comes_back(tmp_path: Path) -> None:
@@ -140,13 +143,22 @@ def test_a_directory_without_permission_is_a_storage_error(tmp_path: Path) -> No
 
 def test_a_newer_version_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "m").write_text('{"format": "hornbeam-model", "version": 7, "whatever": []}')
-    with pytest.raises(DataError, match="written by a newer Hornbeam: version 7, this one reads up to 1; upgrade"):
+    with pytest.raises(
+        DataError, match="written by a newer Hornbeam: version 7, this one reads up to 1; upgrade"
+    ):
         read_document(tmp_path / "m")
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{}", b"\x80\x04pickle", b'{"format": "other", "version": 1}', b'{"format": "hornbeam-model", "version": 0, ', b"\0" * 100],
+    [
+        b"",
+        b"{}",
+        b"\x80\x04pickle",
+        b'{"format": "other", "version": 1}',
+        b'{"format": "hornbeam-model", "version": 0, ',
+        b"\0" * 100,
+    ],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m").write_bytes(content)
@@ -171,7 +183,7 @@ def test_a_model_above_the_limit_is_not_written(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_hundred_thousand_nodes_are_saved_and_loaded_in_about_a_second(tmp_path: Path) -> None:
-    tree = random_tree(np.random.default_rng(0), float_schema(8), n_tests=50_000)
+    tree = chain(50_000, float_schema(8))
     began = time.process_time()
     write_document(tmp_path / "m", {"tree": tree.to_record()})
     again = Tree.from_record(read_document(tmp_path / "m")["tree"])

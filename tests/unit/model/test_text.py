@@ -13,7 +13,8 @@ from tests.unit.model.test_canonical import stump
 
 def test_a_stump_reads_as_expected() -> None:
     assert stump(["no", "yes"]).to_text() == (
-        "Tree with 2 leaves, depth 1. Each line: condition  examples  prediction (class shares); * is a leaf.\n"
+        "Tree with 2 leaves, depth 1. "
+        "Each line: condition  examples  prediction (class shares); * is a leaf.\n"
         "root  n=5  yes (yes 60.0%, no 40.0%)\n"
         "|   age <= 30  n=2  no (no 100%) *\n"
         "|   age > 30  n=3  yes (yes 100%) *\n"
@@ -40,7 +41,10 @@ def test_max_depth_says_what_is_left_out() -> None:
     text = tree.to_text(max_depth=1)
     lines = text.splitlines()
     assert len(lines) == 6
-    assert sum(int(line.split("... ")[1].split()[0]) for line in lines if "leaves below" in line) == tree.n_leaves
+    assert (
+        sum(int(line.split("... ")[1].split()[0]) for line in lines if "leaves below" in line)
+        == tree.n_leaves
+    )
     assert tree.to_text(max_depth=0).splitlines()[2] == f"|   ... {tree.n_leaves} leaves below"
     assert tree.to_text(max_depth=99) == tree.to_text()
 

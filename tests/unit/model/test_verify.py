@@ -68,7 +68,15 @@ def two_parents(arrays: Arrays) -> None:
 
 def orphan_at_the_end(arrays: Arrays) -> None:
     leaf = nodes_of(arrays, LEAF)[-1]
-    for name in ("kind", "attribute", "first_child", "n_children", "default_child", "threshold", "threshold_integer"):
+    for name in (
+        "kind",
+        "attribute",
+        "first_child",
+        "n_children",
+        "default_child",
+        "threshold",
+        "threshold_integer",
+    ):
         arrays[name] = np.append(arrays[name], arrays[name][leaf])
     for name in ("rows", "weight", "impurity", "gain"):
         arrays[name] = np.append(arrays[name], arrays[name][leaf])
@@ -169,7 +177,9 @@ def test_a_shorter_array_is_refused(name: str) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_valid_trees_are_accepted(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    random_tree(rng, SCHEMA, n_tests=seed, breadth_first=bool(seed % 2), n_targets=seed % 3, weighted=seed % 5 == 0)
+    random_tree(
+        rng, SCHEMA, n_tests=seed, breadth_first=bool(seed % 2), n_targets=seed % 3, weighted=seed % 5 == 0
+    )
 
 
 def test_a_mean_has_to_be_finite() -> None:
