@@ -1,4 +1,4 @@
-"""Model files (docs/model-file.md): one JSON document with a checksum, written at once, read with suspicion."""
+"""Model files (docs/model-file.md): a JSON document with a checksum, replaced at once, read with care."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def read_file(path: Path) -> bytes:
             raise StorageError(f"{show(path)}: not a regular file; give the path of a model file")
         if status.st_size > MAX_BYTES:
             raise DataError(f"{show(path)}: {status.st_size} bytes; a model file has at most {MAX_BYTES}")
-        return file.read(MAX_BYTES + 1)
+        return file.read(status.st_size)  # never more: the buffer is allocated before anything is read
 
 
 def checked_payload(document: bytes) -> dict[str, Any]:
