@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
-from oracle.table import Classes, Column, Label, Parameters, Target, Targets, Value
+
+from tests.oracle.table import Classes, Column, Label, Parameters, Target, Targets, Value
 
 HUGE = 1.7976931348623157e308
 FLOATS = [0.0, -0.0, 1.0, 1.5, 2.0, 3.0, -1.0, 0.1, 0.2, 0.30000000000000004, 1e-300, 1e300, HUGE, -HUGE]
@@ -18,7 +19,7 @@ INT64 = [0, 1, 2, 3, 5, -1, -2, -3, 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1
 UINT64 = [0, 1, 2, 3, 7, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64 - 2]
 TARGETS = [0.0, 1.0, -1.0, 0.1, 0.2, 0.3, 1e15, 1e15 + 1, 1e15 + 0.125, -1e15, 1e-15, 3e-5]
 WILD_TARGETS = [*TARGETS, 5e-324, -5e-324, 1e-160, 3e-160, 1e150, -1e155, 1e308, HUGE, -HUGE, 1e300, 1e-300]
-# U+FFFF and U+1F600 change places between UTF-16 and UTF-8 order, "Z" and "a" between byte and dictionary order.
+# U+FFFF and U+1F600 change places between UTF-16 and UTF-8, "Z" and "a" between bytes and dictionary.
 LABELS = [
     "a",
     "b",

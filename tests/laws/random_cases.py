@@ -6,8 +6,9 @@ import random
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
-from oracle.table import Classes, Column, Label, Parameters, Target, Targets, Value
-from strategies import CLASS_CRITERIA, FLOATS, INT64, LABELS, TARGETS, TEXTS, UINT64, WILD_TARGETS, Case
+
+from tests.oracle.table import Classes, Column, Label, Parameters, Target, Targets, Value
+from tests.strategies import CLASS_CRITERIA, FLOATS, INT64, LABELS, TARGETS, TEXTS, UINT64, WILD_TARGETS, Case
 
 SKEWED = 0.4  # how often cells favour the first values of their pool
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import reject
-from oracle.canonical import Form, canonical_form, label_value, number, threshold_value
-from oracle.grow import grow
-from oracle.table import Classes, Column, Targets
-from strategies import Case
+
+from tests.oracle.canonical import Form, canonical_form, label_value, number, threshold_value
+from tests.oracle.grow import grow
+from tests.oracle.table import Classes, Column, Targets
+from tests.strategies import Case
 
 KINDS = ["leaf", "numeric", "subset", "value", "multiway"]
 
@@ -79,7 +81,13 @@ def fit(case: Case, X: Any = None, face: str = "str", n_jobs: int | None = None)
         raise
 
 
-def preorder(tree: Any) -> list[int]:
+def fields(tree: Any) -> SimpleNamespace:
+    """A tree of the package as the record of arrays that the functions below read."""
+    sizes = {"n_classes": tree.n_classes, "n_targets": tree.n_targets}
+    return SimpleNamespace(**{**tree.arrays, **sizes}, schema=tree.schema, classes=tree.classes)
+
+
+def preorder(tree: SimpleNamespace) -> list[int]:
     order, waiting = [], [0]
     while waiting:
         node = waiting.pop()
@@ -93,7 +101,7 @@ def plain_label(label: Any) -> Any:
     return label_value(label.item() if isinstance(label, np.generic) else label)
 
 
-def node_test(tree: Any, node: int) -> list[Any]:
+def node_test(tree: SimpleNamespace, node: int) -> list[Any]:
     attribute = tree.schema.attributes[int(tree.attribute[node])]
     kind = KINDS[int(tree.kind[node])]
     if kind == "numeric" and attribute.type == "float64":
@@ -106,7 +114,7 @@ def node_test(tree: Any, node: int) -> list[Any]:
     return [kind, attribute.name, sorted(pairs, key=lambda pair: str(pair[0]).encode())]
 
 
-def node_form(tree: Any, node: int) -> dict[str, Any]:
+def node_form(tree: SimpleNamespace, node: int) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if int(tree.n_classes) > 0:
         span = range(int(tree.count_start[node]), int(tree.count_start[node + 1]))
@@ -124,12 +132,12 @@ def node_form(tree: Any, node: int) -> dict[str, Any]:
     return result
 
 
-def package_form(tree: Any) -> Form:
+def form_of(tree: SimpleNamespace) -> Form:
     """The canonical form, from the tree's arrays and not from its own digest."""
     return [node_form(tree, node) for node in preorder(tree)]
 
 
-def numbers(tree: Any) -> list[tuple[int, float, float]]:
+def numbers(tree: SimpleNamespace) -> list[tuple[int, float, float]]:
     """Rows, impurity and gain of each node in preorder: not in the digest, but fixed by the law."""
     return [(int(tree.rows[i]), float(tree.impurity[i]), float(tree.gain[i])) for i in preorder(tree)]
 
@@ -142,7 +150,7 @@ def by_oracle(case: Case) -> Form:
 
 
 def by_package(case: Case) -> Form:
-    return package_form(fit(case).tree_)
+    return form_of(fields(fit(case).tree_))
 
 
 either_grower = pytest.mark.parametrize(

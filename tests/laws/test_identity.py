@@ -6,27 +6,27 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import strategies
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from oracle.canonical import canonical_form, digest
-from oracle.grow import grow
-from strategies import Case
 
-from laws.random_cases import random_cases
-from laws.reading import fit, frame, needs_package, numbers, package_form, preorder
+from tests import strategies
+from tests.laws.random_cases import random_cases
+from tests.laws.reading import fields, fit, form_of, frame, needs_package, numbers, preorder
+from tests.oracle.canonical import canonical_form, digest
+from tests.oracle.grow import grow
+from tests.strategies import Case
 
 pytestmark = needs_package
 ANY = st.one_of(strategies.cases(), random_cases)
 
 
 def assert_identical(case: Case, estimator: Any) -> None:
-    tree = estimator.tree_
+    tree = fields(estimator.tree_)
     nodes = grow(case.columns, case.target, case.parameters)
     expected = canonical_form(nodes, case.columns, case.target)
-    assert package_form(tree) == expected
+    assert form_of(tree) == expected
     assert numbers(tree) == [(node.stats.n, node.impurity, node.gain) for node in nodes]
-    assert tree.digest == digest(expected)
+    assert estimator.tree_.digest == digest(expected)
     event(f"nodes: {min(len(nodes), 32).bit_length()} bits")
 
 
@@ -64,7 +64,7 @@ def test_a_tree_of_a_numpy_array_is_the_oracles(case: Case) -> None:
 @given(ANY)
 def test_training_rows_reach_the_leaves_that_counted_them(case: Case) -> None:
     estimator = fit(case)
-    tree = estimator.tree_
+    tree = fields(estimator.tree_)
     leaves = np.asarray(estimator.apply(frame(case.columns)))
     reached = {
         int(node): int(count) for node, count in zip(*np.unique(leaves, return_counts=True), strict=True)

@@ -1,4 +1,4 @@
-"""How the tree answers to a change of the table (docs/law.md, "What follows"): of the oracle and of the package."""
+"""How the tree answers to a change of the table (docs/law.md, "What follows"), oracle and package alike."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import strategies
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracle.canonical import Form, canonical_form, label_value
-from oracle.grow import grow
-from oracle.table import Classes, Column, Label, Targets, Value
-from strategies import Case
 
-from laws.random_cases import random_cases
-from laws.reading import Grower, either_grower
+from tests import strategies
+from tests.laws.random_cases import random_cases
+from tests.laws.reading import Grower, either_grower
+from tests.oracle.canonical import Form, canonical_form, label_value
+from tests.oracle.grow import grow
+from tests.oracle.table import Classes, Column, Label, Targets, Value
+from tests.strategies import Case
 
 FEWER = settings(max_examples=max(40, settings.default.max_examples // 5))  # type: ignore[union-attr]
 

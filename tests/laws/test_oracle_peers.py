@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracle.candidates import at_node, best_subset, every_subset, numeric
-from oracle.grow import TreeNode, grow
-from oracle.ordering import principal_scores
-from oracle.quality import entropy_gain, gini_gain, variance_gain_binary
-from oracle.table import ClassCounts, Classes, Column, Parameters, Targets
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from tests.oracle.candidates import at_node, best_subset, every_subset, numeric
+from tests.oracle.grow import TreeNode, grow
+from tests.oracle.ordering import principal_scores
+from tests.oracle.quality import entropy_gain, gini_gain, variance_gain_binary
+from tests.oracle.table import ClassCounts, Classes, Column, Parameters, Targets
 
 FEW = settings(max_examples=max(10, settings.default.max_examples // 20))  # type: ignore[union-attr]
 

@@ -7,9 +7,9 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from oracle.ordering import order_categories
-from oracle.quality import quality
-from oracle.table import Column, Parameters, Statistics, Target, Value
+from tests.oracle.ordering import order_categories
+from tests.oracle.quality import quality
+from tests.oracle.table import Column, Parameters, Statistics, Target, Value
 
 EXHAUSTIVE = 12  # present categories up to which every subset is a candidate
 
@@ -129,7 +129,8 @@ def midpoint(lo: Value, hi: Value) -> float | int:
     """The threshold between two neighbouring present values."""
     if isinstance(lo, int) and isinstance(hi, int):
         return (lo + hi) // 2
-    assert isinstance(lo, float) and isinstance(hi, float)
+    assert isinstance(lo, float)
+    assert isinstance(hi, float)
     t = lo / 2 + hi / 2
     is_usable = t != hi and t - t == 0.0
     return (t if is_usable else lo) + 0.0

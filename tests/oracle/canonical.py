@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from oracle.grow import TreeNode, means
-from oracle.table import ClassCounts, Classes, Column, Label, Target
+from tests.oracle.grow import TreeNode, means
+from tests.oracle.table import ClassCounts, Classes, Column, Label, Target
 
 Form = list[dict[str, Any]]
 
@@ -34,7 +34,7 @@ def canonical_node(node: TreeNode, columns: Sequence[Column], target: Target) ->
     result: dict[str, Any] = {}
     if isinstance(node.stats, ClassCounts):
         assert isinstance(target, Classes)
-        pairs = zip(target.order, node.stats.counts)
+        pairs = zip(target.order, node.stats.counts, strict=True)
         result["counts"] = [[label_value(label), number(count)] for label, count in pairs if count > 0]
     else:
         result["weight"] = number(node.stats.n)

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oracle.candidates import Choice, at_node, best_of_attribute, first_best
-from oracle.quality import impurity, nearest
-from oracle.table import Column, Parameters, Statistics, Target, TargetSums
+from tests.oracle.candidates import Choice, at_node, best_of_attribute, first_best
+from tests.oracle.quality import impurity, nearest
+from tests.oracle.table import Column, Parameters, Statistics, Target, TargetSums
 
 DEFAULTS = Parameters()
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from oracle.quality import nearest
-from oracle.table import ClassCounts, Statistics, TargetSums
+from tests.oracle.quality import nearest
+from tests.oracle.table import ClassCounts, Statistics, TargetSums
 
 ROUNDS = 32
 
@@ -43,7 +43,10 @@ def deviations(table: list[list[int]], sizes: list[int], unit: int) -> list[list
     width = range(len(table[0]))
     known = nearest(sum(sizes))
     mean = [nearest(sum(row[k] for row in table), unit) / known for k in width]
-    return [[nearest(row[k], unit) / nearest(n) - mean[k] for k in width] for row, n in zip(table, sizes)]
+    return [
+        [nearest(row[k], unit) / nearest(n) - mean[k] for k in width]
+        for row, n in zip(table, sizes, strict=True)
+    ]
 
 
 def principal_scores(table: list[list[int]], sizes: list[int], unit: int) -> list[float]:

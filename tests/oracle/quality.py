@@ -1,4 +1,4 @@
-"""The quality functions of docs/law.md: exact statistics, literal expressions in doubles, order as written."""
+"""The quality functions of docs/law.md: exact statistics, then doubles in the order written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oracle.table import ClassCounts, Statistics, TargetSums
+from tests.oracle.table import ClassCounts, Statistics, TargetSums
 
 CLAMP = 1e-12
 
@@ -82,7 +82,7 @@ def split_information(node: ClassCounts, branches: Sequence[ClassCounts]) -> flo
 @functools.lru_cache(maxsize=64)
 def variance_impurity(node: TargetSums) -> float:
     inner = 0.0
-    for y, yy in zip(node.sums, node.squares):
+    for y, yy in zip(node.sums, node.squares, strict=True):
         inner = inner + nearest(node.n * yy - y * y, node.unit**2)
     return inner / (nearest(node.n) * nearest(node.n))
 
@@ -95,7 +95,7 @@ def squared_distance(differences: Sequence[int], unit: int) -> float:
 
 
 def variance_gain_binary(node: TargetSums, left: TargetSums, right: TargetSums) -> float:
-    differences = [right.n * a - left.n * b for a, b in zip(left.sums, right.sums)]
+    differences = [right.n * a - left.n * b for a, b in zip(left.sums, right.sums, strict=True)]
     n = nearest(node.n)
     return squared_distance(differences, node.unit) / ((n * n) * (nearest(left.n) * nearest(right.n)))
 
@@ -103,7 +103,7 @@ def variance_gain_binary(node: TargetSums, left: TargetSums, right: TargetSums) 
 def variance_gain_multiway(node: TargetSums, branches: Sequence[TargetSums]) -> float:
     n, gain = nearest(node.n), 0.0
     for branch in branches:
-        differences = [node.n * a - branch.n * b for a, b in zip(branch.sums, node.sums)]
+        differences = [node.n * a - branch.n * b for a, b in zip(branch.sums, node.sums, strict=True)]
         gain = gain + squared_distance(differences, node.unit) / (n * n) / (n * nearest(branch.n))
     return gain
 
@@ -118,10 +118,7 @@ def quality(criterion: str, node: Statistics, branches: Sequence[Statistics], ki
     """The quality of a test; None where gain_ratio does not admit it."""
     if isinstance(node, TargetSums):
         sums = [branch for branch in branches if isinstance(branch, TargetSums)]
-        if kind == "multiway":
-            gain = variance_gain_multiway(node, sums)
-        else:
-            gain = variance_gain_binary(node, *sums)
+        gain = variance_gain_multiway(node, sums) if kind == "multiway" else variance_gain_binary(node, *sums)
         gain = 0.0 if gain < CLAMP * variance_impurity(node) else gain
         return Quality(gain, gain)
     counts = [branch for branch in branches if isinstance(branch, ClassCounts)]

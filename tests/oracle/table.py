@@ -40,7 +40,9 @@ class ClassCounts:
     counts: tuple[int, ...]
 
     def __add__(self, other: ClassCounts) -> ClassCounts:
-        return ClassCounts(self.n + other.n, tuple(a + b for a, b in zip(self.counts, other.counts)))
+        return ClassCounts(
+            self.n + other.n, tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        )
 
     def is_pure(self) -> bool:
         return sum(1 for count in self.counts if count > 0) <= 1
@@ -59,13 +61,13 @@ class TargetSums:
     def __add__(self, other: TargetSums) -> TargetSums:
         return TargetSums(
             self.n + other.n,
-            tuple(a + b for a, b in zip(self.sums, other.sums)),
-            tuple(a + b for a, b in zip(self.squares, other.squares)),
+            tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
+            tuple(a + b for a, b in zip(self.squares, other.squares, strict=True)),
             self.unit,
         )
 
     def is_pure(self) -> bool:
-        return all(self.n * yy == y * y for y, yy in zip(self.sums, self.squares))
+        return all(self.n * yy == y * y for y, yy in zip(self.sums, self.squares, strict=True))
 
 
 Statistics = ClassCounts | TargetSums
@@ -109,8 +111,8 @@ class Targets:
         counts = [times[row] for row in rows]
         return TargetSums(
             sum(counts),
-            tuple(sum(m * y for m, y in zip(counts, column)) for column in columns),
-            tuple(sum(m * y * y for m, y in zip(counts, column)) for column in columns),
+            tuple(sum(m * y for m, y in zip(counts, column, strict=True)) for column in columns),
+            tuple(sum(m * y * y for m, y in zip(counts, column, strict=True)) for column in columns),
             self.unit,
         )
 
