@@ -16,7 +16,7 @@ from tests.laws.random_cases import random_cases
 from tests.laws.reading import form_of, numbers
 from tests.oracle.canonical import canonical_form
 from tests.oracle.grow import grow
-from tests.oracle.table import Classes, Column
+from tests.oracle.table import Classes, Column, Parameters
 from tests.strategies import Case
 
 ANY = st.one_of(strategies.cases(), random_cases, random_cases)
@@ -27,6 +27,8 @@ def core() -> Any:
         pytest.skip("hornbeam._core is not there: build the package")
     from hornbeam import _core
 
+    if not hasattr(_core, "encode") or not hasattr(_core, "grow"):
+        pytest.skip("hornbeam._core does not encode and grow yet")
     return _core
 
 
@@ -99,6 +101,14 @@ def test_every_kernel_and_shortcut_gives_the_oracles_tree() -> None:
         assert_identical(case, tree, None)
 
     check()
+
+
+def test_a_set_with_multiplicities_is_not_confused_by_its_neighbour() -> None:
+    column = Column("x", "float", (0.0, 1.0, 1.0))
+    case = Case((column,), Classes((0, 1, 0)), Parameters())
+    times = [[0, 2], [2, 0], [1, 2]]
+    for i, tree in enumerate(grow_forest(case, times)):
+        assert_identical(case, tree, [row[i] for row in times])
 
 
 def folds(data: st.DataObject, n: int) -> list[list[int]]:

@@ -61,7 +61,7 @@ class Node:
         for default, branches in sides(candidate, self.missing):
             if any(branch.n < self.min_leaf for branch in branches):
                 continue
-            judged = quality(self.parameters.criterion, self.stats, branches, candidate.kind)
+            judged = quality(self.parameters.criterion, self.stats, branches)
             if judged is not None and (best is None or judged.quality > best.quality):
                 best = Choice(candidate, default, branches, judged.quality, judged.gain)
         return best

@@ -66,7 +66,9 @@ def principal_scores(table: list[list[int]], sizes: list[int], unit: int) -> lis
         a = [n[j] * add_up(dev[j][k] * v[k] for k in width) for j in range(len(dev))]
         w = [add_up(a[j] * dev[j][k] for j in range(len(dev))) for k in width]
         norm = math.sqrt(add_up(x * x for x in w))
-        if norm == 0.0 or not math.isfinite(norm):
+        if not math.isfinite(norm):
+            return [0.0] * len(dev)
+        if norm == 0.0:
             break
         v = [x / norm for x in w]
     scores = [add_up(dev[j][k] * v[k] for k in width) for j in range(len(dev))]

@@ -114,11 +114,11 @@ def impurity(criterion: str, node: Statistics) -> float:
     return gini_impurity(node) if criterion == "gini" else entropy_impurity(node)
 
 
-def quality(criterion: str, node: Statistics, branches: Sequence[Statistics], kind: str) -> Quality | None:
+def quality(criterion: str, node: Statistics, branches: Sequence[Statistics]) -> Quality | None:
     """The quality of a test; None where gain_ratio does not admit it."""
     if isinstance(node, TargetSums):
         sums = [branch for branch in branches if isinstance(branch, TargetSums)]
-        gain = variance_gain_multiway(node, sums) if kind == "multiway" else variance_gain_binary(node, *sums)
+        gain = variance_gain_binary(node, *sums) if len(sums) == 2 else variance_gain_multiway(node, sums)
         gain = 0.0 if gain < CLAMP * variance_impurity(node) else gain
         return Quality(gain, gain)
     counts = [branch for branch in branches if isinstance(branch, ClassCounts)]
