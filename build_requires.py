@@ -1,5 +1,8 @@
-"""What building the package needs: `static` as pyproject.toml names it, `dynamic` as the build backend then asks
-for it (CMake and Ninja, only where the machine has none that will do)."""
+"""What building the package needs, for the Makefile.
+
+`static` is what pyproject.toml names; `dynamic` is what the build backend then asks for: CMake and Ninja,
+only where the machine has none that will do.
+"""
 
 import importlib
 import sys

@@ -1,0 +1,6 @@
+"""Hornbeam's native core."""
+
+
+
+class EncodedTable:
+    pass
