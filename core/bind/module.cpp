@@ -4,4 +4,5 @@
 NB_MODULE(_core, m) {
     m.doc() = "Hornbeam's native core.";
     hornbeam::bind_column(m);
+    hornbeam::bind_tree(m);
 }
