@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.drawing import Picture, PictureNode
-from hornbeam.drawing.text import count_text, number_text
+from hornbeam.drawing.text import count_text, number_text, percent_text
 from hornbeam.model import Tree
 from hornbeam.table import Attribute, Table
 
@@ -150,7 +150,7 @@ def _asked(
     """
     shown = picture.nodes[node]
     best = max((share for _, share in shown.shares), default=None)
-    agree = "" if best is None else f", {best:.0%} of them {shown.prediction}"
+    agree = "" if best is None else f", {percent_text(best)} of them {shown.prediction}"
     entry: dict[str, Any] = {"b": shown.branch}
     if not shown.children:
         return entry | {"p": shown.prediction, "w": f"{count_text(shown.rows)} training rows{agree}"}
