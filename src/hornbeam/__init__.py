@@ -1,18 +1,7 @@
 """Hornbeam: one readable decision tree that you can trust."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from hornbeam.estimators.classifier import TreeClassifier
-    from hornbeam.estimators.regressor import TreeRegressor
-    from hornbeam.estimators.store import load, save
-    from hornbeam.model import Tree
-
+# Types are in __init__.pyi: an import here, even one for types only, would tie every room to the topmost.
 __version__ = "0.1.0"
-
-__all__ = ["Tree", "TreeClassifier", "TreeRegressor", "__version__", "load", "save"]
 
 # Where each public name lives; nothing is imported before it is asked for.
 _HOMES = {
@@ -23,8 +12,10 @@ _HOMES = {
     "save": "hornbeam.estimators.store",
 }
 
+__all__ = ["Tree", "TreeClassifier", "TreeRegressor", "__version__", "load", "save"]
 
-def __getattr__(name: str) -> Any:
+
+def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'hornbeam' has no attribute {name!r}")

@@ -38,7 +38,7 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
     from hornbeam.datasets import load
 
     from .learn import Plan, learn
-    from .results import page_of, print_study, study_object
+    from .results import learned_object, page_of, print_learned
 
     with working(f"reading {name}"):
         dataset = load(name)
@@ -51,20 +51,15 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
         seed=seed,
     )
     with working("growing the tree"):
-        learned = learn(
-            dataset.rows,
-            plan,
-            command=context.meta.get("hornbeam.line", ""),
-            title=dataset.title,
-            data_name=dataset.name,
-            data_hash=dataset.hash,
-        )
-    write_file(report, page_of(learned))
+        learned = learn(dataset.rows, plan)
+    line = context.meta.get("hornbeam.line", "")
+    facts = {"command": line, "title": dataset.title, "data_name": dataset.name, "data_hash": dataset.hash}
+    write_file(report, page_of(learned, **facts))
     if as_json:
-        print_json(study_object(learned.study) | {"data": name, "report": report})
+        print_json(learned_object(learned) | {"data": name, "report": report})
         return
     click.echo(style(dataset.title, bold=True))
-    print_study(learned.study)
-    click.echo("\n" + learned.model.tree.to_text(_DEPTH_ON_SCREEN).rstrip("\n"))
+    print_learned(learned)
+    click.echo("\n" + learned.tree.to_text(_DEPTH_ON_SCREEN).rstrip("\n"))
     click.echo(f"\nThe page is in {style(report, bold=True)}: open it in a browser.")
     click.echo('Next: hornbeam fit data.csv --target y --report report.html, or "hornbeam --help".')

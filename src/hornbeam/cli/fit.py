@@ -6,6 +6,8 @@ import click
 
 from .options import common_options, split_names, tree_options
 
+_MOST_LINES = 60
+
 
 @click.command("fit", short_help="Grow a tree from a file.")
 @click.argument("data")
@@ -74,32 +76,29 @@ def run(
     from hornbeam.table import read_path
 
     from .learn import Plan, learn
-    from .results import page_of, print_study, study_object
+    from .results import learned_object, page_of, print_learned
     from .sources import data_hash, data_name
 
     plan = Plan(targets, nominal_features=tuple(split_names(nominal_features)), test=test, **parameters)  # type: ignore[arg-type]
     with working(f"reading {data_name(data)}"):
         rows = read_path(data, sql=sql)
     with working("growing the tree"):
-        learned = learn(
-            rows, plan, command=line, data_name=data_name(data), data_hash=data_hash(data) if report else ""
-        )
-    page = page_of(learned) if report else b""
+        learned = learn(rows, plan)
+    page = b""
+    if report:
+        with working("writing the report"):
+            page = page_of(learned, command=line, data_name=data_name(data), data_hash=data_hash(data))
     if output:
         write_model(output, learned.model)
     if report:
         write_file(report, page)
     if as_json:
-        print_json(study_object(learned.study) | {"model": output, "report": report})
+        print_json(learned_object(learned) | {"model": output, "report": report})
         return
-    print_study(learned.study)
-    _print_places(output, report, learned.study.text)
-
-
-def _print_places(output: str | None, report: str | None, text: str) -> None:
+    print_learned(learned)
     if output:
         click.echo(f"model saved to {output}; see it with: hornbeam show {output}")
     if report:
         click.echo(f"report written to {report}")
-    if not output and not report and text.count("\n") <= 60:
-        click.echo("\n" + text.rstrip("\n"))
+    if not output and not report and learned.tree.n_nodes <= _MOST_LINES:
+        click.echo("\n" + learned.tree.to_text().rstrip("\n"))

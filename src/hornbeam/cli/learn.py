@@ -1,11 +1,10 @@
-"""From a table to a study: choose the task, hold rows out, grow, score, describe."""
+"""From rows to a scored tree: choose the task, hold rows out, grow, score."""
 
 from __future__ import annotations
 
 import difflib
 import time
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -13,18 +12,10 @@ from numpy.typing import NDArray
 
 import hornbeam
 from hornbeam.errors import DataError, UsageError
-from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel, payload_of
+from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
 from hornbeam.growth import ClassTarget, NumericTarget, Parameters, grow_tree
 from hornbeam.model import Tree
-from hornbeam.report import (
-    Study,
-    count_errors,
-    describe_columns,
-    picture_of,
-    sample_points,
-    score_classes,
-    score_numbers,
-)
+from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
 from hornbeam.table import Table, conform, encode_classes, encode_targets, from_data
 
 MOST_INTEGER_CLASSES = 20
@@ -50,16 +41,36 @@ class Plan:
 
 @dataclass(frozen=True)
 class Learned:
-    """The grown tree, the rows it was grown from, and what there is to tell about it."""
+    """The grown tree, the rows it was grown from, and how well it answers."""
 
     model: StoredModel
-    study: Study
     table: Table
-    notes: dict[str, Any] = field(default_factory=dict)
+    plan: Plan
+    score: Score
+    seconds: float
+    errors: Errors | None = None
+    points: Points | None = None
+
+    @property
+    def tree(self) -> Tree:
+        return self.model.tree
+
+    @property
+    def task(self) -> str:
+        return "classification" if self.model.is_classifier else "regression"
+
+    @property
+    def target(self) -> str:
+        return ", ".join(self.plan.targets)
+
+    @property
+    def seed(self) -> int | None:
+        """None where nothing was drawn."""
+        return self.plan.seed if self.plan.test is not None else None
 
 
-def learn(data: pa.Table, plan: Plan, **facts: Any) -> Learned:
-    """Grow and score a tree; `facts` are further fields of the study (command, data_name, ...)."""
+def learn(data: pa.Table, plan: Plan) -> Learned:
+    """Grow and score a tree."""
     check_targets(data, plan.targets)
     if data.num_rows == 0:
         raise DataError(
@@ -84,8 +95,8 @@ def learn(data: pa.Table, plan: Plan, **facts: Any) -> Learned:
             f"zero columns besides the target {plan.targets[0]!r}; at least one attribute is needed"
         )
     if task == "classification":
-        return _learn_classes(data, attributes, plan, parameters, facts)
-    return _learn_numbers(data, attributes, plan, parameters, facts)
+        return _learn_classes(data, attributes, plan, parameters)
+    return _learn_numbers(data, attributes, plan, parameters)
 
 
 def check_targets(data: pa.Table, targets: tuple[str, ...]) -> None:
@@ -145,11 +156,8 @@ def hold_out(
     return np.sort(ranked[~test]), np.sort(ranked[test])
 
 
-def _learn_classes(
-    data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, facts: dict[str, Any]
-) -> Learned:
-    target = plan.targets[0]
-    codes, classes = encode_classes(_column(data, target))
+def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters) -> Learned:
+    codes, classes = encode_classes(_column(data, plan.targets[0]))
     grown, held = hold_out(codes, plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     tree, seconds = _grow(table, ClassTarget(codes[grown], classes), parameters, plan.threads)
@@ -159,26 +167,21 @@ def _learn_classes(
     most_common = int(np.bincount(codes[grown]).argmax())
     score = score_classes(actual, answered, most_common, bool(len(held)))
     errors = count_errors(actual, answered, tuple(str(label) for label in classes.tolist()))
-    more = {"score": score, "errors": errors, "seconds": seconds, "task": "classification"}
-    return _wrap(CLASSIFIER, table, tree, plan, parameters, facts | more)
+    return Learned(_model(CLASSIFIER, tree, plan, parameters), table, plan, score, seconds, errors=errors)
 
 
-def _learn_numbers(
-    data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, facts: dict[str, Any]
-) -> Learned:
+def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters) -> Learned:
     values = np.column_stack([encode_targets(_column(data, target)) for target in plan.targets])
     grown, held = hold_out(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
-    tree, seconds = _grow(
-        table, NumericTarget(np.ascontiguousarray(values[grown]), plan.targets), parameters, plan.threads
-    )
+    target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets)
+    tree, seconds = _grow(table, target, parameters, plan.threads)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = values[held] if len(held) else values[grown]
     answered = tree.predict_means(scored, plan.threads)
     score = score_numbers(actual, answered, values[grown].mean(axis=0), bool(len(held)))
     points = sample_points(actual, answered, plan.targets[0])
-    more = {"score": score, "points": points, "seconds": seconds, "task": "regression"}
-    return _wrap(REGRESSOR, table, tree, plan, parameters, facts | more)
+    return Learned(_model(REGRESSOR, tree, plan, parameters), table, plan, score, seconds, points=points)
 
 
 def _column(data: pa.Table, target: str) -> pa.ChunkedArray:
@@ -206,33 +209,16 @@ def _grow(
     return tree, time.perf_counter() - start
 
 
-def _wrap(
-    estimator: str, table: Table, tree: Tree, plan: Plan, parameters: Parameters, facts: dict[str, Any]
-) -> Learned:
-    shown = {
+def _model(estimator: str, tree: Tree, plan: Plan, parameters: Parameters) -> StoredModel:
+    """The model file of the tree: an estimator with these parameters would have grown it."""
+    stored = {
         "criterion": parameters.criterion,
-        "nominal": plan.nominal,
+        "nominal": parameters.nominal,
         "nominal_features": list(plan.nominal_features) or "from_dtype",
-        "max_depth": plan.max_depth,
-        "min_samples_split": plan.min_samples_split,
-        "min_samples_leaf": plan.min_samples_leaf,
-        "min_impurity_decrease": plan.min_impurity_decrease,
+        "max_depth": parameters.max_depth,
+        "min_samples_split": parameters.min_samples_split,
+        "min_samples_leaf": parameters.min_samples_leaf,
+        "min_impurity_decrease": parameters.min_impurity_decrease,
     }
-    target = ", ".join(plan.targets)
-    model = StoredModel(estimator, shown, tree, {"target": target, "version": hornbeam.__version__})
-    study = Study(
-        **{"title": f"A tree for {target}", **facts},
-        target=target,
-        picture=picture_of(tree),
-        text=tree.to_text(),
-        n_leaves=tree.n_leaves,
-        depth=tree.depth,
-        rows=table.n_rows,
-        columns=describe_columns(table, tree.feature_importances),
-        parameters=shown,
-        seed=plan.seed if plan.test is not None else None,
-        version=hornbeam.__version__,
-        digest=tree.digest,
-        document=payload_of(model),
-    )
-    return Learned(model, study, table)
+    notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
+    return StoredModel(estimator, stored, tree, notes)

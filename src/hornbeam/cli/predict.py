@@ -81,7 +81,8 @@ def _as_csv(answers: pa.Table) -> bytes:
 
     sink = pa.BufferOutputStream()
     pyarrow.csv.write_csv(answers, sink)
-    return sink.getvalue().to_pybytes()
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def _as_json(answers: pa.Table) -> bytes:

@@ -1,27 +1,37 @@
-"""What a study says on stdout: a small table for people, an object for programs; and its page as a file."""
+"""What was learned, given out: a small table for people, an object for programs, a page to keep."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hornbeam.report import Score, Study, questions_of, render_page
+import numpy as np
+
+import hornbeam
+from hornbeam.estimators.store import payload_of
+from hornbeam.report import Score, Study, describe_columns, picture_of, questions_of, render_page
 
 from .learn import Learned
 from .output import print_pairs, style
 
 
-def print_study(study: Study) -> None:
+def print_learned(learned: Learned) -> None:
     """The result in a few aligned lines."""
-    score = study.score
+    tree, score = learned.tree, learned.score
+    leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
+    columns = len(learned.table.columns)
     pairs = [
-        ("tree", style(f"{study.n_leaves} leaves, depth {study.depth}", bold=True)),
+        ("tree", style(f"{leaves}, depth {tree.depth}", bold=True)),
         (_measure(score), style(_score_text(score), bold=True)),
-        ("grown from", f"{study.rows} rows, {len(study.columns)} attributes ({study.attributes_used} used)"),
-        ("target", f"{study.target} ({study.task})"),
-        ("time", f"{study.seconds * 1000:.1f} ms to grow"),
-        ("digest", study.digest[:16]),
+        ("grown from", f"{learned.table.n_rows} rows, {columns} attributes ({_used(learned)} used)"),
+        ("target", f"{learned.target} ({learned.task})"),
+        ("time", f"{learned.seconds * 1000:.1f} ms to grow"),
+        ("digest", tree.digest[:16]),
     ]
     print_pairs(pairs)
+
+
+def _used(learned: Learned) -> int:
+    return int(np.count_nonzero(learned.tree.feature_importances))
 
 
 def _measure(score: Score) -> str:
@@ -38,17 +48,18 @@ def _score_text(score: Score) -> str:
     return f"{score.value:.4f} ({score.rows} rows; mean absolute error {errors})"
 
 
-def study_object(study: Study) -> dict[str, Any]:
+def learned_object(learned: Learned) -> dict[str, Any]:
     """The result for programs."""
-    score = study.score
+    tree, score = learned.tree, learned.score
+    importances = zip(tree.schema.names, tree.feature_importances.tolist(), strict=True)
     return {
-        "task": study.task,
-        "target": study.target,
-        "rows": study.rows,
-        "attributes": len(study.columns),
-        "attributes_used": study.attributes_used,
-        "leaves": study.n_leaves,
-        "depth": study.depth,
+        "task": learned.task,
+        "target": learned.target,
+        "rows": learned.table.n_rows,
+        "attributes": len(learned.table.columns),
+        "attributes_used": _used(learned),
+        "leaves": tree.n_leaves,
+        "depth": tree.depth,
         "score": {
             "measure": score.measure,
             "value": score.value,
@@ -57,17 +68,36 @@ def study_object(study: Study) -> dict[str, Any]:
             "held_out": score.held_out,
             "mean_absolute_error": list(score.mean_absolute_error),
         },
-        "importances": {column.name: column.importance for column in study.columns if column.importance > 0},
-        "parameters": dict(study.parameters),
-        "seed": study.seed,
-        "seconds": study.seconds,
-        "digest": study.digest,
-        "version": study.version,
+        "importances": {name: share for name, share in importances if share > 0},
+        "parameters": payload_of(learned.model)["parameters"],
+        "seed": learned.seed,
+        "seconds": learned.seconds,
+        "digest": tree.digest,
+        "version": hornbeam.__version__,
     }
 
 
-def page_of(learned: Learned) -> bytes:
-    """The report page of what was learned."""
-    study = learned.study
-    asked = questions_of(learned.model.tree, study.picture, learned.table)
-    return render_page(study, asked).encode("utf-8", "replace")
+def page_of(learned: Learned, **facts: str) -> bytes:
+    """The report page; `facts` are the texts of the study that only the command knows."""
+    tree, table = learned.tree, learned.table
+    study = Study(
+        **{"title": f"A tree for {learned.target}", **facts},
+        target=learned.target,
+        task=learned.task,
+        picture=picture_of(tree),
+        text=tree.to_text(),
+        n_leaves=tree.n_leaves,
+        depth=tree.depth,
+        rows=table.n_rows,
+        columns=describe_columns(table, tree.feature_importances),
+        score=learned.score,
+        errors=learned.errors,
+        points=learned.points,
+        parameters=learned.model.parameters,
+        seed=learned.seed,
+        version=hornbeam.__version__,
+        digest=tree.digest,
+        seconds=learned.seconds,
+        document=payload_of(learned.model),
+    )
+    return render_page(study, questions_of(tree, study.picture, table)).encode("utf-8", "replace")

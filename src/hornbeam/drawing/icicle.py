@@ -5,11 +5,12 @@ from __future__ import annotations
 from .node import Legend, describe
 from .records import Picture
 from .svg import element, frame, label
-from .text import escape, percent_text
+from .text import escape, percent_text, shorten
 
 WIDTH = 1132.0
 _MOST_HEIGHT = 420.0
 _NARROWEST = 0.8
+_MOST_STEPS = 8
 
 
 def draw_icicle(picture: Picture, *, inline: bool = False, title: str = "The whole tree at a glance") -> str:
@@ -80,7 +81,10 @@ def _path_text(picture: Picture, index: int) -> str:
     at = index
     while at > 0:
         node = picture.nodes[at]
-        steps.append(f"{picture.nodes[node.parent].test}: {node.branch}")
+        if len(steps) == _MOST_STEPS:
+            steps.append("…")
+            break
+        steps.append(shorten(f"{picture.nodes[node.parent].test}: {node.branch}", 36))
         at = node.parent
     share = percent_text(picture.nodes[index].rows / picture.nodes[0].rows) if picture.nodes[0].rows else ""
     return " → ".join([*reversed(steps), f"{describe(picture, picture.nodes[index])} ({share} of all)"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from . import palette
 from .records import Picture, PictureNode
@@ -129,8 +130,18 @@ def _mean_track(node: PictureNode, legend: Legend, x: float, y: float, width: fl
         half = node.spread / (legend.high - legend.low) if legend.high > legend.low else 0.0
         low, high = max(0.0, centre - half), min(1.0, centre + half)
         fill = legend.fill(node)
-        band = {"x": x + low * width, "y": y + 2, "width": max(1.0, (high - low) * width), "height": _BAR - 4}
+        band: dict[str, Any] = {
+            "x": x + low * width,
+            "y": y + 2,
+            "width": max(1.0, (high - low) * width),
+            "height": _BAR - 4,
+        }
         parts.append(element("rect", **band, rx=2, style=f"fill:{fill}", fill_opacity=0.55))
-        dot = {"cx": x + 4 + centre * (width - 8), "cy": y + _BAR / 2, "r": 5.0, "stroke_width": 1.5}
+        dot: dict[str, Any] = {
+            "cx": x + 4 + centre * (width - 8),
+            "cy": y + _BAR / 2,
+            "r": 5.0,
+            "stroke_width": 1.5,
+        }
         parts.append(element("circle", **dot, style=f"fill:{fill};stroke:var(--hb-card)"))
     return "".join(parts)

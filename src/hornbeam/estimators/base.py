@@ -40,7 +40,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         refuse_foreign(cls.__name__, parameters)
-        return super().__new__(cls)
+        return super().__new__(cls)  # type: ignore[no-any-return]
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)

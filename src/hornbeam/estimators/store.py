@@ -124,7 +124,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     if stored.is_classifier:
         from .classifier import TreeClassifier as Estimator
     else:
-        from .regressor import TreeRegressor as Estimator  # type: ignore[assignment]
+        from .regressor import TreeRegressor as Estimator
     model = Estimator(**stored.parameters)
     tree = stored.tree
     model.tree_ = tree

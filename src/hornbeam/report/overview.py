@@ -140,7 +140,8 @@ def drawn_depths(picture: Picture) -> list[int]:
     by_depth = [0] * (picture.depth + 1)
     for node in picture.nodes:
         by_depth[node.depth] += 1
-    depths, boxes = [], by_depth[0]
+    depths: list[int] = []
+    boxes = by_depth[0]
     for depth in range(1, picture.depth + 1):
         boxes += by_depth[depth]
         if boxes > _MOST_BOXES and depths:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hornbeam.drawing import Picture, PictureNode
-from hornbeam.drawing.text import count_text, number_text
+from hornbeam.drawing.text import count_text, number_text, percent_text
 from hornbeam.model import Tree
-from hornbeam.table import Table
+from hornbeam.table import Attribute, Table
 
 _NUMERIC, _SUBSET, _MULTIWAY = 1, 2, 4
 _MOST_QUESTIONS = 24
@@ -51,7 +51,7 @@ def question(tree: Tree, arrays: dict[str, list[Any]], node: int) -> str:
     kind = arrays["kind"][node]
     if not kind:
         return ""
-    attribute = tree.schema.attributes[arrays["attribute"][node]]
+    attribute: Attribute = tree.schema.attributes[arrays["attribute"][node]]
     if kind == _NUMERIC and attribute.is_integer:
         return f"{attribute.name} ≤ {attribute.format(arrays['threshold_integer'][node])}"
     if kind == _NUMERIC:
@@ -91,7 +91,7 @@ def _parents(tree: Tree, arrays: dict[str, list[Any]]) -> tuple[list[int], list[
 
 def _prediction(tree: Tree, classes: tuple[str, ...], node: int) -> str:
     if classes:
-        return classes[tree.leaf_class[node]]
+        return classes[int(tree.leaf_class[node])]
     return ", ".join(number_text(mean) for mean in tree.means[node].tolist())
 
 
@@ -150,7 +150,7 @@ def _asked(
     """
     shown = picture.nodes[node]
     best = max((share for _, share in shown.shares), default=None)
-    agree = "" if best is None else f", {best:.0%} of them {shown.prediction}"
+    agree = "" if best is None else f", {percent_text(best)} of them {shown.prediction}"
     entry: dict[str, Any] = {"b": shown.branch}
     if not shown.children:
         return entry | {"p": shown.prediction, "w": f"{count_text(shown.rows)} training rows{agree}"}

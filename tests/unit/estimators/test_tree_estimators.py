@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 import subprocess
 import sys
@@ -319,3 +320,12 @@ def test_the_signature_is_that_of_the_constructor() -> None:
     import inspect
 
     assert "max_depth" in inspect.signature(TreeClassifier).parameters
+
+
+def test_the_types_name_what_the_package_exports() -> None:
+    stub = ast.parse(Path(hornbeam.__file__).with_suffix(".pyi").read_text())
+    typed = {name.asname for node in stub.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    assert typed | {"__version__"} == set(hornbeam.__all__)
+    assert all(getattr(hornbeam, name) is not None for name in hornbeam.__all__)
+    with pytest.raises(AttributeError, match="Forrest"):
+        _ = hornbeam.Forrest
