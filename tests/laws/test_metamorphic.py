@@ -180,6 +180,24 @@ def test_thresholds_of_integers_move_with_the_values(
     assert grower(case.with_columns([moved, *case.columns])) == wider
 
 
+@either_grower
+@FEWER
+@given(ANY, st.data())
+def test_thresholds_of_floats_scale_with_the_values(grower: Grower, case: Case, data: st.DataObject) -> None:
+    pool = [i / 8 for i in range(-20, 20)]
+    column = Column("real", "float", data.draw(strategies.cells(case.n, pool)))
+    scaled = map_values(column, lambda value: 4.0 * value)
+
+    def change(node: dict[str, Any]) -> dict[str, Any]:
+        if "test" not in node or node["test"][1] != "real":
+            return {}
+        kind, name, threshold = node["test"]
+        return {"test": [kind, name, (4.0 * float.fromhex(threshold)).hex()]}
+
+    wider = edit(grower(case.with_columns([column, *case.columns])), change)
+    assert grower(case.with_columns([scaled, *case.columns])) == wider
+
+
 def doubled_counts(form: Form) -> Form:
     def change(node: dict[str, Any]) -> dict[str, Any]:
         if "weight" in node:

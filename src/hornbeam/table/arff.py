@@ -111,6 +111,8 @@ def _split(text: str, refuse: Refuse, end: str = "") -> list[str | None]:
             if end:
                 raise refuse("a list of labels is not closed by }")
             return cells
+        if text[position] in "'\"":
+            raise refuse("a quote is not closed, or stands inside a cell that is not quoted as a whole")
         if text[position] != ",":
             raise refuse(f"{text[position : position + 20]!r} after a closed quote; expected a comma")
         position += 1

@@ -164,10 +164,10 @@ def _read_duckdb(shown: str, sql: str | None) -> "pa.Table":
                 f"{shown!r} is a database and needs a query (sql='select ...'); its tables are: {tables}"
             )
         try:
-            result: Any = connection.execute(sql)
-            return (
-                result.to_arrow_table() if hasattr(result, "to_arrow_table") else result.fetch_arrow_table()
-            )
+            relation: Any = connection.sql(sql)
+            if relation is None:
+                raise UsageError(f"{shown!r}: the statement gives no rows; sql must be a query (select ...)")
+            return relation.to_arrow_table()
         except duckdb.Error as error:
             first = (str(error).splitlines() or ["failed"])[0][:300]
             raise DataError(f"{shown!r}: the query failed: {first}") from None

@@ -49,7 +49,7 @@ class Labels:
     @classmethod
     def from_json(cls, content: object) -> "Labels":
         """Exactly what `to_json` gives; DataError, on one line, for anything else."""
-        types = {"int": int, "float": float, "bool": bool, "str": str}
+        types: dict[Any, type] = {"int": int, "float": float, "bool": bool, "str": str}
         if (
             not isinstance(content, dict)
             or set(content) != {"kind", "values"}
@@ -57,7 +57,8 @@ class Labels:
             or content["kind"] not in types
         ):
             raise _bad_labels("an object with a kind (int, float, bool, str) and values was expected")
-        kind, values = content["kind"], content["values"]
+        kind: Any = content["kind"]
+        values = content["values"]
         if not isinstance(values, list) or not all(type(value) is types[kind] for value in values):
             raise _bad_labels(f"the values are not a list of {kind}")
         if kind == "int" and not (

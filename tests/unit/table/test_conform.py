@@ -45,7 +45,11 @@ PAIRS += [(f"{f}:{a}", f"{f}:{b}") for f in ("time", "duration") for a in TICKS 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @settings(max_examples=25)
-@given(codes=st.lists(int64s, min_size=1, max_size=8), threshold=st.integers(-(2**63), 2**63 - 2), near=st.booleans())
+@given(
+    codes=st.lists(int64s, min_size=1, max_size=8),
+    threshold=st.integers(-(2**63), 2**63 - 2),
+    near=st.booleans(),
+)
 def test_codes_of_another_type_compare_exactly(
     source: str, target: str, codes: list[int], threshold: int, near: bool
 ) -> None:
@@ -84,13 +88,15 @@ def test_floats_compare_exactly_with_integer_thresholds(
 
 
 @pytest.mark.parametrize("source", NUMBERS)
-@given(codes=st.lists(int64s, min_size=1, max_size=8), threshold=st.floats(allow_nan=False, allow_infinity=False))
+@given(
+    codes=st.lists(int64s, min_size=1, max_size=8), threshold=st.floats(allow_nan=False, allow_infinity=False)
+)
 def test_codes_compare_exactly_with_float_thresholds(source: str, codes: list[int], threshold: float) -> None:
     cells = Cells(source, np.array(codes, dtype=np.int64))
     storage = parse_type(source)
     exacts = [exact(storage, code) for code in codes]
     if storage.family != "decimal" and any(Fraction(float(x)) != x for x in exacts):
-        with pytest.raises(DataError, match="attribute 'a': .* has no exact float64"):
+        with pytest.raises(DataError, match=r"attribute 'a': .* has no exact float64"):
             to_floats(cells, "a")
         return
     values = to_floats(cells, "a").tolist()
@@ -126,7 +132,9 @@ class TestMatching:
         assert np.shares_memory(table.columns[0].values, frame.to_numpy())
 
     def test_a_missing_column_is_named(self) -> None:
-        with pytest.raises(DataError, match="attribute 'b' and 1 more: missing from X, which has 'a'; Tree needs"):
+        with pytest.raises(
+            DataError, match="attribute 'b' and 1 more: missing from X, which has 'a'; Tree needs"
+        ):
             conform(pd.DataFrame({"a": [1.0]}), self.schema, estimator="Tree")
 
     def test_without_names_positions_count(self) -> None:
@@ -187,7 +195,9 @@ def test_a_changed_type_is_an_error_that_names_the_column(at_fit: str, at_predic
     if at_fit == at_predict or {at_fit, at_predict} in MIXABLE or nominal_text:
         conform(data, schema)
         return
-    with pytest.raises(DataError, match=r"attribute 'a': .* where .* (was|were) at fit; convert the column") as caught:
+    with pytest.raises(
+        DataError, match=r"attribute 'a': .* where .* (was|were) at fit; convert the column"
+    ) as caught:
         conform(data, schema)
     assert "\n" not in str(caught.value)
 
@@ -248,7 +258,11 @@ class TestNominal:
 
     def test_mixed_objects_are_read_as_text_where_the_attribute_is_nominal(self) -> None:
         schema = from_data(np.array([[1], ["a"]], dtype=object), nominal_features=[0]).schema
-        assert conform(np.array([["a"], [1.0], [2]], dtype=object), schema).columns[0].values.tolist() == [1, 0, -2]
+        assert conform(np.array([["a"], [1.0], [2]], dtype=object), schema).columns[0].values.tolist() == [
+            1,
+            0,
+            -2,
+        ]
 
     def test_an_attribute_that_was_all_missing_takes_anything_as_unseen(self) -> None:
         schema = fit([None], pa.null())

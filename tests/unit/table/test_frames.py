@@ -52,7 +52,12 @@ ARROW = [
     (pa.decimal32(5, 2), [D("-1.25"), None], "decimal:2", ["-1.25", None]),
     (pa.decimal64(12, 2), [D("1.25"), None], "decimal:2", ["1.25", None]),
     (pa.decimal128(38, 2), [D("-1.25"), None], "decimal:2", ["-1.25", None]),
-    (pa.decimal128(38, 0), [D(2**63 - 1), D(-(2**63)), None], "decimal:0", [str(2**63 - 1), str(-(2**63)), None]),
+    (
+        pa.decimal128(38, 0),
+        [D(2**63 - 1), D(-(2**63)), None],
+        "decimal:0",
+        [str(2**63 - 1), str(-(2**63)), None],
+    ),
     (pa.decimal128(5, -2), [D("300"), None], "decimal:-2", ["300", None]),
     (pa.decimal256(50, 1), [D("-0.5"), None], "decimal:1", ["-0.5", None]),
     (pa.date32(), [NOON.date(), None], "date", ["2020-01-01", None]),
@@ -95,7 +100,9 @@ class TestArrowTypes:
         assert table.schema.attributes[0].type == kept
         assert texts(table) == [*shown[1:], shown[0], *shown]
 
-    def test_without_nulls_it_has_no_mask(self, type_: Any, cells: list[Any], kept: str, shown: list[Any]) -> None:
+    def test_without_nulls_it_has_no_mask(
+        self, type_: Any, cells: list[Any], kept: str, shown: list[Any]
+    ) -> None:
         known = [cell for cell in cells if cell is not None]
         if known:
             table = from_data(arrow(known, type_))
@@ -130,8 +137,12 @@ def test_unions_are_refused_by_name() -> None:
 
 @pytest.mark.parametrize("cell", [D(2**63), D(-(2**63) - 1), D(10**37)])
 def test_decimals_beyond_64_bits_are_refused_with_their_row(cell: decimal.Decimal) -> None:
-    chunks = pa.chunked_array([pa.array([None, D(1)], pa.decimal128(38, 0)), pa.array([cell], pa.decimal128(38, 0))])
-    with pytest.raises(DataError, match=rf"attribute 'a': decimal128\(38, 0\) value {cell} in row 2 does not fit"):
+    chunks = pa.chunked_array(
+        [pa.array([None, D(1)], pa.decimal128(38, 0)), pa.array([cell], pa.decimal128(38, 0))]
+    )
+    with pytest.raises(
+        DataError, match=rf"attribute 'a': decimal128\(38, 0\) value {cell} in row 2 does not fit"
+    ):
         from_data(pa.table({"a": chunks}))
 
 
@@ -163,9 +174,11 @@ def test_batches_readers_and_streams_are_tables_too() -> None:
         assert table.n_rows == n_rows
 
 
-@pytest.mark.parametrize("data", [pa.array([1]), pa.chunked_array([[1]]), pl.Series([1]), pd.Series([1]), pd.Index([1])])
+@pytest.mark.parametrize(
+    "data", [pa.array([1]), pa.chunked_array([[1]]), pl.Series([1]), pd.Series([1]), pd.Index([1])]
+)
 def test_a_single_column_is_not_a_table(data: Any) -> None:
-    with pytest.raises(DataError, match="table|Reshape"):
+    with pytest.raises(DataError, match=r"table|Reshape"):
         from_data(data)
 
 
@@ -220,8 +233,20 @@ class TestPandas:
             {"f": [0.5], "i": [2**53 + 1], "u": np.array([2**64 - 1], dtype="u8"), "b": [True], "s": ["x"]}
         )
         table = from_data(frame)
-        assert [a.type for a in table.schema.attributes] == ["float64", "int64", "uint64", "nominal", "nominal"]
-        assert [texts(table, j) for j in range(5)] == [["0.5"], [str(2**53 + 1)], [str(2**64 - 1)], ["true"], ["x"]]
+        assert [a.type for a in table.schema.attributes] == [
+            "float64",
+            "int64",
+            "uint64",
+            "nominal",
+            "nominal",
+        ]
+        assert [texts(table, j) for j in range(5)] == [
+            ["0.5"],
+            [str(2**53 + 1)],
+            [str(2**64 - 1)],
+            ["true"],
+            ["x"],
+        ]
 
     @pytest.mark.parametrize(
         ("dtype", "cells", "kept", "shown"),
@@ -245,7 +270,9 @@ class TestPandas:
             ("category", ["b", None, "a"], "nominal", ["b", None, "a"]),
         ],
     )
-    def test_every_dtype_is_kept_exactly(self, dtype: str, cells: list[Any], kept: str, shown: list[Any]) -> None:
+    def test_every_dtype_is_kept_exactly(
+        self, dtype: str, cells: list[Any], kept: str, shown: list[Any]
+    ) -> None:
         table = from_data(pd.DataFrame({"a": pd.Series(cells, dtype=object).astype(dtype)}))
         assert table.schema.attributes[0].type == kept
         assert texts(table) == shown
@@ -273,7 +300,9 @@ class TestPandas:
             (["x", 1], ("1", "x")),
         ],
     )
-    def test_categories_are_text_and_unused_ones_are_dropped(self, categories: Any, labels: tuple[str]) -> None:
+    def test_categories_are_text_and_unused_ones_are_dropped(
+        self, categories: Any, labels: tuple[str]
+    ) -> None:
         cells = pd.Categorical.from_codes([1, -1, 0], categories=categories)
         table = from_data(pd.DataFrame({"a": cells}))
         assert table.schema.attributes[0].labels == labels
@@ -327,11 +356,15 @@ class TestPolars:
             (pl.Null, [None, None], "nominal", [None, None]),
         ],
     )
-    def test_every_dtype_is_kept_exactly(self, dtype: Any, cells: list[Any], kept: str, shown: list[Any]) -> None:
+    def test_every_dtype_is_kept_exactly(
+        self, dtype: Any, cells: list[Any], kept: str, shown: list[Any]
+    ) -> None:
         table = from_data(pl.DataFrame({"a": pl.Series(cells, dtype=dtype)}))
         assert table.schema.attributes[0].type == kept
         assert texts(table) == shown
-        assert len(table.schema.attributes[0].labels) == (len(set(shown) - {None}) if kept == "nominal" else 0)
+        assert len(table.schema.attributes[0].labels) == (
+            len(set(shown) - {None}) if kept == "nominal" else 0
+        )
 
     def test_slices_and_appended_frames_are_read(self) -> None:
         frame = pl.DataFrame({"a": ["x", "y", "z"], "b": [1, 2, 3]})
@@ -349,8 +382,10 @@ class TestPolars:
 class TestDuckDB:
     def test_a_relation_is_a_table(self) -> None:
         relation = duckdb.sql(
-            "select sum(i) as total, i::hugeint as h, (i / 4)::decimal(9, 2) as d, i::utinyint as u, i % 2 = 0 as b,"
-            " 'v' || i as s, (case i when 0 then 'x' else 'y' end)::enum('y', 'x', 'z') as e, date '2020-01-01' as t,"
+            "select sum(i) as total, i::hugeint as h, (i / 4)::decimal(9, 2) as d, i::utinyint as u, i % 2 "
+            "= 0 as b,"
+            " 'v' || i as s, (case i when 0 then 'x' else 'y' end)::enum('y', 'x', 'z') as e, date "
+            "'2020-01-01' as t,"
             " null as n from range(3) r(i) group by i order by i"
         )
         table = from_data(relation)
@@ -387,7 +422,12 @@ cells = st.lists(
 def test_every_library_gives_the_same_table(rows: list[tuple[Any, ...]]) -> None:
     i, f, s, b = (list(column) for column in zip(*rows, strict=True))
     source = pa.table(
-        {"i": pa.array(i, pa.int64()), "f": pa.array(f, pa.float64()), "s": pa.array(s, pa.string()), "b": pa.array(b, pa.bool_())}
+        {
+            "i": pa.array(i, pa.int64()),
+            "f": pa.array(f, pa.float64()),
+            "s": pa.array(s, pa.string()),
+            "b": pa.array(b, pa.bool_()),
+        }
     )
     frames = [
         source,

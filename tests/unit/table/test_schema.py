@@ -14,7 +14,19 @@ from hornbeam.errors import DataError, HornbeamError, StorageError, UsageError
 from hornbeam.table import Attribute, Schema
 from hornbeam.table.storage import format_float, parse_type
 
-HOSTILE = ["", " ", "a\nb", "<script>alert(1)</script>", "caf\u00e9", "cafe\u0301", "日本", "\u0000", "x" * 500, "'\"", "𝒳"]
+HOSTILE = [
+    "",
+    " ",
+    "a\nb",
+    "<script>alert(1)</script>",
+    "caf\u00e9",
+    "cafe\u0301",
+    "日本",
+    "\u0000",
+    "x" * 500,
+    "'\"",
+    "\U0001d4b3",
+]
 TYPES = ["float64", "int64", "uint64", "decimal:2", "decimal:0", "decimal:-3", "date", "timestamp:ns"]
 TYPES += ["timestamp:us:Europe/Paris", "timestamp:s:+01:00", "time:us", "duration:ms"]
 
@@ -46,7 +58,10 @@ def test_hostile_names_and_labels_survive_json() -> None:
     assert [schema.index(name) for name in HOSTILE] == list(range(len(HOSTILE)))
 
 
-GOOD = {"named": True, "attributes": [{"name": "a", "kind": "nominal", "type": "nominal", "labels": ["x", "y"]}]}
+GOOD = {
+    "named": True,
+    "attributes": [{"name": "a", "kind": "nominal", "type": "nominal", "labels": ["x", "y"]}],
+}
 AGE = {"name": "age", "kind": "numeric", "type": "int64"}
 
 
@@ -86,8 +101,25 @@ def test_anything_but_a_stored_schema_is_refused_on_one_line(bad: object) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["", "int32", "decimal", "decimal:", "decimal:x", "decimal:+1", "decimal:01", "decimal:9999", "decimal:-0"]
-    + ["timestamp", "timestamp:m", "timestamp:us:", "time:us:UTC", "duration:s:UTC", "date:s", "float64:1", "d:²"],
+    [
+        "",
+        "int32",
+        "decimal",
+        "decimal:",
+        "decimal:x",
+        "decimal:+1",
+        "decimal:01",
+        "decimal:9999",
+        "decimal:-0",
+        "timestamp",
+        "timestamp:m",
+        "timestamp:us:",
+        "time:us:UTC",
+        "duration:s:UTC",
+        "date:s",
+        "float64:1",
+        "decimal:\u00b2",
+    ],
 )
 def test_an_unknown_storage_type_is_refused(text: str) -> None:
     with pytest.raises(DataError, match="storage type"):

@@ -53,7 +53,14 @@ def test_codes_are_those_of_numpy_unique(y: Any) -> None:
 def test_text_is_sorted_by_its_utf8_bytes_in_every_container(y: list[str]) -> None:
     classes = sorted(set(y), key=lambda text: text.encode())
     array = np.fromiter(y, dtype=object, count=len(y))
-    for data in (y, array, pa.array(y), pl.Series(y), pd.Series(y, dtype="string"), pd.Series(array, dtype=object)):
+    for data in (
+        y,
+        array,
+        pa.array(y),
+        pl.Series(y),
+        pd.Series(y, dtype="string"),
+        pd.Series(array, dtype=object),
+    ):
         codes, found = encode_classes(data)
         assert found.tolist() == classes
         assert [classes[c] for c in codes.tolist()] == y
@@ -157,7 +164,13 @@ def test_what_is_no_label_is_refused_on_one_line(y: Any, words: str) -> None:
 
 
 def test_no_labels_have_no_classes() -> None:
-    for y in (np.array([], dtype=int), np.array([], dtype="U1"), [], np.array([], dtype=float), pl.Series([], dtype=pl.String)):
+    for y in (
+        np.array([], dtype=int),
+        np.array([], dtype="U1"),
+        [],
+        np.array([], dtype=float),
+        pl.Series([], dtype=pl.String),
+    ):
         codes, classes = encode_classes(y)
         assert len(codes) == len(classes) == 0
 
@@ -247,7 +260,10 @@ class TestTargets:
             ([None, None], r"Input y contains NaN\."),
             (pd.Series([True, None], dtype="boolean"), r"Input y contains NaN\. Row 1"),
             (np.array([np.inf, np.nan]), r"Input y contains NaN\. Row 1"),
-            (np.array([1.0, -np.inf]), r"Input y contains infinity or a value too large for dtype\('float64'\)\. Row 1"),
+            (
+                np.array([1.0, -np.inf]),
+                r"Input y contains infinity or a value too large for dtype\('float64'\)\. Row 1",
+            ),
             (np.array(["a"]), "y holds text where numbers are needed"),
             (["a", "b"], "y holds text"),
             (pa.array([datetime.date(2020, 1, 1)]), "y holds dates"),
@@ -267,5 +283,7 @@ class TestTargets:
 
 def test_lengths_must_be_equal() -> None:
     check_same_length(3, 3)
-    with pytest.raises(DataError, match=r"inconsistent numbers of samples: \[3, 2\]; X has 3 rows and y has 2"):
+    with pytest.raises(
+        DataError, match=r"inconsistent numbers of samples: \[3, 2\]; X has 3 rows and y has 2"
+    ):
         check_same_length(3, 2)
