@@ -171,8 +171,11 @@ def _encode_list(y: list[Any] | tuple[Any, ...]) -> tuple[Array, Array]:
     if all(type(label) is int for label in y):
         return _encode_array(_plain_array(list(y)))
     codes, classes = _encode_objects(list(y))
-    # A plain list of text has no dtype of its own; numpy would make it an array of fixed width.
-    return codes, np.array(classes.tolist()) if classes.dtype == object and len(classes) else classes
+    if classes.dtype == object and len(classes):
+        # A list has no dtype of its own; numpy's would be of fixed width, which drops NULs at the end.
+        fixed = np.array(classes.tolist())
+        return codes, fixed if fixed.tolist() == classes.tolist() else classes
+    return codes, classes
 
 
 def _encode_pandas(series: Any) -> tuple[Array, Array]:
