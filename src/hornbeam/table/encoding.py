@@ -21,7 +21,7 @@ _ALLOWED_NOMINAL = "allowed are 'from_dtype' or a list of names or positions"
 
 
 def open_frame(data: Any, what: str = "X") -> Frame:
-    """The caller's table as a frame; a library is only imported where the data is its. `what` is for errors."""
+    """The caller's table as a frame; a library is imported only for its own data. `what` is for errors."""
     if isinstance(data, np.ndarray):
         return read_array(data)
     pandas = sys.modules.get("pandas")
