@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 
 namespace hornbeam {
 
@@ -11,16 +12,15 @@ struct Cancelled : std::runtime_error {
     Cancelled() : std::runtime_error("stopped on request") {}
 };
 
-/// A cooperative stop. Workers ask `requested`; the calling thread asks `poll`, which may look at
-/// signals (bindings override `look`). Both are cheap; call one at least every few milliseconds.
+/// A cooperative stop: call `poll` at least every few milliseconds, from any thread. Only the thread that made the object
+/// looks further (bindings override `look` to see signals); the others see its flag.
 class Cancel {
   public:
     virtual ~Cancel() = default;
     void request() { flag_.store(true, std::memory_order_relaxed); }
     bool requested() const { return flag_.load(std::memory_order_relaxed); }
-    /// Only from the thread that made the call.
     void poll() {
-        look();
+        if (std::this_thread::get_id() == owner_) look();
         check();
     }
     void check() const {
@@ -32,6 +32,7 @@ class Cancel {
 
   private:
     std::atomic<bool> flag_{false};
+    std::thread::id owner_ = std::this_thread::get_id();
 };
 
 } // namespace hornbeam

@@ -1,0 +1,119 @@
+# Two commands from a fresh clone: `make demo` and `make test`. `make help` lists the others.
+#
+# Everything happens in one virtual environment. The package is installed as a user would install it, never
+# in editable form, so that the tests see what a wheel holds. It is built without pip's build isolation: a
+# temporary environment would give the compiler new paths each time and build/ could never be reused.
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+# What the tests and the compiler may occupy.
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet
+# Files and directories: a deleted or added file changes its directory.
+SOURCES := $(shell find core src -not -path '*/__pycache__*' -not -name '*.so') CMakeLists.txt pyproject.toml
+NATIVE := $(shell find core -name '*.cpp' -o -name '*.hpp')
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench sanitize native-test docs stubs wheel check-archive clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# --- the environment, in stamps -------------------------------------------------------------------------
+
+$(VENV)/.tools: pyproject.toml build_requires.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, " \
+	  "$(PYTHON) is " + sys.version.split()[0] + "; say make PYTHON=python3.12, for example")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python build_requires.py static | xargs $(INSTALL)
+	$(BIN)/python build_requires.py dynamic | xargs -r $(INSTALL)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
+	$(INSTALL) --no-build-isolation .
+	@touch $@
+
+# The package is installed by then, so `hornbeam[extra]` adds only what the extra names.
+$(VENV)/.extra-%: pyproject.toml | $(VENV)/.installed
+	$(INSTALL) "hornbeam[$*]"
+	@touch $@
+
+# --- what people run ------------------------------------------------------------------------------------
+
+demo: $(VENV)/.installed ## grow, draw and score a tree on built-in data
+	$(BIN)/hornbeam demo $(ARGS)
+
+test: $(VENV)/.installed $(VENV)/.extra-test ## run every test against the installed package
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+lint: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-lint ## style, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=src $(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+
+format: $(VENV)/.installed $(VENV)/.extra-lint ## write the style that lint checks
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE)
+
+bench: $(VENV)/.installed $(VENV)/.extra-bench ## measure against the peers; exit code 1 if a floor is missed
+	$(BIN)/python -m benchmarks.fit $(ARGS)
+
+# --- the native core under the sanitizers ---------------------------------------------------------------
+
+SANITIZED := build/sanitize
+# The sanitizer's runtime must be first in the process, and the C++ runtime must be there when it looks for
+# the functions that throw.
+SANITIZER_RUNTIME = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+
+$(SANITIZED)/.installed: $(VENV)/.tools $(SOURCES)
+	$(INSTALL) --no-build-isolation --no-deps --upgrade --target $(SANITIZED)/site \
+	  --config-settings=build-dir=$(SANITIZED)/native --config-settings=cmake.build-type=RelWithDebInfo \
+	  --config-settings=install.strip=false --config-settings=cmake.define.HORNBEAM_SANITIZE=address,undefined .
+	@touch $@
+
+# Python itself never frees everything, so leaks are not looked for. Tests that start the installed command
+# or count loaded modules are left to `make test`.
+sanitize: $(SANITIZED)/.installed $(VENV)/.extra-test native-test ## the core's tests under address and undefined-behaviour sanitizers
+	LD_PRELOAD="$(SANITIZER_RUNTIME)" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc \
+	$(BIN)/python -m pytest -n $(JOBS) -m "not house" tests/unit $(wildcard tests/laws) $(ARGS)
+
+# The thread sanitizer cannot live inside a plain Python, so the core has a small driver of its own.
+native-test: native-test-address,undefined native-test-thread ## the core's own driver under every sanitizer
+
+native-test-%: $(VENV)/.tools
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/native-$* -DHORNBEAM_NATIVE_TESTS=ON \
+	  -DHORNBEAM_SANITIZE=$* -DCMAKE_BUILD_TYPE=RelWithDebInfo -Wno-dev >/dev/null
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/native-$* >/dev/null
+	build/native-$*/hornbeam_native_tests
+
+# --- documents, stubs, wheels ---------------------------------------------------------------------------
+
+docs: $(VENV)/.installed $(VENV)/.extra-docs ## build the documentation site into site/
+	$(BIN)/zensical build --clean
+
+stubs: $(VENV)/.installed ## write src/hornbeam/_core.pyi from the compiled module
+	$(BIN)/python -m nanobind.stubgen -q -m hornbeam._core -o src/hornbeam/_core.pyi
+
+wheel: $(VENV)/.tools ## build a wheel into dist/
+	$(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+
+# What a person gets who downloads an archive of the sources: no git, no build tools but a compiler.
+check-archive: $(VENV)/.installed ## build and import a wheel from an archive without git
+	rm -rf build/archive && mkdir -p build/archive/source
+	git archive HEAD | tar -x -C build/archive/source
+	$(PIP) wheel --quiet --no-deps --wheel-dir build/archive build/archive/source
+	$(INSTALL) --no-deps --target build/archive/site build/archive/*.whl
+	cd build/archive && PYTHONPATH=site $(abspath $(BIN))/python -c \
+	  "import hornbeam, hornbeam._core as c; print('archive', hornbeam.__version__, 'imports', c.__file__)"
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

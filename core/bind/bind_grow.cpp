@@ -1,0 +1,98 @@
+// Growth for Python.
+#include "bind.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "hornbeam/grow.hpp"
+#include "hornbeam/xlog.hpp"
+#include "tree_arrays.hpp"
+
+namespace hornbeam {
+namespace {
+
+using Classes = nb::ndarray<const ClassCode, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Multiplicity = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+GrowTarget target_of(const nb::object &target, std::size_t n_classes, std::size_t n_rows) {
+    GrowTarget t;
+    std::size_t rows = 0;
+    if (n_classes != 0) {
+        auto a = nb::cast<Classes>(target);
+        t.classes = {a.data(), a.shape(0)};
+        t.n_classes = n_classes;
+        rows = a.shape(0);
+        for (ClassCode c : t.classes)
+            if (c >= n_classes) throw std::invalid_argument("a class code is not below n_classes");
+    } else {
+        auto a = nb::cast<Values>(target);
+        t.values = {a.data(), a.shape(0) * a.shape(1)};
+        t.n_targets = a.shape(1);
+        rows = a.shape(0);
+    }
+    if (rows != n_rows) throw std::invalid_argument("target and table differ in their number of rows");
+    return t;
+}
+
+TrainingSets sets_of(const nb::object &multiplicity, std::size_t n_rows) {
+    TrainingSets sets;
+    if (multiplicity.is_none()) return sets;
+    auto a = nb::cast<Multiplicity>(multiplicity);
+    if (a.shape(0) != n_rows || a.shape(1) == 0)
+        throw std::invalid_argument("multiplicity must have a row per row of the table and a column per training set");
+    sets.n_sets = static_cast<std::int32_t>(a.shape(1));
+    sets.multiplicity.assign(a.data(), a.data() + a.size());
+    return sets;
+}
+
+SizeRule size_rule(nb::handle value) {
+    if (nb::isinstance<nb::float_>(value)) return {true, nb::cast<double>(value)};
+    return {false, static_cast<double>(nb::cast<std::int64_t>(value))};
+}
+
+NominalMode nominal_mode(const std::string &name) {
+    if (name == "subset") return NominalMode::subset;
+    if (name == "value") return NominalMode::value;
+    if (name == "multiway") return NominalMode::multiway;
+    throw std::invalid_argument("nominal '" + name + "' is not known");
+}
+
+Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes, const std::string &criterion,
+                  const std::string &nominal, std::int64_t max_depth, const nb::object &min_samples_split,
+                  const nb::object &min_samples_leaf, double min_impurity_decrease, const nb::object &multiplicity,
+                  int threads, const std::string &kernels, bool accelerate, bool consume) {
+    GrowTarget t = target_of(target, n_classes, table.n_rows);
+    TrainingSets sets = sets_of(multiplicity, table.n_rows);
+    GrowParameters p{nominal_mode(nominal), max_depth, size_rule(min_samples_split), size_rule(min_samples_leaf),
+                     min_impurity_decrease, accelerate, threads, kernels_named(kernels)};
+    if (p.kernels == nullptr) throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
+    SignalCancel cancel;
+    nb::gil_scoped_release release;
+    return grow(criterion, {table, t, sets, p, consume, cancel});
+}
+
+} // namespace
+
+void bind_grow(nb::module_ &m) {
+    nb::class_<Forest>(m, "Forest")
+        .def_ro("n_sets", &Forest::n_sets)
+        .def_prop_ro("n_nodes", [](const Forest &f) { return f.nodes.size(); })
+        .def("tree", [](const Forest &f, std::int32_t set) {
+            if (set < 0 || set >= f.n_sets) throw nb::index_error("no such training set");
+            return to_arrays(f.extract(set));
+        });
+    m.def("kernels", [] {
+        std::vector<std::string> names;
+        for (auto name : kernels_available()) names.emplace_back(name);
+        return names;
+    });
+    m.def("xlog", &exact_xlog, nb::arg("m"), "m log2 m, correctly rounded.");
+    m.def("grow", &grow_bound, nb::arg("table"), nb::arg("target"), nb::arg("n_classes"), nb::kw_only(),
+          nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
+          nb::arg("min_samples_leaf"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
+          nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true, nb::arg("consume") = false);
+}
+
+} // namespace hornbeam

@@ -1,0 +1,96 @@
+// A FlatTree as a dict of NumPy arrays and back: one field of the struct is one entry of the dict.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "hornbeam/tree.hpp"
+
+namespace hornbeam {
+
+namespace nb = nanobind;
+
+/// Calls `visit(name, vector)` for each array of the tree, in the order of the struct.
+template <class Tree, class Visit> void visit_tree_arrays(Tree &t, Visit &&visit) {
+    visit("kind", t.kind);
+    visit("attribute", t.attribute);
+    visit("first_child", t.first_child);
+    visit("n_children", t.n_children);
+    visit("default_child", t.default_child);
+    visit("threshold", t.threshold);
+    visit("threshold_integer", t.threshold_integer);
+    visit("rows", t.rows);
+    visit("weight", t.weight);
+    visit("impurity", t.impurity);
+    visit("gain", t.gain);
+    visit("branch_start", t.branch_start);
+    visit("branch_code", t.branch_code);
+    visit("branch_child", t.branch_child);
+    visit("count_start", t.count_start);
+    visit("count_class", t.count_class);
+    visit("count", t.count);
+    visit("mean", t.mean);
+}
+
+/// An array that owns the vector: nothing is copied. T is const for one that Python may not write.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> own_array(std::vector<std::remove_const_t<T>> &&values) {
+    using Vector = std::vector<std::remove_const_t<T>>;
+    auto owned = std::make_unique<Vector>(std::move(values));
+    if (owned->capacity() == 0) owned->reserve(1); // an array of no entries still needs an address
+    T *data = owned->data();
+    std::size_t n = owned->size();
+    nb::capsule owner(owned.get(), [](void *p) noexcept { delete static_cast<Vector *>(p); });
+    owned.release();
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
+}
+
+/// Read-only arrays, no copies.
+inline nb::dict to_arrays(FlatTree &&tree) {
+    nb::dict out;
+    out["n_classes"] = nb::int_(tree.n_classes);
+    out["n_targets"] = nb::int_(tree.n_targets);
+    visit_tree_arrays(tree, [&](const char *name, auto &values) {
+        using T = typename std::remove_reference_t<decltype(values)>::value_type;
+        out[name] = own_array<const T>(std::move(values)).cast();
+    });
+    return out;
+}
+
+template <class T> void read_array(const nb::dict &arrays, const char *name, std::vector<T> &out) {
+    if (!arrays.contains(name))
+        throw nb::value_error((std::string("tree: array '") + name + "' is absent").c_str());
+    nb::ndarray<const T, nb::ndim<1>, nb::device::cpu> values;
+    if (!nb::try_cast(arrays[name], values, false))
+        throw nb::value_error(
+            (std::string("tree: '") + name + "' is not a one-dimensional array of the right type").c_str());
+    out.resize(values.shape(0));
+    auto view = values.view();
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = view(i);
+}
+
+inline std::int32_t read_number(const nb::dict &arrays, const char *name) {
+    std::int32_t value = 0;
+    if (!arrays.contains(name) || !nb::try_cast(arrays[name], value, false))
+        throw nb::value_error(
+            (std::string("tree: '") + name + "' is absent or not a 32-bit integer").c_str());
+    return value;
+}
+
+/// A copy; dtypes have to be exact. Raises ValueError for an absent or wrong array; the content is not
+/// judged.
+inline FlatTree from_arrays(const nb::dict &arrays) {
+    FlatTree tree;
+    tree.n_classes = read_number(arrays, "n_classes");
+    tree.n_targets = read_number(arrays, "n_targets");
+    visit_tree_arrays(tree, [&](const char *name, auto &values) { read_array(arrays, name, values); });
+    return tree;
+}
+
+} // namespace hornbeam

@@ -1,0 +1,53 @@
+// The examples a grower works on, by ids of its own: all rows of the table (wide), or the few of one node (narrow).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "hornbeam/column.hpp"
+#include "hornbeam/grow.hpp"
+#include "hornbeam/kernels.hpp"
+#include "hornbeam/statistics.hpp"
+
+namespace hornbeam {
+
+/// The target values by id; owns them only in a narrow frame.
+struct FrameTarget {
+    std::vector<ClassCode> own_classes;
+    std::vector<double> own_values;
+    std::span<const ClassCode> classes;
+    std::span<const double> values;
+};
+
+/// Codes of a nominal attribute by id (-1 missing).
+struct FrameCodes {
+    std::vector<std::int32_t> own;
+    std::span<const std::int32_t> code;
+    std::int32_t n_categories = 0;
+};
+
+template <class E> struct Frame {
+    std::size_t n = 0;
+    FrameTarget target;
+    std::vector<FrameCodes> nominal;              // by attribute; empty span at numeric ones
+    std::vector<std::vector<std::uint32_t>> rank; // narrow: rank in the column of each rank of the frame
+    TrainingSets sets;
+    std::vector<E> entries; // room of all lists
+    std::vector<std::uint8_t> flag;
+
+    std::uint32_t column_rank(std::size_t attribute, std::uint32_t r) const {
+        return sizeof(E) == 4 ? rank[attribute][r] : r;
+    }
+};
+
+/// The part of a node's list that belongs to one attribute; nominal attributes need no list.
+template <class E> struct Segment {
+    std::int32_t attribute = 0;
+    std::uint32_t size = 0;
+    E *begin = nullptr;
+    bool nominal() const { return begin == nullptr; }
+};
+
+} // namespace hornbeam

@@ -1,0 +1,58 @@
+// Growing a forest over k training sets of one encoded table: the only grower there is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "hornbeam/cancel.hpp"
+#include "hornbeam/column.hpp"
+#include "hornbeam/forest.hpp"
+#include "hornbeam/kernels.hpp"
+#include "hornbeam/statistics.hpp"
+#include "hornbeam/training_sets.hpp"
+
+namespace hornbeam {
+
+enum class NominalMode : std::uint8_t { subset, value, multiway };
+
+/// A number of rows, or a fraction of the training set's rows rounded up.
+struct SizeRule {
+    bool fraction = false;
+    double value = 1.0;
+    std::int64_t rows_of(std::int64_t n) const;
+};
+
+struct GrowParameters {
+    NominalMode nominal = NominalMode::subset;
+    std::int64_t max_depth = -1; // -1: no limit
+    SizeRule min_samples_split{false, 2.0};
+    SizeRule min_samples_leaf{false, 1.0};
+    double min_impurity_decrease = 0.0;
+    bool accelerate = true; // off: the plain path everywhere; same trees
+    int threads = 1;
+    const Kernels *kernels = nullptr;
+};
+
+/// What is to be predicted: classes, or numeric targets (row-major where several).
+struct GrowTarget {
+    std::span<const ClassCode> classes;
+    std::size_t n_classes = 0; // 0: numeric
+    std::span<const double> values;
+    std::size_t n_targets = 0;
+};
+
+/// The table's presorted lists are used up where `consume` is set: growth then needs no copy of them.
+struct GrowTask {
+    EncodedTable &table;
+    const GrowTarget &target;
+    const TrainingSets &sets;
+    const GrowParameters &parameters;
+    bool consume = false;
+    Cancel &cancel;
+};
+
+/// `criterion`: "gini", "entropy", "gain_ratio" (classes) or "variance" (numeric targets).
+Forest grow(const std::string &criterion, const GrowTask &task);
+
+} // namespace hornbeam

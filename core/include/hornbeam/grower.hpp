@@ -1,0 +1,451 @@
+// The grower: visits nodes depth first, chooses a test per training set, lets sets that agree go on together.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <memory>
+
+#include "hornbeam/choice.hpp"
+#include "hornbeam/parallel.hpp"
+
+namespace hornbeam {
+
+/// The stopping rules of one training set, in rows.
+struct StopRules {
+    std::int64_t rows = 0; // of the whole set
+    std::int64_t min_split = 2, min_leaf = 1;
+};
+
+/// A node whose lanes are still growing. Its lists live in the frame, or in `owner` where sets parted and needed a copy.
+template <class E, class Stats> struct Pending {
+    std::size_t node = 0;
+    std::int64_t depth = 0;
+    std::span<E> rows;
+    std::vector<Segment<E>> active;
+    std::vector<Lane<Stats>> lanes;
+    std::shared_ptr<std::vector<E>> owner;
+};
+
+/// Lanes of a node that take the same test, and that test for all of their rows together.
+struct Group {
+    std::vector<std::size_t> members; // positions in the node's lanes
+    Choice test;                      // of the first member; branches and interval widened by the others
+    bool default_decided = false;     // some member has missing rows here, so the default branch is binding
+};
+
+template <class E, Criterion C> class Grower {
+  public:
+    using Target = typename C::Target;
+    using Stats = typename Target::Stats;
+    using Node = Pending<E, Stats>;
+
+    Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
+           const std::vector<StopRules> &rules, Forest &forest)
+        : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
+          chooser_(frame, target, criterion, task.parameters) {}
+
+    /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown here.
+    std::function<void(Node &&)> hand_over;
+
+    /// Grows everything below `root`, whose lanes are growing already.
+    void grow(Node root) {
+        stack_.push_back(std::move(root));
+        while (!stack_.empty()) {
+            task_.cancel.poll();
+            Node node = std::move(stack_.back());
+            stack_.pop_back();
+            if (hand_over && node.rows.size() <= narrow_rows) hand_over(std::move(node));
+            else refine(std::move(node));
+        }
+    }
+
+    /// Writes a record of a set at a node; true where the set goes on growing there.
+    bool record_lane(std::int32_t set, Stats &total, std::int64_t depth) {
+        LaneRecord r;
+        r.set = set;
+        r.rows = total.n;
+        r.impurity = criterion_.impurity(total);
+        bool pure = total.pure();
+        if (pure) r.impurity = 0.0;
+        r.count_begin = forest_.count.size();
+        if constexpr (requires { total.c; }) {
+            for (std::size_t k = 0; k < total.c.size(); ++k) {
+                if (total.c[k] == 0) continue;
+                forest_.count_class.push_back(static_cast<std::int32_t>(k));
+                forest_.count.push_back(as_double(total.c[k]));
+            }
+        } else {
+            for (const auto &y : total.y)
+                forest_.mean.push_back(nearest_quotient(y, static_cast<std::uint64_t>(total.n), criterion_.exponent));
+        }
+        r.count_end = forest_.count.size();
+        forest_.lanes.push_back(r);
+        const StopRules &rule = rules_[static_cast<std::size_t>(set)];
+        bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
+        return !(pure || deep || total.n < rule.min_split || total.n < 2 * rule.min_leaf);
+    }
+
+  private:
+    Frame<E> &frame_;
+    const Target &target_;
+    const C &criterion_;
+    const GrowTask &task_;
+    const std::vector<StopRules> &rules_;
+    Forest &forest_;
+    Chooser<E, C> chooser_;
+    std::vector<Node> stack_;
+    std::vector<E> scratch_;
+    std::vector<std::int32_t> child_of_code_;
+    std::vector<std::int32_t> child_of_id_;
+
+    /// Between two attributes of a node, where that may be long.
+    void poll_if_large(const Node &node) {
+        if (node.rows.size() > 2048) task_.cancel.poll();
+    }
+
+    std::int64_t count(std::uint32_t id, std::int32_t set) const { return frame_.sets.count(id, set); }
+
+    // ---- choosing ----
+
+    void refine(Node node) {
+        std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
+        std::vector<Choice> choice = choose(node);
+        std::vector<Group> groups;
+        for (std::size_t i = 0; i < node.lanes.size(); ++i)
+            if (choice[i].found() && worth(node.lanes[i], choice[i])) join(groups, i, node.lanes[i], choice[i], node);
+        if (groups.empty()) return;
+        for (std::size_t g = 0; g + 1 < groups.size(); ++g) split(copy_for(node, groups[g]), groups[g], choice);
+        bool all = groups.size() == 1 && groups[0].members.size() == node.lanes.size();
+        split(all ? std::move(node) : copy_for(node, groups.back()), groups.back(), choice);
+    }
+
+    bool worth(const Lane<Stats> &lane, const Choice &c) const {
+        if (!C::splits_at_zero && c.quality == 0.0) return false;
+        double share = as_double(lane.total.n) / as_double(rules_[static_cast<std::size_t>(lane.set)].rows);
+        return !(share * c.gain < task_.parameters.min_impurity_decrease);
+    }
+
+    std::vector<Choice> choose(const Node &node) {
+        std::vector<Choice> best(node.lanes.size());
+        const bool solo = node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
+        auto min_leaf = [&](const Lane<Stats> &lane) { return rules_[static_cast<std::size_t>(lane.set)].min_leaf; };
+        const int threads = hand_over ? task_.parameters.threads : 1; // narrow frames run one to a thread
+        if (threads == 1) {
+            for (const Segment<E> &segment : node.active) {
+                poll_if_large(node);
+                for (std::size_t i = 0; i < node.lanes.size(); ++i)
+                    chooser_.consider(segment, node.rows, node.lanes[i], solo, min_leaf(node.lanes[i]), best[i]);
+            }
+            return best;
+        }
+        // Each attribute by itself, then the attributes in order: the same as one after the other.
+        std::vector<std::vector<Choice>> found(node.active.size(), best);
+        parallel_for(node.active.size(), threads, task_.cancel, [&](std::size_t a) {
+            Chooser<E, C> own(frame_, target_, criterion_, task_.parameters);
+            for (std::size_t i = 0; i < node.lanes.size(); ++i)
+                own.consider(node.active[a], node.rows, node.lanes[i], solo, min_leaf(node.lanes[i]), found[a][i]);
+        });
+        for (auto &of_attribute : found)
+            for (std::size_t i = 0; i < best.size(); ++i)
+                if (of_attribute[i].quality > best[i].quality) best[i] = std::move(of_attribute[i]);
+        return best;
+    }
+
+    // ---- agreement ----
+
+    /// Puts a lane into the first group whose partition of the lane's rows is the lane's own, or into a new one.
+    void join(std::vector<Group> &groups, std::size_t i, const Lane<Stats> &lane, const Choice &c, const Node &node) {
+        bool binding = node.lanes.size() > 1 && has_missing(lane, c, node);
+        for (Group &g : groups)
+            if (agree(g, c, binding)) {
+                g.members.push_back(i);
+                merge(g, c, binding);
+                return;
+            }
+        groups.push_back({{i}, c, binding});
+    }
+
+    bool has_missing(const Lane<Stats> &lane, const Choice &c, const Node &node) const {
+        std::int64_t known = 0;
+        if (c.kind == TestKind::numeric) {
+            for (const Segment<E> &s : node.active)
+                if (s.attribute == c.attribute)
+                    for (std::uint32_t j = 0; j < s.size; ++j) known += count(Packed<E>::id(s.begin[j]), lane.set);
+        } else {
+            const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(c.attribute)];
+            for (E e : node.rows)
+                if (codes.code[Packed<E>::id(e)] >= 0) known += count(Packed<E>::id(e), lane.set);
+        }
+        return known != lane.total.n;
+    }
+
+    static bool agree(const Group &g, const Choice &c, bool binding) {
+        const Choice &t = g.test;
+        if (t.attribute != c.attribute || t.kind != c.kind) return false;
+        if (binding && g.default_decided && t.default_child != c.default_child) return false;
+        if (c.kind == TestKind::numeric) return std::max(t.lo, c.lo) < std::min(t.hi, c.hi);
+        // Multiway children are numbered by the categories present, so only equal categories agree.
+        if (c.kind == TestKind::multiway) return t.branches == c.branches;
+        std::size_t a = 0, b = 0;
+        while (a < t.branches.size() && b < c.branches.size()) {
+            if (t.branches[a].first < c.branches[b].first) ++a;
+            else if (t.branches[a].first > c.branches[b].first) ++b;
+            else if (t.branches[a++].second != c.branches[b++].second) return false;
+        }
+        return true;
+    }
+
+    static void merge(Group &g, const Choice &c, bool binding) {
+        Choice &t = g.test;
+        t.lo = std::max(t.lo, c.lo);
+        t.hi = std::min(t.hi, c.hi);
+        if (binding && !g.default_decided) t.default_child = c.default_child;
+        g.default_decided = g.default_decided || binding;
+        if (c.kind == TestKind::numeric) return;
+        for (const auto &branch : c.branches) {
+            auto at = std::lower_bound(t.branches.begin(), t.branches.end(), branch,
+                                       [](const auto &x, const auto &y) { return x.first < y.first; });
+            if (at == t.branches.end() || at->first != branch.first) t.branches.insert(at, branch);
+        }
+    }
+
+    /// The node as the group sees it: only its lanes, and copies of the lists with only their rows.
+    Node copy_for(const Node &node, const Group &group) {
+        std::vector<std::int32_t> sets;
+        Node part;
+        part.node = node.node;
+        part.depth = node.depth;
+        for (std::size_t i : group.members) {
+            part.lanes.push_back(node.lanes[i]);
+            sets.push_back(node.lanes[i].set);
+        }
+        auto wanted = [&](E e) {
+            return std::any_of(sets.begin(), sets.end(),
+                               [&](std::int32_t s) { return count(Packed<E>::id(e), s) != 0; });
+        };
+        std::size_t room = node.rows.size() + vector_room;
+        for (const Segment<E> &s : node.active) room += s.size;
+        part.owner = std::make_shared<std::vector<E>>(room);
+        E *to = part.owner->data();
+        auto filtered = [&](std::span<const E> from) {
+            E *begin = to;
+            to = std::copy_if(from.begin(), from.end(), to, wanted);
+            return std::span<E>(begin, to);
+        };
+        part.rows = filtered(node.rows);
+        for (const Segment<E> &s : node.active) {
+            if (s.nominal()) {
+                part.active.push_back(s);
+                continue;
+            }
+            std::span<E> list = filtered({s.begin, s.size});
+            part.active.push_back({s.attribute, static_cast<std::uint32_t>(list.size()), list.data()});
+        }
+        return part;
+    }
+
+    // ---- splitting ----
+
+    static constexpr std::size_t vector_room = 16; // the kernels store whole vectors
+
+    void split(Node node, const Group &group, const std::vector<Choice> &choice) {
+        const Choice &test = group.test;
+        Arm arm{test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children};
+        auto arm_index = static_cast<std::int32_t>(forest_.arms.size());
+        forest_.arms.push_back(arm);
+        for (std::size_t m = 0; m < group.members.size(); ++m)
+            record_test(forest_.lanes[node.lanes[m].record], choice[group.members[m]], arm_index);
+        if (test.n_children == 2) split_in_two(std::move(node), test);
+        else split_in_many(std::move(node), test);
+    }
+
+    void record_test(LaneRecord &r, const Choice &c, std::int32_t arm) {
+        r.arm = arm;
+        r.gain = c.gain;
+        r.default_child = c.default_child;
+        if (c.kind == TestKind::numeric) {
+            auto attribute = static_cast<std::size_t>(c.attribute);
+            const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
+            set_threshold(r, column, frame_.column_rank(attribute, c.lo), frame_.column_rank(attribute, c.hi));
+            return;
+        }
+        r.branch_begin = forest_.branch_code.size();
+        for (auto [code, child] : c.branches) {
+            forest_.branch_code.push_back(code);
+            forest_.branch_child.push_back(child);
+        }
+        r.branch_end = forest_.branch_code.size();
+    }
+
+    static void set_threshold(LaneRecord &r, const NumericColumn &column, std::uint32_t lo, std::uint32_t hi) {
+        if (column.is_integer) {
+            __int128 sum = static_cast<__int128>(column.integers[lo]) + column.integers[hi];
+            r.threshold_integer = static_cast<std::int64_t>(sum >> 1); // floor
+            return;
+        }
+        double low = column.floats[lo], high = column.floats[hi], t = low / 2 + high / 2;
+        r.threshold = t == high || !std::isfinite(t) ? low : t;
+    }
+
+    /// Sets the flag of every row of the node to its child; returns the entries of the tested numeric list that go left.
+    std::uint32_t flag_rows(const Node &node, const Choice &test) {
+        std::uint8_t *flag = frame_.flag.data();
+        if (test.kind != TestKind::numeric) {
+            const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(test.attribute)];
+            map_codes(codes, test);
+            for (E e : node.rows) {
+                std::uint32_t id = Packed<E>::id(e);
+                flag[id] = static_cast<std::uint8_t>(child_of_code_[static_cast<std::size_t>(codes.code[id] + 1)]);
+            }
+            return 0;
+        }
+        const Segment<E> &s = *std::find_if(node.active.begin(), node.active.end(),
+                                            [&](const Segment<E> &a) { return a.attribute == test.attribute; });
+        if (s.size != node.rows.size())
+            for (E e : node.rows) flag[Packed<E>::id(e)] = static_cast<std::uint8_t>(test.default_child);
+        const E *end = s.begin + s.size;
+        const E *cut = std::upper_bound(s.begin, s.begin + s.size, test.lo,
+                                        [](std::uint32_t lo, E e) { return lo < Packed<E>::rank(e); });
+        for (const E *e = s.begin; e != cut; ++e) flag[Packed<E>::id(*e)] = 0;
+        for (const E *e = cut; e != end; ++e) flag[Packed<E>::id(*e)] = 1;
+        return static_cast<std::uint32_t>(cut - s.begin);
+    }
+
+    /// child_of_code_[code + 1]; missing and categories of other sets' rows follow the default branch.
+    void map_codes(const FrameCodes &codes, const Choice &test) {
+        child_of_code_.assign(static_cast<std::size_t>(codes.n_categories) + 1, test.default_child);
+        for (auto [code, child] : test.branches) child_of_code_[static_cast<std::size_t>(code) + 1] = child;
+    }
+
+    std::uint32_t part(E *list, std::uint32_t n, E *right) {
+        if constexpr (sizeof(E) == 4)
+            return task_.parameters.kernels->part_narrow(list, n, frame_.flag.data(), right);
+        else
+            return task_.parameters.kernels->part_wide(list, n, frame_.flag.data(), right);
+    }
+    /// Stable partition of a list: flag 0 first. Returns the size of the first part.
+    std::uint32_t part_in_place(E *list, std::uint32_t n, std::vector<E> &right) {
+        if (right.size() < n + vector_room) right.resize(n + vector_room);
+        std::uint32_t left = part(list, n, right.data());
+        std::memcpy(list + left, right.data(), (n - left) * sizeof(E));
+        return left;
+    }
+
+    void split_in_two(Node node, const Choice &test) {
+        std::uint32_t cut = flag_rows(node, test);
+        std::uint32_t left = part_in_place(node.rows.data(), static_cast<std::uint32_t>(node.rows.size()), scratch_);
+        std::array<Node, 2> child;
+        child[0].rows = node.rows.first(left);
+        child[1].rows = node.rows.subspan(left);
+        add_children(node, child);
+        bool grows[2] = {!child[0].lanes.empty(), !child[1].lanes.empty()};
+        if (!grows[0] && !grows[1]) return;
+        for (auto &c : child) c.active.resize(node.active.size());
+        auto part_list = [&](std::size_t a, std::vector<E> &room) {
+            const Segment<E> &s = node.active[a];
+            std::uint32_t n_left = 0;
+            if (!s.nominal()) {
+                bool tested = test.kind == TestKind::numeric && s.attribute == test.attribute;
+                n_left = tested ? cut : part_in_place(s.begin, s.size, room); // the tested list is in order already
+            }
+            child[0].active[a] = {s.attribute, n_left, s.begin};
+            child[1].active[a] = {s.attribute, s.size - n_left, s.nominal() ? nullptr : s.begin + n_left};
+        };
+        const int threads = hand_over ? task_.parameters.threads : 1;
+        if (threads == 1) {
+            for (std::size_t a = 0; a < node.active.size(); ++a) {
+                poll_if_large(node);
+                part_list(a, scratch_);
+            }
+        } else {
+            parallel_for(node.active.size(), threads, task_.cancel, [&](std::size_t a) {
+                thread_local std::vector<E> room;
+                part_list(a, room);
+            });
+        }
+        for (int c = 1; c >= 0; --c) // the left child is visited first
+            if (grows[c]) stack_.push_back(std::move(child[c]));
+    }
+
+    /// Creates the children's nodes with a record for every lane that reaches them, and keeps the lanes that go on growing.
+    void add_children(Node &node, std::span<Node> child) {
+        std::size_t first = forest_.nodes.size();
+        forest_.nodes.resize(first + child.size());
+        std::vector<std::vector<Stats>> total = child_totals(node, child);
+        for (std::size_t c = 0; c < child.size(); ++c) {
+            child[c].node = first + c;
+            child[c].depth = node.depth + 1;
+            child[c].owner = node.owner;
+            ForestNode &made = forest_.nodes[first + c];
+            made.lane_begin = forest_.lanes.size();
+            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
+                Stats &t = total[c][i];
+                if (t.n == 0) continue;
+                std::uint64_t record = forest_.lanes.size();
+                std::int32_t set = node.lanes[i].set;
+                if (record_lane(set, t, child[c].depth)) child[c].lanes.push_back({set, record, std::move(t)});
+            }
+            made.lane_end = forest_.lanes.size();
+        }
+    }
+
+    /// [child][lane]; the last child's are what the others leave.
+    std::vector<std::vector<Stats>> child_totals(Node &node, std::span<Node> child) {
+        std::vector<std::vector<Stats>> total(child.size());
+        std::vector<Stats> rest;
+        for (auto &lane : node.lanes) rest.push_back(std::move(lane.total));
+        const bool solo = node.lanes.size() == 1 && rest[0].n == static_cast<std::int64_t>(node.rows.size());
+        for (std::size_t c = 0; c + 1 < child.size(); ++c) {
+            total[c].assign(rest.size(), target_.zero());
+            for (std::size_t i = 0; i < rest.size(); ++i) {
+                if (solo)
+                    for (E e : child[c].rows) target_.add(total[c][i], Packed<E>::id(e), 1);
+                else
+                    for (E e : child[c].rows)
+                        if (std::int64_t m = count(Packed<E>::id(e), node.lanes[i].set); m != 0)
+                            target_.add(total[c][i], Packed<E>::id(e), m);
+                rest[i] -= total[c][i];
+            }
+        }
+        total.back() = std::move(rest);
+        return total;
+    }
+
+    /// Many branches: every list is dealt out by child, keeping its order.
+    void split_in_many(Node node, const Choice &test) {
+        const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(test.attribute)];
+        map_codes(codes, test);
+        child_of_id_.resize(frame_.n);
+        for (E e : node.rows) {
+            std::uint32_t id = Packed<E>::id(e);
+            child_of_id_[id] = child_of_code_[static_cast<std::size_t>(codes.code[id] + 1)];
+        }
+        const auto n_children = static_cast<std::size_t>(test.n_children);
+        std::vector<std::uint32_t> start(n_children + 1);
+        auto deal = [&](E *list, std::uint32_t n) {
+            std::fill(start.begin(), start.end(), 0);
+            for (std::uint32_t i = 0; i < n; ++i) ++start[static_cast<std::size_t>(child_of_id_[Packed<E>::id(list[i])]) + 1];
+            for (std::size_t c = 0; c < n_children; ++c) start[c + 1] += start[c];
+            if (scratch_.size() < n) scratch_.resize(n);
+            std::vector<std::uint32_t> at(start.begin(), start.end() - 1);
+            for (std::uint32_t i = 0; i < n; ++i)
+                scratch_[at[static_cast<std::size_t>(child_of_id_[Packed<E>::id(list[i])])]++] = list[i];
+            std::memcpy(list, scratch_.data(), n * sizeof(E));
+        };
+        std::vector<Node> child(n_children);
+        deal(node.rows.data(), static_cast<std::uint32_t>(node.rows.size()));
+        for (std::size_t c = 0; c < n_children; ++c) child[c].rows = node.rows.subspan(start[c], start[c + 1] - start[c]);
+        add_children(node, child);
+        for (const Segment<E> &s : node.active) {
+            // A category's rows share it: the tested attribute has nothing more to say below.
+            if (s.attribute == test.attribute && s.nominal()) continue;
+            if (!s.nominal()) deal(s.begin, s.size);
+            for (std::size_t c = 0; c < n_children; ++c)
+                child[c].active.push_back(s.nominal() ? s : Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]});
+        }
+        for (std::size_t c = n_children; c-- > 0;)
+            if (!child[c].lanes.empty()) stack_.push_back(std::move(child[c]));
+    }
+};
+
+} // namespace hornbeam

@@ -1,0 +1,289 @@
+// From an encoded table to a forest: the root's lists, the wide frame while nodes are large, narrow frames below.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "hornbeam/grower.hpp"
+
+namespace hornbeam {
+
+template <Criterion C> class Growth {
+  public:
+    using Target = typename C::Target;
+    using Stats = typename Target::Stats;
+    using Wide = std::uint64_t;
+    using Narrow = std::uint32_t;
+
+    Growth(const GrowTask &task, const C &criterion, Target whole)
+        : task_(task), criterion_(criterion), whole_(std::move(whole)) {
+        forest_.n_sets = task.sets.n_sets;
+        forest_.n_classes = static_cast<std::int32_t>(task.target.n_classes);
+        forest_.n_targets = static_cast<std::int32_t>(task.target.n_targets);
+    }
+
+    Forest grow() {
+        std::vector<Stats> total = set_totals();
+        if (task_.table.n_rows <= narrow_rows) grow_small(total);
+        else grow_large(total);
+        return std::move(forest_);
+    }
+
+  private:
+    const GrowTask &task_;
+    const C &criterion_;
+    Target whole_; // the target by table row
+    Forest forest_;
+    std::vector<StopRules> rules_;
+
+    bool two_classes() const { return task_.target.n_classes == 2; }
+    unsigned bit(std::uint32_t row) const { return two_classes() ? task_.target.classes[row] : 0; }
+
+    std::vector<Stats> set_totals() {
+        const TrainingSets &sets = task_.sets;
+        std::vector<Stats> total(static_cast<std::size_t>(sets.n_sets), whole_.zero());
+        for (std::size_t row = 0; row < task_.table.n_rows; ++row)
+            for (std::int32_t s = 0; s < sets.n_sets; ++s)
+                if (std::int64_t m = sets.count(row, s); m != 0) whole_.add(total[static_cast<std::size_t>(s)], row, m);
+        for (const Stats &t : total) {
+            const GrowParameters &p = task_.parameters;
+            rules_.push_back({t.n, std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
+                              std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n))});
+        }
+        return total;
+    }
+
+    /// The root with a record for every set; false where all of them are leaves.
+    template <class E>
+    bool open_root(Grower<E, C> &grower, std::vector<Stats> &total, Pending<E, Stats> &root) {
+        forest_.nodes.push_back({0, 0});
+        for (std::size_t s = 0; s < total.size(); ++s) {
+            auto set = static_cast<std::int32_t>(s);
+            std::uint64_t record = forest_.lanes.size();
+            if (grower.record_lane(set, total[s], 0)) root.lanes.push_back({set, record, std::move(total[s])});
+        }
+        forest_.nodes[0].lane_end = forest_.lanes.size();
+        return !root.lanes.empty();
+    }
+
+    /// Rows that count in some set.
+    std::vector<std::uint32_t> rows_in_use() const {
+        std::vector<std::uint32_t> rows;
+        rows.reserve(task_.table.n_rows);
+        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
+            bool used = task_.sets.plain();
+            for (std::int32_t s = 0; s < task_.sets.n_sets && !used; ++s) used = task_.sets.count(row, s) != 0;
+            if (used) rows.push_back(static_cast<std::uint32_t>(row));
+        }
+        return rows;
+    }
+
+    // ---- narrow frames ----
+
+    struct NarrowWork {
+        Frame<Narrow> frame;
+        Pending<Narrow, Stats> root;
+    };
+
+    Target target_of(const FrameTarget &t) const {
+        Target out = whole_;
+        if constexpr (requires { out.code; }) out.code = t.classes;
+        else out.y = t.values;
+        return out;
+    }
+
+    /// A frame of the given table rows, numbered from 0 in their order. `lists` gives each numeric attribute's entries as
+    /// (rank, row) pairs by `read`.
+    template <class E, class Read>
+    void fill_narrow(NarrowWork &work, std::span<const std::uint32_t> rows, std::span<const Segment<E>> lists, Read read,
+                     std::vector<std::uint16_t> &local) {
+        Frame<Narrow> &frame = work.frame;
+        frame.n = rows.size();
+        frame.flag.assign(rows.size() + 4, 0);
+        copy_target(frame.target, rows);
+        copy_sets(frame.sets, rows);
+        if (local.size() < task_.table.n_rows) local.resize(task_.table.n_rows);
+        for (std::size_t i = 0; i < rows.size(); ++i) local[rows[i]] = static_cast<std::uint16_t>(i);
+        std::size_t room = rows.size() + 16;
+        for (const Segment<E> &s : lists) room += s.size;
+        frame.entries.resize(room + 16);
+        Narrow *to = frame.entries.data();
+        for (std::size_t i = 0; i < rows.size(); ++i) *to++ = Packed<Narrow>::make(0, i, bit(rows[i]));
+        work.root.rows = {frame.entries.data(), rows.size()};
+        frame.nominal.resize(task_.table.columns.size());
+        frame.rank.resize(task_.table.columns.size());
+        for (const Segment<E> &s : lists) {
+            auto a = static_cast<std::size_t>(s.attribute);
+            if (s.nominal()) {
+                copy_codes(frame.nominal[a], a, rows);
+                work.root.active.push_back({s.attribute, 0, nullptr});
+                continue;
+            }
+            Narrow *begin = to;
+            std::vector<std::uint32_t> &rank = frame.rank[a];
+            for (std::uint32_t i = 0; i < s.size; ++i) {
+                auto [r, row] = read(s.begin[i]);
+                if (rank.empty() || rank.back() != r) rank.push_back(r);
+                *to++ = Packed<Narrow>::make(rank.size() - 1, local[row], bit(row));
+            }
+            work.root.active.push_back({s.attribute, s.size, begin});
+        }
+    }
+
+    void copy_target(FrameTarget &t, std::span<const std::uint32_t> rows) const {
+        if (task_.target.n_classes != 0) {
+            t.own_classes.resize(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) t.own_classes[i] = task_.target.classes[rows[i]];
+            t.classes = t.own_classes;
+        } else {
+            const std::size_t q = task_.target.n_targets;
+            t.own_values.resize(rows.size() * q);
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                for (std::size_t k = 0; k < q; ++k) t.own_values[i * q + k] = task_.target.values[rows[i] * q + k];
+            t.values = t.own_values;
+        }
+    }
+    void copy_sets(TrainingSets &sets, std::span<const std::uint32_t> rows) const {
+        sets.n_sets = task_.sets.n_sets;
+        if (task_.sets.plain()) return;
+        const auto k = static_cast<std::size_t>(sets.n_sets);
+        sets.multiplicity.resize(rows.size() * k);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            std::copy_n(task_.sets.multiplicity.begin() + static_cast<std::ptrdiff_t>(rows[i] * k), k,
+                        sets.multiplicity.begin() + static_cast<std::ptrdiff_t>(i * k));
+    }
+    void copy_codes(FrameCodes &codes, std::size_t attribute, std::span<const std::uint32_t> rows) const {
+        const auto &column = std::get<NominalColumn>(task_.table.columns[attribute]);
+        codes.n_categories = column.n_categories;
+        codes.own.resize(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) codes.own[i] = column.codes[rows[i]];
+        codes.code = codes.own;
+    }
+
+    void grow_small(std::vector<Stats> &total) {
+        std::vector<std::uint32_t> rows = rows_in_use();
+        NarrowWork work;
+        std::vector<std::uint16_t> local;
+        std::vector<std::vector<Entry>> kept; // lists without the rows that count nowhere
+        std::vector<Segment<Entry>> lists = root_lists(rows.size(), kept);
+        fill_narrow<Entry>(work, rows, lists, [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
+        Target target = target_of(work.frame.target);
+        Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
+        if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));
+    }
+
+    std::vector<Segment<Entry>> root_lists(std::size_t n_used, std::vector<std::vector<Entry>> &kept) {
+        std::vector<Segment<Entry>> lists;
+        for (std::size_t a = 0; a < task_.table.columns.size(); ++a) {
+            auto attribute = static_cast<std::int32_t>(a);
+            auto *numeric = std::get_if<NumericColumn>(&task_.table.columns[a]);
+            if (numeric == nullptr) {
+                lists.push_back({attribute, 0, nullptr});
+                continue;
+            }
+            std::span<Entry> list = numeric->entries;
+            if (n_used != task_.table.n_rows) {
+                std::vector<Entry> &own = kept.emplace_back();
+                std::copy_if(list.begin(), list.end(), std::back_inserter(own), [&](Entry e) {
+                    for (std::int32_t s = 0; s < task_.sets.n_sets; ++s)
+                        if (task_.sets.count(row_of(e), s) != 0) return true;
+                    return false;
+                });
+                list = own;
+            }
+            if (!list.empty()) lists.push_back({attribute, static_cast<std::uint32_t>(list.size()), list.data()});
+        }
+        return lists;
+    }
+
+    // ---- the wide frame ----
+
+    void grow_large(std::vector<Stats> &total) {
+        Frame<Wide> frame;
+        frame.n = task_.table.n_rows;
+        frame.flag.assign(frame.n + 4, 0);
+        frame.sets = task_.sets;
+        frame.target.classes = task_.target.classes;
+        frame.target.values = task_.target.values;
+        frame.nominal.resize(task_.table.columns.size());
+        Pending<Wide, Stats> root;
+        std::vector<std::vector<Wide>> lists(task_.table.columns.size());
+        std::vector<Wide> row_list = wide_lists(frame, root, lists);
+        root.rows = row_list;
+        Grower<Wide, C> grower(frame, whole_, criterion_, task_, rules_, forest_);
+        if (!open_root(grower, total, root)) return;
+        std::vector<Pending<Wide, Stats>> waiting;
+        std::vector<std::uint16_t> local;
+        const bool at_once = task_.parameters.threads <= 1;
+        grower.hand_over = [&](Pending<Wide, Stats> &&node) {
+            if (!at_once) return waiting.push_back(std::move(node));
+            std::size_t at = node.node;
+            forest_.graft(at, grow_part(std::move(node), local));
+        };
+        grower.grow(std::move(root));
+        grow_parts(waiting);
+    }
+
+    /// Working lists of the root, class bit added; made in place of the presorted ones where those may be used up.
+    std::vector<Wide> wide_lists(Frame<Wide> &frame, Pending<Wide, Stats> &root, std::vector<std::vector<Wide>> &lists) {
+        std::vector<std::uint32_t> rows = rows_in_use();
+        std::vector<std::vector<Entry>> kept;
+        bool all = rows.size() == task_.table.n_rows;
+        std::vector<Segment<Entry>> entries = root_lists(rows.size(), kept);
+        root.active.resize(entries.size());
+        parallel_for(entries.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i) {
+            const Segment<Entry> &s = entries[i];
+            auto a = static_cast<std::size_t>(s.attribute);
+            if (s.nominal()) {
+                const auto &column = std::get<NominalColumn>(task_.table.columns[a]);
+                frame.nominal[a].code = column.codes;
+                frame.nominal[a].n_categories = column.n_categories;
+                root.active[i] = {s.attribute, 0, nullptr};
+                return;
+            }
+            if (task_.consume && all) lists[a] = std::move(std::get<NumericColumn>(task_.table.columns[a]).entries);
+            else lists[a].assign(s.begin, s.begin + s.size);
+            for (Wide &e : lists[a]) e = Packed<Wide>::make(rank_of(e), row_of(e), bit(row_of(e)));
+            root.active[i] = {s.attribute, s.size, lists[a].data()};
+        });
+        std::vector<Wide> row_list(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) row_list[i] = Packed<Wide>::make(0, rows[i], bit(rows[i]));
+        return row_list;
+    }
+
+    /// Grows the subtree of one node in a narrow frame and a forest of its own.
+    Forest grow_part(Pending<Wide, Stats> node, std::vector<std::uint16_t> &local) {
+        std::vector<std::uint32_t> rows(node.rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = Packed<Wide>::id(node.rows[i]);
+        NarrowWork work;
+        fill_narrow<Wide>(work, rows, node.active,
+                          [](Wide e) { return std::pair{Packed<Wide>::rank(e), Packed<Wide>::id(e)}; }, local);
+        work.root.depth = node.depth;
+        Forest part;
+        part.n_sets = forest_.n_sets, part.n_classes = forest_.n_classes, part.n_targets = forest_.n_targets;
+        Target target = target_of(work.frame.target);
+        Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, part);
+        part.nodes.push_back({0, 0});
+        for (auto &lane : node.lanes) {
+            std::uint64_t record = part.lanes.size();
+            grower.record_lane(lane.set, lane.total, node.depth);
+            work.root.lanes.push_back({lane.set, record, std::move(lane.total)});
+        }
+        part.nodes[0].lane_end = part.lanes.size();
+        grower.grow(std::move(work.root));
+        return part;
+    }
+
+    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting) {
+        std::vector<Forest> parts(waiting.size());
+        std::vector<std::size_t> at;
+        for (const auto &w : waiting) at.push_back(w.node);
+        parallel_for(waiting.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i) {
+            thread_local std::vector<std::uint16_t> local;
+            parts[i] = grow_part(std::move(waiting[i]), local);
+        });
+        for (std::size_t i = 0; i < parts.size(); ++i) forest_.graft(at[i], parts[i]);
+    }
+};
+
+} // namespace hornbeam

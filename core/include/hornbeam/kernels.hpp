@@ -1,0 +1,54 @@
+// The few loops that touch every entry, in one version per instruction set; all give equal results.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace hornbeam {
+
+/// Working entry of a node's list: rank in the upper half, then the grower's id, then one class bit.
+template <class E> struct Packed {
+    static constexpr int rank_shift = static_cast<int>(sizeof(E)) * 4;
+    static constexpr E low = (E{1} << rank_shift) - 1;
+    static constexpr E make(std::uint64_t rank, std::uint64_t id, unsigned bit) {
+        return static_cast<E>((static_cast<E>(rank) << rank_shift) | static_cast<E>(id << 1) | bit);
+    }
+    static constexpr std::uint32_t rank(E e) { return static_cast<std::uint32_t>(e >> rank_shift); }
+    static constexpr std::uint32_t id(E e) { return static_cast<std::uint32_t>((e & low) >> 1); }
+    static constexpr unsigned bit(E e) { return static_cast<unsigned>(e & 1); }
+};
+
+/// Ids of a narrow frame fit 15 bits: its entries have 4 bytes, and its squares of counts fit 32 bits.
+inline constexpr std::size_t narrow_rows = 32768;
+
+/// Two-class counts a scan starts from and works against.
+struct TwoClass {
+    std::int64_t n = 0, ones = 0;             // of the node
+    std::int64_t start_n = 0, start_ones = 0; // already on the left (missing rows, where they go left)
+    std::int64_t min_leaf = 1;
+};
+
+/// Block b of a scan covers entries [b * scan_block, ...): its best score, and the ones before it.
+inline constexpr std::uint32_t scan_block = 256;
+struct BlockPeak {
+    float score;        // 0 where no cut of the block is admissible
+    std::uint32_t ones; // in the list before the block
+};
+
+struct Kernels {
+    const char *name;
+    /// Stable: entries with flag 0 move to the front in place, the others to `right` (room for n + 16); returns how many
+    /// stayed. `flag` is indexed by id and readable 4 bytes past its end.
+    std::uint32_t (*part_narrow)(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint32_t *right);
+    std::uint32_t (*part_wide)(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint64_t *right);
+    /// Per block of the n - 1 cuts of the list, the largest D^2 / (n_L n_R), D = n ones_L - n_L ones, in single precision.
+    void (*peaks_narrow)(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *peaks);
+    void (*peaks_wide)(const std::uint64_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *peaks);
+};
+
+/// "plain", "avx2", "avx512"; null where this machine or this build lacks it. "auto" is the best there is.
+const Kernels *kernels_named(std::string_view name);
+std::vector<std::string_view> kernels_available();
+
+} // namespace hornbeam

@@ -1,0 +1,93 @@
+// From a row to its leaf: a compact copy of the tree and the loops that walk it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hornbeam/cancel.hpp"
+#include "hornbeam/tree.hpp"
+#include "hornbeam/verify.hpp"
+
+namespace hornbeam {
+
+/// One column of the rows to route, never copied. Strides are in bytes.
+struct RouteColumn {
+    AttributeKind kind = AttributeKind::floating;
+    const char *data = nullptr; // double, int64_t or int32_t by kind
+    std::ptrdiff_t stride = 0;
+    const std::uint8_t *missing = nullptr; // integers only; nonzero where missing
+    std::ptrdiff_t missing_stride = 0;
+};
+
+/// Invariant: built from a verified tree, so every index inside is in range; constant after construction, so
+/// any number of threads may route at once.
+class Router {
+  public:
+    /// Throws InvalidTree where the tree does not verify.
+    Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds);
+
+    std::size_t n_attributes() const { return kinds_.size(); }
+    AttributeKind attribute_kind(std::size_t i) const { return static_cast<AttributeKind>(kinds_[i]); }
+
+    /// The leaf of each row. `columns` has one entry for each attribute, of the attribute's kind, n_rows
+    /// long.
+    void apply(std::span<const RouteColumn> columns, std::size_t n_rows, int threads, std::int32_t *leaves,
+               Cancel &cancel) const;
+    /// Where the path of each row begins in a list of all paths: n_rows + 1 positions.
+    void measure_paths(const std::int32_t *leaves, std::size_t n_rows, std::int64_t *start,
+                       Cancel &cancel) const;
+    /// The nodes from the root to the leaf, ascending, at the positions that measure_paths found.
+    void write_paths(const std::int32_t *leaves, std::size_t n_rows, const std::int64_t *start,
+                     std::int32_t *nodes, Cancel &cancel) const;
+
+  private:
+    /// 16 bytes. A leaf is a float test that always holds and leads to itself: the walk needs no check for
+    /// it.
+    struct Node {
+        union {
+            double real;
+            std::int64_t integer;
+            std::int64_t map;
+        } bound;
+        std::uint32_t first; // where the test holds; the other child is the next node
+        std::uint32_t packed;
+    };
+    /// Where the categories base .. base + span - 1 of a nominal node go: `targets_[offset + code - base]`,
+    /// or, where they are too thinly spread, by search among `codes_[offset ..]`, `span` of them.
+    struct CategoryMap {
+        std::int64_t offset;
+        std::int32_t base;
+        std::uint32_t span;
+        std::uint32_t otherwise;
+        bool searched;
+    };
+    struct Source;
+    struct Walk;
+
+    void add_node(const FlatTree &tree, std::size_t i);
+    void add_map(const FlatTree &tree, std::size_t i);
+    std::uint32_t lookup(const CategoryMap &map, std::int32_t code) const;
+    std::size_t rows_per_chunk() const;
+    void walk_rows(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const;
+    template <bool one_block>
+    void walk_floats(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const;
+    template <bool nominal>
+    void walk_mixed(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const;
+    template <bool nominal>
+    std::uint32_t step(const Node &node, const Source *sources, std::ptrdiff_t row) const;
+
+    std::vector<std::uint8_t> kinds_;
+    std::vector<std::int32_t> used_; // attributes that some node tests
+    std::vector<Node> nodes_;
+    std::vector<std::int32_t> parent_;
+    std::vector<CategoryMap> maps_;
+    std::vector<std::int32_t> codes_;
+    std::vector<std::uint32_t> targets_;
+    std::size_t depth_ = 0;
+    bool all_float_ = true;
+    bool any_nominal_ = false;
+};
+
+} // namespace hornbeam

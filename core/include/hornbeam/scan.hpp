@@ -1,0 +1,315 @@
+// Numeric cuts of one training set: the plain scan of every criterion, and fast ones that return the same cut.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <type_traits>
+
+#include "hornbeam/criteria/entropy.hpp"
+#include "hornbeam/criteria/gain_ratio.hpp"
+#include "hornbeam/criteria/gini.hpp"
+#include "hornbeam/criteria/variance.hpp"
+#include "hornbeam/kernels.hpp"
+#include "hornbeam/test.hpp"
+
+namespace hornbeam {
+
+/// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows, where
+/// they are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
+template <class E, class Target> struct Scan {
+    const E *list = nullptr;
+    std::uint32_t size = 0;
+    const Target &target;
+    const typename Target::Stats &node;
+    const typename Target::Stats &start;
+    std::int64_t min_leaf = 1;
+    double floor = -1.0;
+
+    std::uint32_t id(std::uint32_t i) const { return Packed<E>::id(list[i]); }
+    bool cuts_after(std::uint32_t i) const { return Packed<E>::rank(list[i]) != Packed<E>::rank(list[i + 1]); }
+    bool admits(std::int64_t left) const { return left >= min_leaf && node.n - left >= min_leaf; }
+};
+
+/// Figure 6 of paper 000, literally; `count(id)` is the multiplicity of an example in the set.
+template <class E, Criterion C, class Count>
+Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Count count) {
+    using Stats = typename C::Target::Stats;
+    Cut best;
+    best.quality = scan.floor;
+    Stats left = scan.start, right = scan.target.zero();
+    const std::uint32_t none = ~std::uint32_t{0};
+    std::uint32_t last = none; // the last entry that counts
+    for (std::uint32_t i = 0; i < scan.size; ++i) {
+        std::int64_t times = count(scan.id(i));
+        if (times == 0) continue;
+        bool cut = last != none && Packed<E>::rank(scan.list[last]) != Packed<E>::rank(scan.list[i]);
+        if (cut && scan.admits(left.n)) {
+            right = scan.node;
+            right -= left;
+            std::array<const Stats *, 2> sides{&left, &right};
+            Score s = criterion.score(scan.node, sides);
+            if (s.quality > best.quality) best = {s.quality, s.gain, last, i, left.n};
+        }
+        scan.target.add_for_quality(left, scan.id(i), times);
+        last = i;
+    }
+    if (best.quality == scan.floor) best.quality = -1.0;
+    return best;
+}
+
+/// How far a literal gain may lie from the real one: a few roundings of numbers around 1.
+inline constexpr double gain_slack = 1e-14;
+
+/// The real gain that a cut must reach to have any chance against `quality`.
+inline double gain_to_reach(double quality) {
+    if (quality < 0.0) return -1.0;
+    return std::max(quality, negligible_gain) - gain_slack;
+}
+
+/// Gini for any number of classes: sum of D_k^2 = n^2 S_L - 2 n n_L X + n_L^2 S kept by O(1) updates (X = sum of l_k c_k);
+/// the literal gain only where the real one comes close to the best.
+template <class E> Cut gini_scan_classes(const Scan<E, ClassTarget> &scan) {
+    Cut best;
+    best.quality = scan.floor;
+    const std::int64_t n = scan.node.n, squares = Gini::sum_of_squares(scan.node);
+    struct Side {
+        std::int64_t left, all;
+    };
+    thread_local std::vector<Side> sides;
+    sides.resize(scan.node.c.size());
+    std::int64_t s = 0, x = 0, left = scan.start.n;
+    for (std::size_t k = 0; k < sides.size(); ++k) {
+        sides[k] = {scan.start.c[k], scan.node.c[k]};
+        s += sides[k].left * sides[k].left;
+        x += sides[k].left * sides[k].all;
+    }
+    // Exact while n fits 15 bits; beyond, the doubles' error is covered by the relative slack.
+    const double nn = as_double(n) * as_double(n);
+    double reach = gain_to_reach(best.quality) * nn * (1.0 - 1e-9);
+    for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        Side &side = sides[scan.target.code[scan.id(i)]];
+        s += 2 * side.left + 1;
+        x += side.all;
+        ++side.left;
+        ++left;
+        if (!scan.cuts_after(i) || !scan.admits(left)) continue;
+        double contrast;
+        if constexpr (sizeof(E) == 4)
+            contrast = static_cast<double>(n * n * s - 2 * n * left * x + left * left * squares);
+        else
+            contrast = static_cast<double>(static_cast<__int128>(n) * n * s - static_cast<__int128>(2 * n) * left * x +
+                                           static_cast<__int128>(left) * left * squares);
+        if (contrast < reach * as_double(left * (n - left))) continue;
+        std::int64_t right_squares = squares - 2 * x + s;
+        double sum = as_double(s) / as_double(left) + as_double(right_squares) / as_double(n - left);
+        double g = Gini::gain(sum, squares, n);
+        if (g > best.quality) {
+            best = {g, g, i, i + 1, left};
+            reach = gain_to_reach(g) * nn * (1.0 - 1e-9);
+        }
+    }
+    if (best.quality == scan.floor) best.quality = -1.0;
+    return best;
+}
+
+/// The literal gain of a two-class cut.
+inline double gini_gain_two(std::int64_t n, std::int64_t ones, std::int64_t left, std::int64_t left_ones,
+                            std::int64_t squares) {
+    auto square_sum = [](std::int64_t a, std::int64_t b) { return a * a + b * b; };
+    std::int64_t right = n - left, right_ones = ones - left_ones;
+    double sum = as_double(square_sum(left - left_ones, left_ones)) / as_double(left) +
+                 as_double(square_sum(right - right_ones, right_ones)) / as_double(right);
+    return Gini::gain(sum, squares, n);
+}
+
+/// Visits the cuts [begin, end) of a two-class list whose score may reach the best, in order, with literal gains.
+template <class E>
+void gini_two_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin, std::uint32_t end, std::int64_t ones_before,
+                    double &reach, Cut &best) {
+    const std::int64_t n = scan.node.n, ones = scan.node.c[1], squares = Gini::sum_of_squares(scan.node);
+    std::int64_t left = scan.start.n + begin, left_ones = ones_before;
+    for (std::uint32_t i = begin; i < end; ++i) {
+        left_ones += Packed<E>::bit(scan.list[i]);
+        ++left;
+        if (!scan.cuts_after(i) || !scan.admits(left)) continue;
+        double d = static_cast<double>(n * left_ones - left * ones);
+        if (d * d < reach * as_double(left * (n - left))) continue;
+        double g = gini_gain_two(n, ones, left, left_ones, squares);
+        if (g > best.quality) {
+            best = {g, g, i, i + 1, left};
+            reach = gain_to_reach(g) * as_double(n) * as_double(n) * 0.5 * (1.0 - 1e-9);
+        }
+    }
+}
+
+/// Two classes: the real gain is 2 D^2 / (n^2 n_L n_R); single-precision peaks per block say where to look.
+template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Kernels &kernels) {
+    constexpr std::uint32_t worth_blocks = 64;
+    constexpr std::int64_t exact_products = std::int64_t{1} << 26; // n * ones is a whole double
+    Cut best;
+    best.quality = scan.floor;
+    const std::int64_t n = scan.node.n;
+    const double half_nn = as_double(n) * as_double(n) * 0.5;
+    double reach = gain_to_reach(best.quality) * half_nn * (1.0 - 1e-9);
+    if (scan.size < worth_blocks || n >= exact_products) {
+        gini_two_range(scan, 0, scan.size - 1, scan.start.c[1], reach, best);
+    } else {
+        thread_local std::vector<BlockPeak> peaks;
+        peaks.resize(scan.size / scan_block + 1);
+        TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.min_leaf};
+        if constexpr (sizeof(E) == 4)
+            kernels.peaks_narrow(scan.list, scan.size, counts, peaks.data());
+        else
+            kernels.peaks_wide(scan.list, scan.size, counts, peaks.data());
+        std::uint32_t blocks = (scan.size - 1 + scan_block - 1) / scan_block;
+        float top = 0.0f;
+        for (std::uint32_t b = 0; b < blocks; ++b) top = std::max(top, peaks[b].score);
+        constexpr double single = 1e-6; // a few roundings to single precision
+        // Where every gain counts as 0 the first admissible cut wins: nothing may be passed over.
+        bool all_zero = scan.floor < 0.0 && top * (1.0 + single) < (negligible_gain + gain_slack) * half_nn;
+        if (!all_zero) reach = std::max(reach, top * (1.0 - single) - gain_slack * half_nn);
+        for (std::uint32_t b = 0; b < blocks; ++b) {
+            if (static_cast<double>(peaks[b].score) * (1.0 + single) < reach) continue;
+            std::uint32_t begin = b * scan_block, end = std::min(begin + scan_block, scan.size - 1);
+            gini_two_range(scan, begin, end, scan.start.c[1] + peaks[b].ones, reach, best);
+        }
+    }
+    if (best.quality == scan.floor) best.quality = -1.0;
+    return best;
+}
+
+/// What a cut must reach to have a chance, in gain: the quality times the split's own information where that is a ratio.
+inline bool promising(const Entropy &, double gain, std::int64_t, std::int64_t, double quality) {
+    return quality < 0.0 || gain >= gain_to_reach(quality);
+}
+inline bool promising(const GainRatio &c, double gain, std::int64_t left, std::int64_t n, double quality) {
+    if (gain < negligible_gain - gain_slack) return false; // such a test is never taken
+    if (quality <= 0.0) return true;
+    const XlogTable &xlog = *c.entropy.xlog;
+    double split = (xlog(n) - (xlog(left) + xlog(n - left))) / as_double(n);
+    return gain >= quality * split * (1.0 - 1e-9) - gain_slack;
+}
+
+/// Information gain and gain ratio: sums of xlog kept by O(1) updates, the literal score only where it may beat the best.
+template <class E, class C>
+Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const XlogTable &xlog) {
+    Cut best;
+    best.quality = scan.floor;
+    const std::int64_t n = scan.node.n;
+    thread_local ClassCounts left, right;
+    left = scan.start;
+    right = scan.node;
+    right -= left;
+    double l = 0.0, r = 0.0, all = 0.0; // running sums of xlog over classes, each off by at most one rounding per step
+    for (std::size_t k = 0; k < left.c.size(); ++k) {
+        l += xlog(left.c[k]);
+        r += xlog(right.c[k]);
+        all += xlog(scan.node.c[k]);
+    }
+    const double drift = (4.0 * scan.size + 64.0) * 0x1p-52 * (xlog(n) + 1.0);
+    const double whole = (xlog(n) - all) + drift, scale = 1.0 / as_double(n);
+    const std::array<const ClassCounts *, 2> sides{&left, &right};
+    for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        ClassCode k = scan.target.code[scan.id(i)];
+        l += xlog(left.c[k] + 1) - xlog(left.c[k]);
+        r += xlog(right.c[k] - 1) - xlog(right.c[k]);
+        ++left.c[k], ++left.n;
+        --right.c[k], --right.n;
+        if (!scan.cuts_after(i) || !scan.admits(left.n)) continue;
+        double gain = (whole - ((xlog(left.n) - l) + (xlog(right.n) - r))) * scale; // not below the literal one
+        if (!promising(criterion, gain + gain_slack, left.n, n, best.quality)) continue;
+        Score s = criterion.score(scan.node, sides);
+        if (s.quality > best.quality) best = {s.quality, s.gain, i, i + 1, left.n};
+    }
+    if (best.quality == scan.floor) best.quality = -1.0;
+    return best;
+}
+
+/// Variance: a first pass in doubles bounds what any cut can gain; only an attribute that may win is summed exactly,
+/// and only its near-best cuts are scored.
+template <class E, int W>
+Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion) {
+    using Stats = TargetSums<W>;
+    const std::size_t q = scan.target.n_targets;
+    const std::int64_t n = scan.node.n;
+    const double nn = as_double(n), impurity = criterion.impurity(scan.node);
+    Cut best;
+    best.quality = scan.floor;
+    thread_local std::vector<double> centre, first, sum;
+    centre.resize(q), first.resize(q);
+    double offset = 0.0;
+    for (std::size_t t = 0; t < q; ++t) {
+        centre[t] = nearest_quotient(scan.node.y[t], Variance<W>::count(n), criterion.exponent);
+        first[t] = nearest_double(scan.start.y[t], criterion.exponent) - as_double(scan.start.n) * centre[t];
+        offset += std::abs(centre[t]);
+    }
+    // |D| <= n A with A = sum of |y - mean| <= n sqrt(variance); D is off by at most n times the error of the running sum,
+    // plus what the rounded mean leaves over.
+    const double a = nn * std::sqrt(impurity) * (1.0 + 1e-9);
+    const double error = nn * 0x1p-52 * ((nn + 8.0) * a + 4.0 * nn * offset);
+    const double slack = as_double(static_cast<std::int64_t>(q)) * (2.0 * nn * a + error) * error;
+    auto contrast = [&](std::uint32_t i) {
+        const double *y = scan.target.y.data() + scan.id(i) * q;
+        double squares = 0.0;
+        for (std::size_t t = 0; t < q; ++t) {
+            sum[t] += y[t] - centre[t];
+            double d = nn * sum[t];
+            squares += d * d;
+        }
+        return squares;
+    };
+    sum = first;
+    double top = -1.0, top_sides = 1.0;
+    std::int64_t left = scan.start.n;
+    for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        double c = contrast(i);
+        ++left;
+        if (!scan.cuts_after(i) || !scan.admits(left)) continue;
+        double sides = as_double(left) * as_double(n - left);
+        if (c * top_sides > top * sides) top = c, top_sides = sides;
+    }
+    if (top < 0.0) return Cut{};
+    const double scale = nn * nn, relative = 1.0 - 1e-12;
+    const double zero = negligible_gain * impurity; // gains below count as 0
+    const double most = (top / top_sides + slack / std::max(nn - 1.0, 1.0)) / scale;
+    auto to_reach = [&](double quality) { return quality < 0.0 ? -1.0 : std::max(quality, zero) * relative; };
+    double reach = to_reach(scan.floor);
+    if (most < reach) return Cut{};
+    if (scan.floor >= 0.0 || most * relative > zero)
+        if (double least = (top - slack) / top_sides / scale * relative; least > zero) reach = std::max(reach, least);
+    Stats exact = scan.start, right = scan.target.zero();
+    sum = first;
+    for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        double c = contrast(i);
+        scan.target.add_for_quality(exact, scan.id(i), 1);
+        if (!scan.cuts_after(i) || !scan.admits(exact.n)) continue;
+        if (c + slack < reach * scale * (as_double(exact.n) * as_double(n - exact.n))) continue;
+        right = scan.node;
+        right -= exact;
+        std::array<const Stats *, 2> sides{&exact, &right};
+        Score s = criterion.score(scan.node, sides);
+        if (s.quality > best.quality) {
+            best = {s.quality, s.gain, i, i + 1, exact.n};
+            reach = std::max(reach, to_reach(s.quality));
+        }
+    }
+    if (best.quality == scan.floor) best.quality = -1.0;
+    return best;
+}
+
+/// The fast scan of a criterion, where it has one, for a set that is alone at the node with every row counting once.
+template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Gini &, const Kernels &kernels) {
+    return scan.node.c.size() == 2 ? gini_scan_two(scan, kernels) : gini_scan_classes(scan);
+}
+template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const Kernels &) {
+    return information_scan(scan, criterion, *criterion.xlog);
+}
+template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &) {
+    return information_scan(scan, criterion, *criterion.entropy.xlog);
+}
+template <class E, int W>
+Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion, const Kernels &) {
+    return variance_scan(scan, criterion);
+}
+} // namespace hornbeam

@@ -1,0 +1,59 @@
+// The loops themselves, compiled once per instruction set. Included by kernels_<set>.cpp inside a namespace of its own,
+// so that no inline function compiled for a newer machine can be linked into the plain path.
+
+template <class E> inline std::uint32_t scalar_part(E *list, std::uint32_t from, std::uint32_t n,
+                                                    const std::uint8_t *flag, E *right, std::uint32_t left) {
+    // Both stores always happen, one of the cursors moves: no branch to mispredict.
+    std::uint32_t out = from - left;
+    for (std::uint32_t i = from; i < n; ++i) {
+        E e = list[i];
+        std::uint32_t goes_right = flag[static_cast<std::uint32_t>((e & Packed<E>::low) >> 1)];
+        list[left] = e;
+        right[out] = e;
+        left += 1 - goes_right;
+        out += goes_right;
+    }
+    return left;
+}
+
+/// Scores of one block; `ones` are those of the list before the block.
+template <class E, class Number>
+inline BlockPeak block_peak(const E *list, std::uint32_t begin, std::uint32_t end, std::uint32_t ones,
+                            const TwoClass &counts, std::uint32_t &ones_after) {
+    Number prefix[scan_block];
+    std::uint32_t seen = ones;
+    const std::uint32_t size = end - begin;
+    const E *at = list + begin;
+    for (std::uint32_t i = 0; i < size; ++i) {
+        seen += static_cast<std::uint32_t>(at[i] & 1);
+        prefix[i] = static_cast<Number>(seen);
+    }
+    ones_after = seen;
+    const auto n = static_cast<Number>(counts.n), all = static_cast<Number>(counts.ones);
+    const auto start = static_cast<Number>(counts.start_n + begin + 1), start_ones = static_cast<Number>(counts.start_ones);
+    const auto least = static_cast<Number>(counts.min_leaf);
+    std::int32_t best = 0; // bits of a non-negative float order as the float does
+    for (std::uint32_t i = 0; i < size; ++i) {
+        Number left = start + static_cast<Number>(static_cast<std::int32_t>(i)), right = n - left;
+        Number d = n * (prefix[i] + start_ones) - left * all;
+        auto f = static_cast<float>(d);
+        float score = f * f / (static_cast<float>(left) * static_cast<float>(right));
+        bool cut = (at[i] >> Packed<E>::rank_shift) != (at[i + 1] >> Packed<E>::rank_shift);
+        bool admissible = cut & (left >= least) & (right >= least);
+        std::int32_t bits = __builtin_bit_cast(std::int32_t, score);
+        bits = admissible ? bits : 0;
+        best = bits > best ? bits : best;
+    }
+    return {__builtin_bit_cast(float, best), ones};
+}
+
+/// Calls `one_block` for each block of cuts; it returns the peak and moves `ones` on.
+template <class E, class OneBlock>
+inline void each_block(const E *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out, OneBlock one_block) {
+    std::uint32_t ones = 0;
+    for (std::uint32_t begin = 0; begin + 1 < n; begin += scan_block) {
+        std::uint32_t end = begin + scan_block < n - 1 ? begin + scan_block : n - 1, after = 0;
+        *out++ = one_block(list, begin, end, ones, counts, after);
+        ones = after;
+    }
+}

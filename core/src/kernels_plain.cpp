@@ -1,0 +1,28 @@
+// The kernels in plain C++: every machine has these.
+#include "hornbeam/kernels.hpp"
+
+namespace hornbeam {
+namespace plain {
+
+#include "kernels_body.hpp"
+
+std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint32_t *right) {
+    return scalar_part(list, 0, n, flag, right, 0);
+}
+std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint64_t *right) {
+    return scalar_part(list, 0, n, flag, right, 0);
+}
+
+void peaks_narrow(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
+    each_block(list, n, counts, out, block_peak<std::uint32_t, std::int32_t>);
+}
+void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
+    each_block(list, n, counts, out, block_peak<std::uint64_t, double>);
+}
+
+} // namespace plain
+
+extern const Kernels plain_kernels;
+const Kernels plain_kernels{"plain", plain::part_narrow, plain::part_wide, plain::peaks_narrow, plain::peaks_wide};
+
+} // namespace hornbeam

@@ -1,0 +1,318 @@
+// From a row to its leaf. A step is one load of a 16-byte node, one load of the value and no branch for
+// numeric tests; several rows walk side by side, so that their loads overlap.
+#include "hornbeam/route.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+
+namespace hornbeam {
+
+namespace {
+
+constexpr std::uint32_t attribute_bits = 0xffffff;
+constexpr std::uint32_t default_flag = 1u << 24; // missing goes to the second child
+constexpr std::uint32_t integer_flag = 1u << 25;
+constexpr std::uint32_t nominal_flag = 1u << 26;
+constexpr std::size_t lanes = 8; // rows that walk side by side
+
+template <class T> T load(const char *at) {
+    T value;
+    std::memcpy(&value, at, sizeof value); // views of packed records need not be aligned
+    return value;
+}
+
+constexpr double zero = 0.0;
+constexpr std::uint8_t present = 0;
+
+/// Joins what it started, also when the calling thread leaves by an exception.
+class Team {
+  public:
+    template <class F> void start(F work) { threads_.emplace_back(work); }
+    ~Team() {
+        for (auto &thread : threads_) thread.join();
+    }
+
+  private:
+    std::vector<std::thread> threads_;
+};
+
+} // namespace
+
+/// A column as a step reads it; where nothing can be missing `missing` stands still on a zero.
+struct Router::Source {
+    const char *data;
+    std::ptrdiff_t stride;
+    const std::uint8_t *missing;
+    std::ptrdiff_t missing_stride;
+};
+
+/// The columns of one call, prepared.
+struct Router::Walk {
+    std::vector<Source> sources;     // by attribute; the last one is the column of the leaves
+    std::vector<const char *> bases; // by attribute, where all used columns share one stride
+    const char *origin = nullptr;    // where attribute 0 lies, or would lie, in a row-major matrix
+    std::ptrdiff_t stride = 0;
+    bool uniform = false;   // all floats, one stride
+    bool one_block = false; // and attribute i lies 8 * i bytes behind the origin: a row-major matrix
+};
+
+Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds)
+    : kinds_(attribute_kinds.begin(), attribute_kinds.end()) {
+    if (kinds_.size() >= attribute_bits)
+        throw InvalidTree("tree: " + std::to_string(kinds_.size()) + " attributes");
+    verify_tree(tree, attribute_kinds, {});
+    std::size_t n = tree.n_nodes();
+    std::vector<bool> used(kinds_.size(), false);
+    for (std::size_t i = 0; i < n; ++i)
+        if (tree.attribute[i] >= 0) used[static_cast<std::size_t>(tree.attribute[i])] = true;
+    for (std::size_t a = 0; a < kinds_.size(); ++a) {
+        if (!used[a]) continue;
+        used_.push_back(static_cast<std::int32_t>(a));
+        all_float_ &= attribute_kind(a) == AttributeKind::floating;
+        any_nominal_ |= attribute_kind(a) == AttributeKind::nominal;
+    }
+    nodes_.resize(n);
+    parent_.assign(n, -1);
+    std::vector<std::int32_t> depth(n, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+        auto first = static_cast<std::size_t>(tree.first_child[i]);
+        for (std::size_t c = 0; c < static_cast<std::size_t>(tree.n_children[i]); ++c) {
+            parent_[first + c] = static_cast<std::int32_t>(i);
+            depth[first + c] = depth[i] + 1;
+        }
+        add_node(tree, i);
+    }
+    depth_ = static_cast<std::size_t>(*std::max_element(depth.begin(), depth.end()));
+}
+
+void Router::add_node(const FlatTree &tree, std::size_t i) {
+    Node &node = nodes_[i];
+    auto kind = static_cast<TestKind>(tree.kind[i]);
+    if (kind == TestKind::leaf) {
+        node.bound.real = std::numeric_limits<double>::infinity();
+        node.first = static_cast<std::uint32_t>(i);
+        // The parent's column has just been touched; among mixed columns it may be no double, so a leaf has
+        // its own.
+        bool own = !all_float_ || parent_[i] < 0;
+        node.packed = own ? static_cast<std::uint32_t>(kinds_.size())
+                          : static_cast<std::uint32_t>(tree.attribute[static_cast<std::size_t>(parent_[i])]);
+        return;
+    }
+    auto attribute = static_cast<std::size_t>(tree.attribute[i]);
+    node.first = static_cast<std::uint32_t>(tree.first_child[i]);
+    node.packed = static_cast<std::uint32_t>(attribute);
+    if (kind != TestKind::numeric) {
+        node.packed |= nominal_flag;
+        node.bound.map = static_cast<std::int64_t>(maps_.size());
+        add_map(tree, i);
+        return;
+    }
+    if (tree.default_child[i] == 1) node.packed |= default_flag;
+    if (attribute_kind(attribute) == AttributeKind::integer) {
+        node.packed |= integer_flag;
+        node.bound.integer = tree.threshold_integer[i];
+    } else {
+        node.bound.real = tree.threshold[i];
+    }
+}
+
+void Router::add_map(const FlatTree &tree, std::size_t i) {
+    auto begin = static_cast<std::size_t>(tree.branch_start[i]),
+         end = static_cast<std::size_t>(tree.branch_start[i + 1]);
+    auto first = static_cast<std::uint32_t>(tree.first_child[i]);
+    std::size_t n = end - begin;
+    std::size_t span = static_cast<std::size_t>(tree.branch_code[end - 1] - tree.branch_code[begin]) + 1;
+    CategoryMap map{static_cast<std::int64_t>(targets_.size()), tree.branch_code[begin],
+                    static_cast<std::uint32_t>(span),
+                    first + static_cast<std::uint32_t>(tree.default_child[i]), span > 8 * n + 64};
+    // `codes_` runs beside `targets_`, so that one offset serves both ways.
+    if (map.searched) map.span = static_cast<std::uint32_t>(n);
+    std::size_t size = map.searched ? n : span;
+    codes_.resize(codes_.size() + size, 0);
+    targets_.resize(targets_.size() + size, map.otherwise);
+    for (std::size_t b = begin; b < end; ++b) {
+        std::size_t at = map.searched ? b - begin : static_cast<std::size_t>(tree.branch_code[b] - map.base);
+        codes_[static_cast<std::size_t>(map.offset) + at] = tree.branch_code[b];
+        targets_[static_cast<std::size_t>(map.offset) + at] =
+            first + static_cast<std::uint32_t>(tree.branch_child[b]);
+    }
+    maps_.push_back(map);
+}
+
+std::uint32_t Router::lookup(const CategoryMap &map, std::int32_t code) const {
+    if (!map.searched) {
+        // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond every span.
+        std::uint32_t at = static_cast<std::uint32_t>(code) - static_cast<std::uint32_t>(map.base);
+        return at < map.span ? targets_[static_cast<std::size_t>(map.offset) + at] : map.otherwise;
+    }
+    auto begin = codes_.begin() + map.offset, end = begin + map.span;
+    auto at = std::lower_bound(begin, end, code);
+    return at != end && *at == code ? targets_[static_cast<std::size_t>(at - codes_.begin())] : map.otherwise;
+}
+
+template <bool nominal>
+inline std::uint32_t Router::step(const Node &node, const Source *sources, std::ptrdiff_t row) const {
+    const Source &source = sources[node.packed & attribute_bits];
+    const char *at = source.data + row * source.stride;
+    if constexpr (nominal) {
+        if (node.packed & nominal_flag)
+            return lookup(maps_[static_cast<std::size_t>(node.bound.map)], load<std::int32_t>(at));
+    }
+    auto bits = load<std::uint64_t>(at);
+    double real = std::bit_cast<double>(bits);
+    bool is_integer = node.packed & integer_flag, second = node.packed & default_flag;
+    bool missing = is_integer ? source.missing[row * source.missing_stride] != 0 : real != real;
+    bool above = is_integer ? static_cast<std::int64_t>(bits) > node.bound.integer : real > node.bound.real;
+    return node.first + static_cast<std::uint32_t>((missing & second) | (!missing & above));
+}
+
+template <bool one_block>
+void Router::walk_floats(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+    const Node *nodes = nodes_.data();
+    const char *const *bases = walk.bases.data();
+    auto next = [&](std::uint32_t at, std::ptrdiff_t offset) {
+        const Node &node = nodes[at];
+        std::size_t attribute = node.packed & attribute_bits;
+        double x;
+        if constexpr (one_block)
+            x = load<double>(walk.origin + offset + static_cast<std::ptrdiff_t>(attribute * sizeof(double)));
+        else
+            x = load<double>(bases[attribute] + offset);
+        std::uint32_t above = x > node.bound.real, missing = x != x;
+        return node.first + (above | (missing & (node.packed >> 24)));
+    };
+    std::size_t row = begin;
+    for (; row + lanes <= end; row += lanes) {
+        std::uint32_t at[lanes] = {}, moved = 1;
+        std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(row) * walk.stride;
+        while (moved) {
+            moved = 0;
+            for (std::size_t l = 0; l < lanes; ++l) {
+                std::uint32_t to = next(at[l], offset + static_cast<std::ptrdiff_t>(l) * walk.stride);
+                moved |= to ^ at[l];
+                at[l] = to;
+            }
+        }
+        for (std::size_t l = 0; l < lanes; ++l) leaves[row + l] = static_cast<std::int32_t>(at[l]);
+    }
+    for (; row < end; ++row) {
+        std::uint32_t at = 0, to = 0;
+        while ((to = next(at, static_cast<std::ptrdiff_t>(row) * walk.stride)) != at) at = to;
+        leaves[row] = static_cast<std::int32_t>(at);
+    }
+}
+
+template <bool nominal>
+void Router::walk_mixed(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+    const Source *sources = walk.sources.data();
+    std::size_t row = begin;
+    for (; row + lanes <= end; row += lanes) {
+        std::uint32_t at[lanes] = {}, moved = 1;
+        while (moved) {
+            moved = 0;
+            for (std::size_t l = 0; l < lanes; ++l) {
+                std::uint32_t to =
+                    step<nominal>(nodes_[at[l]], sources, static_cast<std::ptrdiff_t>(row + l));
+                moved |= to ^ at[l];
+                at[l] = to;
+            }
+        }
+        for (std::size_t l = 0; l < lanes; ++l) leaves[row + l] = static_cast<std::int32_t>(at[l]);
+    }
+    for (; row < end; ++row) {
+        std::uint32_t at = 0, to = 0;
+        while ((to = step<nominal>(nodes_[at], sources, static_cast<std::ptrdiff_t>(row))) != at) at = to;
+        leaves[row] = static_cast<std::int32_t>(at);
+    }
+}
+
+void Router::walk_rows(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+    if (walk.one_block)
+        walk_floats<true>(walk, begin, end, leaves);
+    else if (walk.uniform)
+        walk_floats<false>(walk, begin, end, leaves);
+    else if (any_nominal_)
+        walk_mixed<true>(walk, begin, end, leaves);
+    else
+        walk_mixed<false>(walk, begin, end, leaves);
+}
+
+/// Some milliseconds of walking, also down a tree that is one long chain.
+std::size_t Router::rows_per_chunk() const {
+    return std::clamp<std::size_t>((std::size_t{1} << 20) / (depth_ + 1), lanes, std::size_t{1} << 15);
+}
+
+void Router::apply(std::span<const RouteColumn> columns, std::size_t n_rows, int threads,
+                   std::int32_t *leaves, Cancel &cancel) const {
+    if (nodes_.size() == 1) {
+        std::fill_n(leaves, n_rows, 0);
+        return;
+    }
+    Walk walk;
+    std::size_t root = static_cast<std::size_t>(used_.front());
+    walk.stride = columns[root].stride;
+    walk.uniform = walk.one_block = all_float_;
+    // Of an attribute that no node tests nothing is read: its column may be anything.
+    walk.sources.assign(columns.size() + 1, {reinterpret_cast<const char *>(&zero), 0, &present, 0});
+    walk.bases.assign(columns.size(), nullptr);
+    for (std::int32_t used : used_) {
+        auto a = static_cast<std::size_t>(used);
+        const RouteColumn &c = columns[a];
+        walk.sources[a] = {c.data, c.stride, c.missing ? c.missing : &present,
+                           c.missing ? c.missing_stride : 0};
+        walk.bases[a] = c.data;
+        walk.uniform &= c.stride == walk.stride;
+        auto behind =
+            reinterpret_cast<std::uintptr_t>(c.data) - reinterpret_cast<std::uintptr_t>(columns[root].data);
+        walk.one_block &= behind == (a - root) * sizeof(double);
+    }
+    walk.one_block &= walk.uniform;
+    walk.origin = columns[root].data - root * sizeof(double);
+
+    std::size_t size = rows_per_chunk(), n_chunks = (n_rows + size - 1) / size;
+    std::atomic<std::size_t> next{0};
+    auto take = [&]() -> bool {
+        std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk >= n_chunks) return false;
+        walk_rows(walk, chunk * size, std::min(n_rows, (chunk + 1) * size), leaves);
+        return true;
+    };
+    Team team;
+    for (std::size_t t = 1;
+         t < std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), n_chunks); ++t)
+        team.start([&] {
+            while (!cancel.requested() && take()) {
+            }
+        });
+    while (take()) cancel.poll();
+}
+
+void Router::measure_paths(const std::int32_t *leaves, std::size_t n_rows, std::int64_t *start,
+                           Cancel &cancel) const {
+    std::size_t size = rows_per_chunk();
+    start[0] = 0;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        std::int64_t length = 0;
+        for (std::int32_t at = leaves[row]; at >= 0; at = parent_[static_cast<std::size_t>(at)]) ++length;
+        start[row + 1] = start[row] + length;
+        if (row % size == 0) cancel.poll();
+    }
+}
+
+void Router::write_paths(const std::int32_t *leaves, std::size_t n_rows, const std::int64_t *start,
+                         std::int32_t *nodes, Cancel &cancel) const {
+    std::size_t size = rows_per_chunk();
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        std::int64_t end = start[row + 1];
+        for (std::int32_t at = leaves[row]; at >= 0; at = parent_[static_cast<std::size_t>(at)])
+            nodes[--end] = at;
+        if (row % size == 0) cancel.poll();
+    }
+}
+
+} // namespace hornbeam

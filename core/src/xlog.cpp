@@ -1,0 +1,116 @@
+// log2 of an integer in double-double: table of 128 centres plus a short atanh series.
+#include "hornbeam/xlog.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace hornbeam {
+namespace {
+
+struct DoubleDouble {
+    double hi = 0, lo = 0;
+};
+
+DoubleDouble quick_two_sum(double a, double b) {
+    double s = a + b;
+    return {s, b - (s - a)};
+}
+
+DoubleDouble two_sum(double a, double b) {
+    double s = a + b, v = s - a;
+    return {s, (a - (s - v)) + (b - v)};
+}
+
+DoubleDouble two_product(double a, double b) {
+    // Dekker: exact without a fused multiply-add, which plain x86-64 does not have.
+    constexpr double splitter = 134217729.0;
+    double ta = splitter * a, ah = ta - (ta - a), al = a - ah;
+    double tb = splitter * b, bh = tb - (tb - b), bl = b - bh;
+    double p = a * b;
+    return {p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
+}
+
+DoubleDouble add(DoubleDouble a, DoubleDouble b) {
+    DoubleDouble s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo);
+    s = quick_two_sum(s.hi, s.lo + t.hi);
+    return quick_two_sum(s.hi, s.lo + t.lo);
+}
+
+DoubleDouble multiply(DoubleDouble a, DoubleDouble b) {
+    DoubleDouble p = two_product(a.hi, b.hi);
+    return quick_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+DoubleDouble divide(double a, double b) {
+    double q = a / b;
+    DoubleDouble p = two_product(q, b);
+    double r = (a - p.hi) - p.lo;
+    double q2 = r / b;
+    DoubleDouble p2 = two_product(q2, b);
+    double q3 = ((r - p2.hi) - p2.lo) / b;
+    DoubleDouble s = quick_two_sum(q, q2);
+    return quick_two_sum(s.hi, s.lo + q3);
+}
+
+/// 2 atanh(r) by its series, `terms` terms.
+DoubleDouble twice_atanh(DoubleDouble r, int terms) {
+    DoubleDouble square = multiply(r, r), sum{};
+    for (int k = terms - 1; k >= 0; --k) sum = add(multiply(sum, square), divide(2.0, 2.0 * k + 1.0));
+    return multiply(sum, r);
+}
+
+constexpr DoubleDouble per_ln2{1.4426950408889634, 2.0355273740931033e-17};
+constexpr int centres = 128;
+
+/// log2 of the centre 1 + (i + 0.5) / 128 of each interval of [1, 2).
+const std::array<DoubleDouble, centres> &centre_logs() {
+    static const auto logs = [] {
+        std::array<DoubleDouble, centres> out;
+        for (int i = 0; i < centres; ++i) {
+            double c = 1.0 + (i + 0.5) / centres;
+            out[i] = multiply(twice_atanh(divide(c - 1.0, c + 1.0), 36), per_ln2);
+        }
+        return out;
+    }();
+    return logs;
+}
+
+/// log2 of the fraction f in [1, 2).
+DoubleDouble log2_fraction(double f, const std::array<DoubleDouble, centres> &logs) {
+    int i = static_cast<int>((f - 1.0) * centres);
+    double c = 1.0 + (i + 0.5) / centres;
+    return add(logs[i], multiply(twice_atanh(divide(f - c, f + c), 7), per_ln2));
+}
+
+DoubleDouble log2_integer(std::uint64_t m, const std::array<DoubleDouble, centres> &logs) {
+    int e = std::bit_width(m) - 1;
+    double f = static_cast<double>(m) / static_cast<double>(std::uint64_t{1} << e);
+    if (f == 1.0) return {static_cast<double>(e), 0.0};
+    return add({static_cast<double>(e), 0.0}, log2_fraction(f, logs));
+}
+
+double times_rounded(double m, DoubleDouble log) {
+    DoubleDouble p = multiply({m, 0.0}, log);
+    return p.hi + p.lo;
+}
+
+} // namespace
+
+double exact_xlog(std::uint64_t m) {
+    if (m < 2) return 0.0;
+    return times_rounded(static_cast<double>(m), log2_integer(m, centre_logs()));
+}
+
+XlogTable::XlogTable(std::size_t limit) : table_(std::min(limit, largest_table) + 1, 0.0) {
+    const auto &logs = centre_logs();
+    // log2(j 2^e) = log2(j) + e: only odd numbers need a series.
+    for (std::size_t odd = 1; odd < table_.size(); odd += 2) {
+        DoubleDouble log = log2_integer(odd, logs);
+        double e = 0;
+        for (std::size_t m = odd; m < table_.size(); m *= 2, e += 1)
+            table_[m] = times_rounded(static_cast<double>(m), add(log, {e, 0.0}));
+    }
+}
+
+} // namespace hornbeam

@@ -1,0 +1,61 @@
+"""From a table to leaves and paths: the Python face of the native router."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.errors import DataError
+from hornbeam.model.arrays import Array
+from hornbeam.table import Attribute, Schema, Table
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from hornbeam.model.tree import Tree
+
+
+def attribute_kind(attribute: Attribute) -> int:
+    """How the values of an attribute arrive in the core: 0 double, 1 int64, 2 category code."""
+    if attribute.kind == "nominal":
+        return 2
+    return 1 if attribute.is_integer else 0
+
+
+def attribute_kinds(schema: Schema) -> npt.NDArray[np.uint8]:
+    return np.array([attribute_kind(attribute) for attribute in schema.attributes], dtype=np.uint8)
+
+
+def n_categories(schema: Schema) -> npt.NDArray[np.int32]:
+    return np.array([len(attribute.labels) for attribute in schema.attributes], dtype=np.int32)
+
+
+def make_router(tree: Tree) -> _core.Router:
+    return _core.Router(tree.native(), attribute_kinds(tree.schema))
+
+
+def require_match(tree: Tree, table: Table) -> None:
+    given, expected = len(table.schema.attributes), len(tree.schema.attributes)
+    if given != expected:
+        raise DataError(
+            f"the table has {given} attributes; the tree was grown on {expected}; conform the table first"
+        )
+
+
+def leaves(tree: Tree, table: Table, threads: int) -> npt.NDArray[np.int32]:
+    require_match(tree, table)
+    result: npt.NDArray[np.int32] = tree.router.apply(table.native(), table.n_rows, threads)
+    return result
+
+
+def decision_path(tree: Tree, table: Table, threads: int) -> csr_matrix:
+    from scipy.sparse import csr_matrix  # only who asks for a sparse matrix pays for its import
+
+    require_match(tree, table)
+    start, nodes = tree.router.path(table.native(), table.n_rows, threads)
+    ones: Array = np.ones(len(nodes), dtype=np.int64)
+    shape: tuple[Any, Any] = (table.n_rows, tree.n_nodes)
+    return csr_matrix((ones, nodes, start), shape=shape)

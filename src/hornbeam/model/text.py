@@ -1,0 +1,155 @@
+"""The tree as text a person reads: a line for each node, its condition, its examples, what it predicts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hornbeam.model.arrays import LEAF, MULTIWAY, NUMERIC, VALUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hornbeam.model.tree import Tree
+
+INDENT = "|   "
+DEEPEST_INDENT = 40  # below, the depth is written as a number: a chain's text must not grow with its square
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How much is shown: labels of a subset, classes of a node, digits of a number, where the missing go."""
+
+    max_labels: int = 5
+    max_classes: int = 3
+    digits: int | None = 6  # significant digits; None for all
+    missing: bool = False
+
+
+def one_line(name: str) -> str:
+    """A name as it is, unless it would break the line or hide something: then escaped."""
+    return name if name.isprintable() else json.dumps(name)[1:-1]
+
+
+def real_text(x: float, style: Style) -> str:
+    shown = repr(x) if style.digits is None else format(x, f".{style.digits}g")
+    return shown.removesuffix(".0")
+
+
+def shortened(texts: Sequence[str], most: int) -> str:
+    """`a, b, c` or `a, b, and 7 more`."""
+    if len(texts) <= max(most, 1):
+        return ", ".join(texts)
+    return f"{', '.join(texts[: max(most, 1)])}, and {len(texts) - max(most, 1)} more"
+
+
+def bound_text(tree: Tree, node: int, style: Style) -> str:
+    attribute = tree.schema.attributes[tree.arrays["attribute"][node]]
+    if attribute.is_integer:
+        return one_line(attribute.format(int(tree.arrays["threshold_integer"][node])))
+    return real_text(float(tree.arrays["threshold"][node]), style)
+
+
+def branch_labels(tree: Tree, node: int, child: int) -> list[str]:
+    """The labels that a nominal test sends to one of its children."""
+    begin, end = tree.arrays["branch_start"][node : node + 2]
+    codes = tree.arrays["branch_code"][begin:end][tree.arrays["branch_child"][begin:end] == child]
+    labels = tree.schema.attributes[tree.arrays["attribute"][node]].labels
+    return [one_line(labels[code]) for code in codes.tolist()]
+
+
+def attribute_name(tree: Tree, node: int) -> str:
+    return one_line(tree.schema.attributes[tree.arrays["attribute"][node]].name)
+
+
+def test_text(tree: Tree, node: int, style: Style) -> str:
+    kind = tree.arrays["kind"][node]
+    if kind == LEAF:
+        return ""
+    return attribute_name(tree, node) if kind == MULTIWAY else branch_text(tree, node, 0, style)
+
+
+def branch_text(tree: Tree, node: int, child: int, style: Style) -> str:
+    kind, name = tree.arrays["kind"][node], attribute_name(tree, node)
+    if kind == NUMERIC:
+        return f"{name} {'>' if child else '<='} {bound_text(tree, node, style)}"
+    if kind == VALUE:
+        return f"{name} {'!=' if child else '=='} {branch_labels(tree, node, 0)[0]}"
+    labels = branch_labels(tree, node, child)
+    if kind == MULTIWAY:
+        return f"{name} == {labels[0]}"
+    return f"{name} in {{{shortened(labels, style.max_labels)}}}"
+
+
+def share_text(share: float) -> str:
+    """A share never reads 0% or 100% unless it is."""
+    percent = 100 * share
+    if percent in (0.0, 100.0):
+        return f"{percent:.0f}%"
+    return f"{min(max(percent, 0.1), 99.9):.1f}%"
+
+
+def value_text(tree: Tree, node: int, style: Style) -> str:
+    """What a node predicts, and for classification the largest shares."""
+    if tree.classes is None:
+        means = [real_text(x, style) for x in tree.means[node].tolist()]
+        assert tree.targets is not None
+        if len(means) == 1:
+            return means[0]
+        return ", ".join(f"{one_line(name)} {mean}" for name, mean in zip(tree.targets, means, strict=True))
+    counts = tree.counts(node)
+    shares = counts / counts.sum()
+    order = np.argsort(-counts, kind="stable")
+    present = [k for k in order.tolist() if counts[k] > 0]
+    texts = [f"{one_line(str(tree.classes[k]))} {share_text(shares[k])}" for k in present]
+    return f"{one_line(str(tree.classes[present[0]]))} ({shortened(texts, style.max_classes)})"
+
+
+def node_line(tree: Tree, node: int, condition: str, depth: int, style: Style) -> str:
+    indent = INDENT * min(depth, DEEPEST_INDENT)
+    if depth > DEEPEST_INDENT:
+        indent += f"[depth {depth}] "
+    weight, rows = float(tree.arrays["weight"][node]), int(tree.arrays["rows"][node])
+    size = f"n={rows}" if weight == rows else f"n={rows} weight={real_text(weight, style)}"
+    leaf = " *" if tree.is_leaf(node) else ""
+    return f"{indent}{condition}  {size}  {value_text(tree, node, style)}{leaf}"
+
+
+def leaves_below(tree: Tree) -> list[int]:
+    """For each node the number of leaves of its subtree."""
+    first, n = tree.arrays["first_child"].tolist(), tree.arrays["n_children"].tolist()
+    leaves = [0] * tree.n_nodes
+    for node in reversed(range(tree.n_nodes)):  # children come after their node
+        leaves[node] = sum(leaves[first[node] : first[node] + n[node]]) if n[node] else 1
+    return leaves
+
+
+def lines(tree: Tree, max_depth: int | None, style: Style) -> Iterator[str]:
+    below = leaves_below(tree)
+    waiting: list[tuple[int, str, int]] = [(0, "root", 0)]
+    while waiting:
+        node, condition, depth = waiting.pop()
+        yield node_line(tree, node, condition, depth, style)
+        if tree.is_leaf(node):
+            continue
+        if max_depth is not None and depth >= max_depth:
+            yield f"{INDENT * min(depth + 1, DEEPEST_INDENT)}... {below[node]} leaves below"
+            continue
+        default = int(tree.arrays["default_child"][node])
+        for k, child in reversed(list(enumerate(tree.children(node)))):
+            branch = branch_text(tree, node, k, style)
+            waiting.append(
+                (child, f"{branch} or missing" if style.missing and k == default else branch, depth + 1)
+            )
+
+
+def to_text(tree: Tree, max_depth: int | None, style: Style) -> str:
+    size = f"{tree.n_leaves} {'leaf' if tree.n_leaves == 1 else 'leaves'}, depth {tree.depth}"
+    shape = "condition  examples  prediction" + ("" if tree.classes is None else " (class shares)")
+    return (
+        "\n".join([f"Tree with {size}. Each line: {shape}; * is a leaf.", *lines(tree, max_depth, style)])
+        + "\n"
+    )

@@ -1,0 +1,1 @@
+"""Every test of the package, and the code that tests share (`tests.oracle`, `tests.real_data`)."""
