@@ -13,6 +13,10 @@ namespace hornbeam {
 namespace {
 
 using Kinds = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Arrays = nb::typed<nb::dict, nb::str, nb::any>;
+using Columns = nb::typed<nb::list, nb::any>;
+using Paths = nb::typed<nb::tuple, nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>,
+                        nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>>;
 using Categories = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 [[noreturn]] void refuse_column(std::size_t i, const char *what) {
@@ -72,7 +76,7 @@ std::vector<std::int32_t> find_leaves(const Router &router, const nb::list &colu
     return leaves;
 }
 
-nb::tuple find_paths(const Router &router, const nb::list &columns, std::size_t n_rows, int threads) {
+Paths find_paths(const Router &router, const Columns &columns, std::size_t n_rows, int threads) {
     std::vector<std::int32_t> leaves = find_leaves(router, columns, n_rows, threads);
     std::vector<std::int64_t> start(n_rows + 1);
     std::vector<std::int32_t> nodes;
@@ -83,7 +87,8 @@ nb::tuple find_paths(const Router &router, const nb::list &columns, std::size_t 
         nodes.resize(static_cast<std::size_t>(start.back()));
         router.write_paths(leaves.data(), n_rows, start.data(), nodes.data(), cancel);
     }
-    return nb::make_tuple(own_array(std::move(start)), own_array(std::move(nodes)));
+    return nb::make_tuple(own_array<std::int64_t>(std::move(start)),
+                          own_array<std::int32_t>(std::move(nodes)));
 }
 
 } // namespace
@@ -92,14 +97,14 @@ void bind_tree(nb::module_ &m) {
     nb::class_<Router>(m, "Router", "A tree made ready to send rows to their leaves.")
         .def(
             "__init__",
-            [](Router *self, const nb::dict &arrays, const Kinds &kinds) {
+            [](Router *self, const Arrays &arrays, const Kinds &kinds) {
                 new (self) Router(from_arrays(arrays), {kinds.data(), kinds.size()});
             },
             nb::arg("arrays"), nb::arg("attribute_kinds"))
         .def(
             "apply",
-            [](const Router &self, const nb::list &columns, std::size_t n_rows, int threads) {
-                return own_array(find_leaves(self, columns, n_rows, threads));
+            [](const Router &self, const Columns &columns, std::size_t n_rows, int threads) {
+                return own_array<std::int32_t>(find_leaves(self, columns, n_rows, threads));
             },
             nb::arg("columns"), nb::arg("n_rows"), nb::arg("threads") = 1,
             "The leaf (node index) of each row.")
@@ -107,7 +112,7 @@ void bind_tree(nb::module_ &m) {
              "The nodes on the path of each row: (indptr, indices).");
     m.def(
         "verify_tree",
-        [](const nb::dict &arrays, const Kinds &kinds, const Categories &n_categories) {
+        [](const Arrays &arrays, const Kinds &kinds, const Categories &n_categories) {
             if (kinds.size() != n_categories.size())
                 throw nb::value_error("tree: attribute_kinds and n_categories differ in length");
             FlatTree tree = from_arrays(arrays);

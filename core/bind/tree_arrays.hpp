@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,23 +38,28 @@ template <class Tree, class Visit> void visit_tree_arrays(Tree &t, Visit &&visit
     visit("mean", t.mean);
 }
 
-/// A read-only array that owns the vector: nothing is copied.
-template <class T> nb::ndarray<nb::numpy, const T, nb::ndim<1>> own_array(std::vector<T> &&values) {
-    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+/// An array that owns the vector: nothing is copied. T is const for one that Python may not write.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> own_array(std::vector<std::remove_const_t<T>> &&values) {
+    using Vector = std::vector<std::remove_const_t<T>>;
+    auto owned = std::make_unique<Vector>(std::move(values));
     if (owned->capacity() == 0) owned->reserve(1); // an array of no entries still needs an address
-    const T *data = owned->data();
+    T *data = owned->data();
     std::size_t n = owned->size();
-    nb::capsule owner(owned.get(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+    nb::capsule owner(owned.get(), [](void *p) noexcept { delete static_cast<Vector *>(p); });
     owned.release();
-    return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(data, {n}, owner);
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
 }
 
+/// Read-only arrays, no copies.
 inline nb::dict to_arrays(FlatTree &&tree) {
     nb::dict out;
     out["n_classes"] = nb::int_(tree.n_classes);
     out["n_targets"] = nb::int_(tree.n_targets);
-    visit_tree_arrays(
-        tree, [&](const char *name, auto &values) { out[name] = own_array(std::move(values)).cast(); });
+    visit_tree_arrays(tree, [&](const char *name, auto &values) {
+        using T = typename std::remove_reference_t<decltype(values)>::value_type;
+        out[name] = own_array<const T>(std::move(values)).cast();
+    });
     return out;
 }
 

@@ -84,6 +84,13 @@ std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t
     return scalar_part(list, i, n, flag, right, left);
 }
 
+void peaks_narrow(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
+    each_block(list, n, counts, out, block_peak<std::uint32_t, std::int32_t>);
+}
+void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
+    each_block(list, n, counts, out, block_peak<std::uint64_t, double>);
+}
+
 } // namespace avx2
 
 extern const Kernels avx2_kernels;

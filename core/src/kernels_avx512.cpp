@@ -39,6 +39,85 @@ std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t
     return scalar_part(list, i, n, flag, right, left);
 }
 
+/// The bits of a byte as running counts: byte i holds how many of the bits 0..i are set.
+inline std::uint64_t running_counts(unsigned bits) {
+    return _pdep_u64(bits, 0x0101010101010101u) * 0x0101010101010101u;
+}
+
+BlockPeak peak_narrow(const std::uint32_t *list, std::uint32_t begin, std::uint32_t end, std::uint32_t ones,
+                      const TwoClass &counts, std::uint32_t &ones_after) {
+    const auto n = static_cast<std::int32_t>(counts.n), all = static_cast<std::int32_t>(counts.ones);
+    const __m512i lanes = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+    const __m512i whole = _mm512_set1_epi32(n), least = _mm512_set1_epi32(static_cast<std::int32_t>(counts.min_leaf));
+    const __m512i rank_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000u)), class_bit = _mm512_set1_epi32(1);
+    __m512i left = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<std::int32_t>(counts.start_n + begin)));
+    __m512i expected = _mm512_mullo_epi32(left, _mm512_set1_epi32(all)); // n_L * ones
+    const __m512i step = _mm512_set1_epi32(16), expected_step = _mm512_set1_epi32(16 * all);
+    auto seen = static_cast<std::int32_t>(ones + counts.start_ones);
+    __m512 best = _mm512_setzero_ps();
+    std::uint32_t i = begin;
+    for (; i < end; i += 16) {
+        __mmask16 inside = end - i >= 16 ? static_cast<__mmask16>(0xffff) : static_cast<__mmask16>((1u << (end - i)) - 1);
+        __m512i e = _mm512_maskz_loadu_epi32(inside, list + i), next = _mm512_maskz_loadu_epi32(inside, list + i + 1);
+        unsigned bits = _mm512_test_epi32_mask(e, class_bit);
+        std::uint64_t low = running_counts(bits & 0xff), high = running_counts(bits >> 8);
+        high += (low >> 56) * 0x0101010101010101u;
+        __m128i packed = _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
+        __m512i here = _mm512_add_epi32(_mm512_cvtepu8_epi32(packed), _mm512_set1_epi32(seen));
+        __m512i right = _mm512_sub_epi32(whole, left);
+        __mmask16 admissible = _mm512_mask_test_epi32_mask(inside, _mm512_xor_si512(e, next), rank_bits);
+        admissible = _mm512_mask_cmpge_epi32_mask(admissible, left, least);
+        admissible = _mm512_mask_cmpge_epi32_mask(admissible, right, least);
+        __m512 d = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_mullo_epi32(here, whole), expected));
+        __m512 sides = _mm512_mul_ps(_mm512_cvtepi32_ps(left), _mm512_cvtepi32_ps(right));
+        best = _mm512_mask_max_ps(best, admissible, best, _mm512_div_ps(_mm512_mul_ps(d, d), sides));
+        seen += __builtin_popcount(bits);
+        left = _mm512_add_epi32(left, step);
+        expected = _mm512_add_epi32(expected, expected_step);
+    }
+    ones_after = static_cast<std::uint32_t>(seen - static_cast<std::int32_t>(counts.start_ones));
+    return {_mm512_reduce_max_ps(best), ones};
+}
+
+BlockPeak peak_wide(const std::uint64_t *list, std::uint32_t begin, std::uint32_t end, std::uint32_t ones,
+                    const TwoClass &counts, std::uint32_t &ones_after) {
+    const auto n = static_cast<double>(counts.n), all = static_cast<double>(counts.ones);
+    const __m512d whole = _mm512_set1_pd(n), least = _mm512_set1_pd(static_cast<double>(counts.min_leaf));
+    const __m512i rank_bits = _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000u)), class_bit = _mm512_set1_epi64(1);
+    __m512d left = _mm512_add_pd(_mm512_setr_pd(1, 2, 3, 4, 5, 6, 7, 8),
+                                 _mm512_set1_pd(static_cast<double>(counts.start_n + begin)));
+    const __m512d step = _mm512_set1_pd(8.0), expected = _mm512_set1_pd(all);
+    std::int64_t seen = ones + counts.start_ones;
+    __m256 best = _mm256_setzero_ps();
+    for (std::uint32_t i = begin; i < end; i += 8) {
+        __mmask8 inside = end - i >= 8 ? static_cast<__mmask8>(0xff) : static_cast<__mmask8>((1u << (end - i)) - 1);
+        __m512i e = _mm512_maskz_loadu_epi64(inside, list + i), next = _mm512_maskz_loadu_epi64(inside, list + i + 1);
+        unsigned bits = _mm512_test_epi64_mask(e, class_bit);
+        __m128i packed = _mm_cvtsi64_si128(static_cast<long long>(running_counts(bits)));
+        __m512i here = _mm512_add_epi64(_mm512_cvtepu8_epi64(packed), _mm512_set1_epi64(seen));
+        __m512d right = _mm512_sub_pd(whole, left);
+        __mmask8 admissible = _mm512_mask_test_epi64_mask(inside, _mm512_xor_si512(e, next), rank_bits);
+        admissible = _mm512_mask_cmp_pd_mask(admissible, left, least, _CMP_GE_OQ);
+        admissible = _mm512_mask_cmp_pd_mask(admissible, right, least, _CMP_GE_OQ);
+        // Products of counts are whole doubles here: the difference is exact.
+        __m256 d = _mm512_cvtpd_ps(
+            _mm512_sub_pd(_mm512_mul_pd(_mm512_cvtepi64_pd(here), whole), _mm512_mul_pd(left, expected)));
+        __m256 sides = _mm512_cvtpd_ps(_mm512_mul_pd(left, right));
+        best = _mm256_mask_max_ps(best, admissible, best, _mm256_div_ps(_mm256_mul_ps(d, d), sides));
+        seen += __builtin_popcount(bits);
+        left = _mm512_add_pd(left, step);
+    }
+    ones_after = static_cast<std::uint32_t>(seen - counts.start_ones);
+    return {_mm512_reduce_max_ps(_mm512_zextps256_ps512(best)), ones};
+}
+
+void peaks_narrow(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
+    each_block(list, n, counts, out, peak_narrow);
+}
+void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
+    each_block(list, n, counts, out, peak_wide);
+}
+
 } // namespace avx512
 
 extern const Kernels avx512_kernels;

@@ -47,19 +47,13 @@ inline BlockPeak block_peak(const E *list, std::uint32_t begin, std::uint32_t en
     return {__builtin_bit_cast(float, best), ones};
 }
 
-template <class E, class Number>
-inline void peaks(const E *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
+/// Calls `one_block` for each block of cuts; it returns the peak and moves `ones` on.
+template <class E, class OneBlock>
+inline void each_block(const E *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out, OneBlock one_block) {
     std::uint32_t ones = 0;
     for (std::uint32_t begin = 0; begin + 1 < n; begin += scan_block) {
         std::uint32_t end = begin + scan_block < n - 1 ? begin + scan_block : n - 1, after = 0;
-        *out++ = block_peak<E, Number>(list, begin, end, ones, counts, after);
+        *out++ = one_block(list, begin, end, ones, counts, after);
         ones = after;
     }
-}
-
-void peaks_narrow(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
-    peaks<std::uint32_t, std::int32_t>(list, n, counts, out);
-}
-void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out) {
-    peaks<std::uint64_t, double>(list, n, counts, out);
 }

@@ -1,3 +1,30 @@
 """Hornbeam: one readable decision tree that you can trust."""
 
+# Types are in __init__.pyi: an import here, even one for types only, would tie every room to the topmost.
 __version__ = "0.1.0"
+
+# Where each public name lives; nothing is imported before it is asked for.
+_HOMES = {
+    "Tree": "hornbeam.model",
+    "TreeClassifier": "hornbeam.estimators.classifier",
+    "TreeRegressor": "hornbeam.estimators.regressor",
+    "load": "hornbeam.estimators.store",
+    "save": "hornbeam.estimators.store",
+}
+
+__all__ = ["Tree", "TreeClassifier", "TreeRegressor", "__version__", "load", "save"]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'hornbeam' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

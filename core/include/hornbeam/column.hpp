@@ -55,4 +55,19 @@ NumericColumn encode_floats(Strided<double> values, std::size_t n, const Cancel 
 NumericColumn encode_integers(Strided<std::int64_t> values, const std::uint8_t *missing, std::size_t n,
                               const Cancel &cancel);
 
+/// What `encode` reads: memory of the caller, untouched while the call lasts.
+struct IntegerSource {
+    Strided<std::int64_t> values;
+    const std::uint8_t *missing = nullptr;
+};
+struct NominalSource {
+    const std::int32_t *codes = nullptr;
+    std::int32_t n_categories = 0;
+};
+using Source = std::variant<Strided<double>, IntegerSource, NominalSource>;
+
+/// Encodes columns of `n_rows` (below 2^31) rows on `threads` threads, which do not change the result.
+/// Polls `cancel` from the calling thread. Throws std::invalid_argument for a code out of range.
+EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigned threads, Cancel &cancel);
+
 } // namespace hornbeam

@@ -179,24 +179,37 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     return best;
 }
 
-/// Information gain: sums of xlog kept by O(1) updates, the literal gain only where it may beat the best.
-template <class E> Cut entropy_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion) {
+/// What a cut must reach to have a chance, in gain: the quality times the split's own information where that is a ratio.
+inline bool promising(const Entropy &, double gain, std::int64_t, std::int64_t, double quality) {
+    return quality < 0.0 || gain >= gain_to_reach(quality);
+}
+inline bool promising(const GainRatio &c, double gain, std::int64_t left, std::int64_t n, double quality) {
+    if (gain < negligible_gain - gain_slack) return false; // such a test is never taken
+    if (quality <= 0.0) return true;
+    const XlogTable &xlog = *c.entropy.xlog;
+    double split = (xlog(n) - (xlog(left) + xlog(n - left))) / as_double(n);
+    return gain >= quality * split * (1.0 - 1e-9) - gain_slack;
+}
+
+/// Information gain and gain ratio: sums of xlog kept by O(1) updates, the literal score only where it may beat the best.
+template <class E, class C>
+Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const XlogTable &xlog) {
     Cut best;
     best.quality = scan.floor;
-    const XlogTable &xlog = *criterion.xlog;
     const std::int64_t n = scan.node.n;
-    const double whole = criterion.content(scan.node);
     thread_local ClassCounts left, right;
     left = scan.start;
     right = scan.node;
     right -= left;
-    double l = 0.0, r = 0.0; // running sums of xlog over classes, each off by at most one rounding per step
-    for (std::size_t k = 0; k < left.c.size(); ++k) l += xlog(left.c[k]), r += xlog(right.c[k]);
+    double l = 0.0, r = 0.0, all = 0.0; // running sums of xlog over classes, each off by at most one rounding per step
+    for (std::size_t k = 0; k < left.c.size(); ++k) {
+        l += xlog(left.c[k]);
+        r += xlog(right.c[k]);
+        all += xlog(scan.node.c[k]);
+    }
     const double drift = (4.0 * scan.size + 64.0) * 0x1p-52 * (xlog(n) + 1.0);
-    auto content_to_reach = [&] {
-        return best.quality < 0.0 ? whole * 2 + 1.0 : whole - gain_to_reach(best.quality) * as_double(n) + drift;
-    };
-    double reach = content_to_reach();
+    const double whole = (xlog(n) - all) + drift, scale = 1.0 / as_double(n);
+    const std::array<const ClassCounts *, 2> sides{&left, &right};
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
         ClassCode k = scan.target.code[scan.id(i)];
         l += xlog(left.c[k] + 1) - xlog(left.c[k]);
@@ -204,12 +217,10 @@ template <class E> Cut entropy_scan(const Scan<E, ClassTarget> &scan, const Entr
         ++left.c[k], ++left.n;
         --right.c[k], --right.n;
         if (!scan.cuts_after(i) || !scan.admits(left.n)) continue;
-        if ((xlog(left.n) - l) + (xlog(right.n) - r) > reach) continue;
-        double g = Entropy::gain(whole, criterion.content(left) + criterion.content(right), n);
-        if (g > best.quality) {
-            best = {g, g, i, i + 1, left.n};
-            reach = content_to_reach();
-        }
+        double gain = (whole - ((xlog(left.n) - l) + (xlog(right.n) - r))) * scale; // not below the literal one
+        if (!promising(criterion, gain + gain_slack, left.n, n, best.quality)) continue;
+        Score s = criterion.score(scan.node, sides);
+        if (s.quality > best.quality) best = {s.quality, s.gain, i, i + 1, left.n};
     }
     if (best.quality == scan.floor) best.quality = -1.0;
     return best;
@@ -292,14 +303,13 @@ template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Gini &,
     return scan.node.c.size() == 2 ? gini_scan_two(scan, kernels) : gini_scan_classes(scan);
 }
 template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const Kernels &) {
-    return entropy_scan(scan, criterion);
+    return information_scan(scan, criterion, *criterion.xlog);
+}
+template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &) {
+    return information_scan(scan, criterion, *criterion.entropy.xlog);
 }
 template <class E, int W>
 Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion, const Kernels &) {
     return variance_scan(scan, criterion);
 }
-template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &) {
-    return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
-}
-
 } // namespace hornbeam

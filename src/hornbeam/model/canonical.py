@@ -1,4 +1,4 @@
-"""The canonical form of a tree and its digest (docs/law.md, "Digest"): what two equal trees have in common."""
+"""The canonical form of a tree and its digest (docs/law.md, "Digest"): what equal trees have in common."""
 
 from __future__ import annotations
 
@@ -34,7 +34,14 @@ def canonical_text(tree: Tree) -> str:
         children, default, test = tests.of(node)
         before, after = values[node]
         # The keys in their order: children, counts, default, mean, test, weight.
-        members = (children, before if tree.n_classes else "", default, "" if tree.n_classes else before, test, after)
+        members = (
+            children,
+            before if tree.n_classes else "",
+            default,
+            "" if tree.n_classes else before,
+            test,
+            after,
+        )
         parts.append("{" + ",".join(member for member in members if member) + "}")
     return "[" + ",".join(parts) + "]"
 
@@ -78,10 +85,12 @@ def count_texts(tree: Tree) -> list[tuple[str, str]]:
     start = tree.arrays["count_start"].tolist()
     counts = number_texts(tree.arrays["count"])
     classes = tree.arrays["count_class"].tolist()
-    pairs = [opening[k] + count + "]" if count != "0" else "" for k, count in zip(classes, counts, strict=True)]
+    pairs = [
+        opening[k] + count + "]" if count != "0" else "" for k, count in zip(classes, counts, strict=True)
+    ]
     return [
         ('"counts":[' + ",".join(pair for pair in pairs[begin:end] if pair) + "]", "")
-        for begin, end in zip(start[:-1], start[1:], strict=True)
+        for begin, end in itertools.pairwise(start)
     ]
 
 
@@ -99,7 +108,9 @@ class Tests:
     """The members "children", "default" and "test" of a node; empty at a leaf."""
 
     def __init__(self, tree: Tree) -> None:
-        lists: dict[str, list[Any]] = {name: array.tolist() for name, array in tree.arrays.items() if name != "mean"}
+        lists: dict[str, list[Any]] = {
+            name: array.tolist() for name, array in tree.arrays.items() if name != "mean"
+        }
         self.kind, self.attribute = lists["kind"], lists["attribute"]
         self.n_children, self.default_child = lists["n_children"], lists["default_child"]
         self.threshold, self.threshold_integer = lists["threshold"], lists["threshold_integer"]

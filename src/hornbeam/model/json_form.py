@@ -1,4 +1,4 @@
-"""The tree as JSON: a documented form (docs/model-file.md) that keeps every number exactly and is read with suspicion."""
+"""The tree as JSON (docs/model-file.md): every number exact, and read with suspicion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ KIND_CODES: Final = {name: code for code, name in enumerate(KIND_NAMES)}
 INFINITIES: Final = {"inf": float("inf"), "-inf": float("-inf")}
 RECORD_KEYS: Final = {"schema", "classes", "targets", "nodes"}
 # The lists of "nodes". Both kinds of threshold share one list; counts and means exclude each other.
-COMMON: Final = tuple(name for name in DTYPES if name not in ("threshold_integer", "mean") and "count" not in name)
+COMMON: Final = tuple(
+    name for name in DTYPES if name not in ("threshold_integer", "mean") and "count" not in name
+)
 COUNTS: Final = ("count_start", "count_class", "count")
 
 
@@ -45,10 +47,10 @@ def to_record(tree: Tree) -> dict[str, Any]:
 
 
 def shortest(values: Array) -> list[Any]:
-    """Sums of weights are mostly integers: written as such they are shorter and easier to read, and as exact."""
-    if np.all(values == np.floor(values)) and np.all(values < 2**53):
-        return values.astype(np.int64).tolist()
-    return values.tolist()
+    """Sums of weights are mostly integers: written as such they are shorter, easier to read and as exact."""
+    whole = np.all(values == np.floor(values)) and np.all(values < 2**53)
+    result: list[Any] = (values.astype(np.int64) if whole else values).tolist()
+    return result
 
 
 def thresholds(tree: Tree) -> list[float | int | str | None]:
@@ -173,4 +175,4 @@ def read_real(value: object, node: int) -> float:
         return value
     if type(value) is str and value in INFINITIES:
         return INFINITIES[value]
-    raise DataError(f"tree: node {node}: the threshold is neither a float nor \"inf\" or \"-inf\"")
+    raise DataError(f'tree: node {node}: the threshold is neither a float nor "inf" or "-inf"')

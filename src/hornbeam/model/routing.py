@@ -40,7 +40,9 @@ def make_router(tree: Tree) -> _core.Router:
 def require_match(tree: Tree, table: Table) -> None:
     given, expected = len(table.schema.attributes), len(tree.schema.attributes)
     if given != expected:
-        raise DataError(f"the table has {given} attributes; the tree was grown on {expected}; conform the table first")
+        raise DataError(
+            f"the table has {given} attributes; the tree was grown on {expected}; conform the table first"
+        )
 
 
 def leaves(tree: Tree, table: Table, threads: int) -> npt.NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""Model files: one JSON document with a checksum, written atomically, read with suspicion (docs/model-file.md)."""
+"""Model files (docs/model-file.md): a JSON document with a checksum, replaced at once, read with care."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ REASONS: Final = {
     errno.EISDIR: "it is a directory; name a file in it",
     errno.ENOTDIR: "a part of the path is not a directory",
     errno.ENOSPC: "no space left on the device; free some and try again",
+    errno.EFBIG: "the file would be larger than is allowed here",
     errno.EDQUOT: "the disk quota is used up",
     errno.ENAMETOOLONG: "the name is too long",
 }
@@ -42,14 +43,16 @@ Path = str | os.PathLike[str]
 
 
 def write_document(path: Path, payload: Mapping[str, Any]) -> None:
-    """Puts the payload (plain JSON values) at `path`: the old file stays whole until the new one is safe on disk."""
+    """Puts the payload (plain JSON values) at `path`; the old file stays until the new one is on disk."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False).encode("ascii")
     header = json.dumps(
         {"format": "hornbeam-model", "version": FORMAT_VERSION, "sha256": hashlib.sha256(text).hexdigest()}
     )
     document = header[:-1].encode("ascii") + b', "payload": ' + text + CLOSING
     if len(document) > MAX_BYTES:
-        raise StorageError(f"{show(path)}: the model takes {len(document)} bytes; a model file has at most {MAX_BYTES}")
+        raise StorageError(
+            f"{show(path)}: the model takes {len(document)} bytes; a model file has at most {MAX_BYTES}"
+        )
     try:
         replace_file(os.path.realpath(path), document)
     except (OSError, ValueError) as error:
@@ -57,14 +60,16 @@ def write_document(path: Path, payload: Mapping[str, Any]) -> None:
 
 
 def replace_file(path: str, content: bytes) -> None:
-    """Temporary file beside it, fsync, rename, fsync of the directory; the temporary never outlives a failure."""
+    """Temporary file beside it, fsync, rename, fsync of the directory; a failure removes the temporary."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     directory, name = os.path.split(path)
     # Short enough for any file system, whatever the length of the name itself.
     temporary = os.path.join(directory, f".{name[:40]}.{secrets.token_hex(8)}.tmp")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        descriptor = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
+        )
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
@@ -89,7 +94,7 @@ def fsync_directory(directory: str) -> None:
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """The payload of a model file. StorageError where the file cannot be read, DataError where it is no model."""
+    """The payload of a model file; StorageError where it cannot be read, DataError where it is no model."""
     try:
         document = read_file(path)
     except HornbeamError:
@@ -113,24 +118,28 @@ def read_file(path: Path) -> bytes:
             raise StorageError(f"{show(path)}: not a regular file; give the path of a model file")
         if status.st_size > MAX_BYTES:
             raise DataError(f"{show(path)}: {status.st_size} bytes; a model file has at most {MAX_BYTES}")
-        return file.read(MAX_BYTES + 1)
+        return file.read(status.st_size)  # never more: the buffer is allocated before anything is read
 
 
 def checked_payload(document: bytes) -> dict[str, Any]:
     opening = OPENING.match(document)
     if opening is None:
-        raise DataError("not a Hornbeam model file (it does not begin as one); give a file that hornbeam.save wrote")
+        raise DataError(
+            "not a Hornbeam model file (it does not begin as one); give a file that hornbeam.save wrote"
+        )
     version = int(opening[1])
     if version > FORMAT_VERSION:
         raise DataError(
-            f"written by a newer Hornbeam: version {version}, this one reads up to {FORMAT_VERSION}; upgrade Hornbeam"
+            f"written by a newer Hornbeam: version {version}, this one reads up to {FORMAT_VERSION}; upgrade"
         )
     header = HEADER.match(document)
     if header is None or not document.endswith(CLOSING):
         raise DataError("the model file is damaged or cut off; restore it from a copy or fit the model again")
     payload = document[header.end() : -len(CLOSING)]
     if hashlib.sha256(payload).hexdigest().encode("ascii") != header[1]:
-        raise DataError("the checksum does not match: the model file is damaged; restore it or fit the model again")
+        raise DataError(
+            "the checksum does not match: the model file is damaged; restore it or fit the model again"
+        )
     try:
         text = payload.decode("ascii")
     except UnicodeDecodeError:

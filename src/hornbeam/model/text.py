@@ -21,7 +21,7 @@ DEEPEST_INDENT = 40  # below, the depth is written as a number: a chain's text m
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How much the text shows: labels of a subset, classes of a node, digits of a number, where missing values go."""
+    """How much is shown: labels of a subset, classes of a node, digits of a number, where the missing go."""
 
     max_labels: int = 5
     max_classes: int = 3
@@ -141,10 +141,15 @@ def lines(tree: Tree, max_depth: int | None, style: Style) -> Iterator[str]:
         default = int(tree.arrays["default_child"][node])
         for k, child in reversed(list(enumerate(tree.children(node)))):
             branch = branch_text(tree, node, k, style)
-            waiting.append((child, f"{branch} or missing" if style.missing and k == default else branch, depth + 1))
+            waiting.append(
+                (child, f"{branch} or missing" if style.missing and k == default else branch, depth + 1)
+            )
 
 
 def to_text(tree: Tree, max_depth: int | None, style: Style) -> str:
     size = f"{tree.n_leaves} {'leaf' if tree.n_leaves == 1 else 'leaves'}, depth {tree.depth}"
     shape = "condition  examples  prediction" + ("" if tree.classes is None else " (class shares)")
-    return "\n".join([f"Tree with {size}. Each line: {shape}; * is a leaf.", *lines(tree, max_depth, style)]) + "\n"
+    return (
+        "\n".join([f"Tree with {size}. Each line: {shape}; * is a leaf.", *lines(tree, max_depth, style)])
+        + "\n"
+    )

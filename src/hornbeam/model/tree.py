@@ -25,8 +25,8 @@ Label = bool | int | float | str
 class Tree:
     """One decision tree. Node 0 is the root; the children of a node are consecutive nodes after it.
 
-    `Tree(schema, arrays, classes=...)` takes arrays from anywhere, copies them and refuses with one line what is
-    no valid tree; `Tree.trusted` wraps what the core has just grown, without a copy. Classification gives
+    `Tree(schema, arrays, classes=...)` takes arrays from anywhere, copies them and refuses in one line what
+    is no valid tree; `Tree.trusted` wraps what the core has just grown, without a copy. Classification gives
     `classes`, the labels in order; regression gives `targets`, the names of the targets.
     """
 
@@ -185,7 +185,7 @@ class Tree:
 
     @cached_property
     def feature_importances(self) -> npt.NDArray[np.float64]:
-        """Impurity decrease that each attribute brought, weighted by the share of examples, adding up to 1."""
+        """Impurity decrease by each attribute, weighted by the share of examples, adding up to 1."""
         inner = np.flatnonzero(self.arrays["kind"] != LEAF)
         decrease = self.arrays["weight"][inner] / self.arrays["weight"][0] * self.arrays["gain"][inner]
         total = np.bincount(
@@ -263,7 +263,10 @@ class Tree:
 
 
 def _restore(
-    schema: Schema, arrays: dict[str, Array], classes: tuple[Label, ...] | None, targets: tuple[str, ...] | None
+    schema: Schema,
+    arrays: dict[str, Array],
+    classes: tuple[Label, ...] | None,
+    targets: tuple[str, ...] | None,
 ) -> Tree:
     return Tree.trusted(schema, arrays, classes=classes, targets=targets)
 
@@ -279,7 +282,9 @@ def checked_classes(classes: Sequence[Any] | None) -> tuple[Label, ...] | None:
     labels = plain_labels(classes)
     kinds = {type(label) for label in labels}
     if not labels or len(kinds) > 1 or not kinds <= {bool, int, float, str}:
-        raise DataError("tree: classes must be labels of one kind: all text, all integers, all floats or all booleans")
+        raise DataError(
+            "tree: classes must be labels of one kind: all text, all integers, all floats or all booleans"
+        )
     if kinds == {float} and not np.all(np.isfinite(np.array(labels))):
         raise DataError("tree: a class label is not finite")
     if len(set(labels)) < len(labels):

@@ -1,8 +1,9 @@
-"""Valid random trees of every kind of test, tables to route through them, and a plain walk to compare with."""
+"""Valid random trees of every kind of test, tables to route through them, and a plain walk to compare."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,11 @@ def random_tree(
 ) -> Tree:
     """Splits leaf after leaf: the oldest one (breadth-first numbering) or any."""
     nodes: list[dict[str, Any]] = [{}]
-    open_leaves = [0]
+    open_leaves = deque([0])
     for _ in range(n_tests):
-        leaf = open_leaves.pop(0 if breadth_first else int(rng.integers(len(open_leaves))))
+        if not breadth_first:
+            open_leaves.rotate(int(rng.integers(len(open_leaves))))
+        leaf = open_leaves.popleft()
         split(rng, schema, nodes[leaf])
         nodes[leaf]["first_child"] = len(nodes)
         for _ in range(nodes[leaf]["n_children"]):
@@ -66,7 +69,9 @@ def split(rng: np.random.Generator, schema: Schema, node: dict[str, Any]) -> Non
     if attribute.kind == "numeric":
         node["kind"] = NUMERIC
         node["threshold_integer" if attribute.is_integer else "threshold"] = (
-            int(rng.choice(np.array(INTEGERS, dtype=np.int64))) if attribute.is_integer else float(rng.choice(FLOATS))
+            int(rng.choice(np.array(INTEGERS, dtype=np.int64)))
+            if attribute.is_integer
+            else float(rng.choice(FLOATS))
         )
     else:
         n = int(rng.integers(2, min(len(attribute.labels), 6) + 1))
@@ -91,14 +96,25 @@ def flatten(
 ) -> dict[str, Any]:
     totals = [np.zeros(n_classes) for _ in nodes]
     for i in reversed(range(len(nodes))):
-        children = range(nodes[i].get("first_child", 0), nodes[i].get("first_child", 0) + nodes[i].get("n_children", 0))
+        children = range(
+            nodes[i].get("first_child", 0), nodes[i].get("first_child", 0) + nodes[i].get("n_children", 0)
+        )
         totals[i] = sum((totals[c] for c in children), np.zeros(n_classes))
         if not children:
             totals[i] = rng.integers(0, 9, n_classes) * (rng.random(n_classes) if weighted else 1.0)
             totals[i][int(rng.integers(n_classes))] += 1
     missing = {"kind": LEAF, "attribute": -1, "first_child": -1, "default_child": -1}
     lists: dict[str, list[Any]] = {name: [] for name in DTYPES}
-    for name in ("kind", "attribute", "first_child", "n_children", "default_child", "threshold", "threshold_integer", "gain"):
+    for name in (
+        "kind",
+        "attribute",
+        "first_child",
+        "n_children",
+        "default_child",
+        "threshold",
+        "threshold_integer",
+        "gain",
+    ):
         lists[name] = [node.get(name, missing.get(name, 0)) for node in nodes]
     for name in ("branch_start", "count_start"):
         lists[name] = [0]
@@ -138,7 +154,9 @@ def plain_path(tree: Tree, table: Table, row: int) -> list[int]:
     path = [0]
     while not tree.is_leaf(path[-1]):
         node = path[-1]
-        path.append(tree.children(node)[plain_branch(tree, table.columns[arrays["attribute"][node]], node, row)])
+        path.append(
+            tree.children(node)[plain_branch(tree, table.columns[arrays["attribute"][node]], node, row)]
+        )
     return path
 
 

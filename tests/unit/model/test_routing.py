@@ -48,7 +48,10 @@ def layouts(matrix: np.ndarray) -> Iterator[tuple[str, list[np.ndarray]]]:
     yield "part of a wider matrix", [wide[:, j + 3] for j in range(m)]
     backwards = np.ascontiguousarray(matrix[::-1])
     yield "backwards", [backwards[::-1, j] for j in range(m)]
-    yield "columns from right to left", [np.ascontiguousarray(matrix[:, ::-1])[:, m - 1 - j] for j in range(m)]
+    yield (
+        "columns from right to left",
+        [np.ascontiguousarray(matrix[:, ::-1])[:, m - 1 - j] for j in range(m)],
+    )
     mixed = [matrix[:, j] for j in range(m)]
     mixed[1] = matrix[:, 1].copy()
     yield "different strides", mixed

@@ -1,0 +1,192 @@
+// Sorting rows by unsigned keys: a radix sort by a short code of the key, then a walk over the full keys that
+// puts right the few rows that share a code.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "hornbeam/cancel.hpp"
+#include "hornbeam/column.hpp"
+
+namespace hornbeam {
+
+using Key = std::uint64_t;
+
+inline constexpr Key sign_bit = Key{1} << 63;
+inline constexpr Key missing_key = ~Key{0};                // of NaN: no number has it as a float's key
+inline constexpr std::size_t block = std::size_t{1} << 18; // rows between two looks at the cancel flag
+inline constexpr std::size_t few_rows = 4096;              // below, short digits cost less than they save
+inline constexpr std::size_t many_rows = 16384;            // above, buckets pay
+inline constexpr std::size_t distant = 24; // a key that must move further gets its whole run sorted
+
+// By integer operations only, so that no floating-point mode (denormals as zero) changes a rank.
+inline Key key_of(double v) {
+    const Key bits = std::bit_cast<Key>(v);
+    if ((bits << 1) > 0xFFE0000000000000u) return missing_key;
+    const Key key = bits ^ (static_cast<Key>(static_cast<std::int64_t>(bits) >> 63) | sign_bit);
+    return key + (key == sign_bit - 1); // -0.0 joins 0.0
+}
+inline Key key_of(std::int64_t v) { return static_cast<Key>(v) ^ sign_bit; }
+inline double float_of(Key key) { return std::bit_cast<double>(key & sign_bit ? key ^ sign_bit : ~key); }
+inline std::int64_t integer_of(Key key) { return static_cast<std::int64_t>(key ^ sign_bit); }
+
+/// Calls body(i) for lo <= i < hi, looking at `cancel` now and then.
+template <class Body> void for_range(std::size_t lo, std::size_t hi, const Cancel &cancel, Body body) {
+    while (lo < hi) {
+        cancel.check();
+        const std::size_t end = std::min(hi, lo + block);
+        for (; lo < end; ++lo) body(lo);
+    }
+}
+
+/// A code is a short number that never reverses the order of keys; different keys may share one.
+/// This one: the leading bits of the distance from the least key.
+struct Leading {
+    Key least;
+    unsigned shift;
+    std::uint32_t operator()(Key key) const { return static_cast<std::uint32_t>((key - least) >> shift); }
+};
+
+/// This one spreads floats evenly, where their own leading bits, the exponent, bunch them. Rounded
+/// subtraction and multiplication keep the order.
+struct Linear {
+    double least, scale;
+    std::uint32_t operator()(Key key) const {
+        return static_cast<std::uint32_t>(static_cast<std::int32_t>((float_of(key) - least) * scale));
+    }
+};
+
+/// Sorts entries by the keys of their rows. Stable, so that equal keys stay in ascending order of row.
+class Presort {
+  public:
+    Presort(const Key *keys, Entry *entries, Key *spare, const Cancel &cancel)
+        : keys_(keys), entries_(entries), spare_(spare), cancel_(cancel) {}
+
+    /// Orders entries [lo, hi) by the leading bits of (key - least); their upper halves then hold these.
+    /// Returns whether these were all bits.
+    bool by_leading_bits(std::size_t lo, std::size_t hi, Key least, Key greatest) {
+        const unsigned span = std::bit_width(greatest - least);
+        if (hi - lo < few_rows) return radix<8>(lo, hi, least, span, std::min(span, 24u));
+        return radix<11>(lo, hi, least, span, std::min(span, 32u));
+    }
+
+    /// Orders the first n entries by a code of 8 + 14 bits (buckets, then each bucket while it is in the
+    /// cache), then by all bits. Does nothing and returns false where a bucket would hold more than an
+    /// eighth of the rows.
+    template <class Code> bool by_buckets(std::size_t n, Code code) {
+        std::uint32_t counts[1][1u << 8] = {};
+        write_codes<8, 1>(0, n, spare_, 14, code, counts);
+        if (*std::max_element(counts[0], counts[0] + 256) > n / 8) return false;
+        scatter<8>(0, n, spare_, entries_, 14, counts[0]);
+        for (std::size_t b = 0, lo = 0; b < 256; lo = counts[0][b++]) sort_bucket(lo, counts[0][b]);
+        return true;
+    }
+
+    /// Fills spare [lo, hi) with the keys of the entries and completes the order by leading bits.
+    void by_all_bits(std::size_t lo, std::size_t hi) {
+        for_range(lo, hi, cancel_, [this](std::size_t i) { spare_[i] = keys_[row_of(entries_[i])]; });
+        for (std::size_t i = lo + 1; i < hi; ++i) {
+            if (spare_[i] >= spare_[i - 1]) continue;
+            if (i - lo >= distant && spare_[i - distant] > spare_[i]) {
+                i = sort_run(lo, i, hi);
+                lo = i + 1;
+            } else {
+                insert(i);
+            }
+        }
+    }
+
+  private:
+    template <unsigned width>
+    bool radix(std::size_t lo, std::size_t hi, Key least, unsigned span, unsigned bits) {
+        const unsigned passes = std::max(1u, (bits + width - 1) / width);
+        const Leading code{least, span - bits};
+        std::uint32_t counts[3][1u << width];
+        std::memset(counts, 0, passes * sizeof counts[0]);
+        Entry *from = entries_, *to = spare_;
+        if (passes % 2 == 1) std::swap(from, to); // the last pass writes entries_
+        if (passes == 1) write_codes<width, 1>(lo, hi, from, 0, code, counts);
+        if (passes == 2) write_codes<width, 2>(lo, hi, from, 0, code, counts);
+        if (passes == 3) write_codes<width, 3>(lo, hi, from, 0, code, counts);
+        for (unsigned p = 0; p < passes; ++p, std::swap(from, to)) {
+            scatter<width>(lo, hi, from, to, p * width, counts[p]);
+        }
+        return span == bits;
+    }
+
+    /// Writes (code, row) of entries [lo, hi) and counts the digits of the codes from bit `low` on.
+    template <unsigned width, unsigned digits, class Code>
+    void write_codes(std::size_t lo, std::size_t hi, Entry *to, unsigned low, Code code,
+                     std::uint32_t (*counts)[1u << width]) {
+        for_range(lo, hi, cancel_, [=, this](std::size_t i) {
+            const std::uint32_t row = row_of(entries_[i]), c = code(keys_[row]);
+            for (unsigned d = 0; d < digits; ++d) ++counts[d][c >> (low + d * width) & ((1u << width) - 1)];
+            to[i] = make_entry(c, row);
+        });
+    }
+
+    /// One stable pass over the digit at bit `low`; `counts` becomes the end of each digit's entries.
+    template <unsigned width>
+    void scatter(std::size_t lo, std::size_t hi, const Entry *from, Entry *to, unsigned low,
+                 std::uint32_t *counts) {
+        auto before = static_cast<std::uint32_t>(lo);
+        for (std::uint32_t d = 0; d < 1u << width; ++d) before += std::exchange(counts[d], before);
+        for_range(lo, hi, cancel_, [=](std::size_t i) {
+            const Entry e = from[i];
+            to[counts[e >> (32 + low) & ((1u << width) - 1)]++] = e;
+        });
+    }
+
+    /// Orders entries that agree but in the low 14 bits of their code.
+    void sort_bucket(std::size_t lo, std::size_t hi) {
+        std::uint32_t counts[2][1u << 7] = {};
+        for (std::size_t i = lo; i < hi; ++i) {
+            ++counts[0][rank_of(entries_[i]) & 127];
+            ++counts[1][rank_of(entries_[i]) >> 7 & 127];
+        }
+        scatter<7>(lo, hi, entries_, spare_, 0, counts[0]);
+        scatter<7>(lo, hi, spare_, entries_, 7, counts[1]);
+        by_all_bits(lo, hi);
+    }
+
+    void insert(std::size_t i) {
+        const Key key = spare_[i];
+        const Entry entry = entries_[i];
+        for (; i > 0 && spare_[i - 1] > key; --i) {
+            spare_[i] = spare_[i - 1];
+            entries_[i] = entries_[i - 1];
+        }
+        spare_[i] = key;
+        entries_[i] = entry;
+    }
+
+    /// Sorts the entries around i that share its leading bits; returns the last of them.
+    std::size_t sort_run(std::size_t lo, std::size_t i, std::size_t hi) {
+        std::size_t first = i, last = i;
+        while (first > lo && rank_of(entries_[first - 1]) == rank_of(entries_[i])) --first;
+        while (last + 1 < hi && rank_of(entries_[last + 1]) == rank_of(entries_[i])) ++last;
+        if (last - first >= few_rows) { // again by leading bits, of which at least 32 are gone
+            const auto [least, greatest] = std::minmax_element(spare_ + first, spare_ + last + 1);
+            by_leading_bits(first, last + 1, *least, *greatest);
+            by_all_bits(first, last + 1);
+            return last;
+        }
+        std::sort(entries_ + first, entries_ + last + 1, [keys = keys_](Entry x, Entry y) {
+            const Key a = keys[row_of(x)], b = keys[row_of(y)];
+            return a != b ? a < b : x < y;
+        });
+        for (std::size_t k = first; k <= last; ++k) spare_[k] = keys_[row_of(entries_[k])];
+        return last;
+    }
+
+    const Key *keys_;
+    Entry *entries_;
+    Key *spare_;
+    const Cancel &cancel_;
+};
+
+} // namespace hornbeam

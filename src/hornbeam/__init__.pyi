@@ -1,0 +1,7 @@
+from hornbeam.estimators.classifier import TreeClassifier as TreeClassifier
+from hornbeam.estimators.regressor import TreeRegressor as TreeRegressor
+from hornbeam.estimators.store import load as load
+from hornbeam.estimators.store import save as save
+from hornbeam.model import Tree as Tree
+
+__version__: str

@@ -1,0 +1,104 @@
+"""The command group: commands imported when asked for, errors turned into one line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+import hornbeam
+from hornbeam.errors import HornbeamError
+
+INTERRUPTED = 130
+_COMMANDS = ("demo", "fit", "predict", "show")
+
+
+class LazyGroup(click.Group):
+    """A group whose commands live in modules of this package that carry their names."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = importlib.import_module(f"hornbeam.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **_: Any
+    ) -> NoReturn:
+        """Run and exit; every way out passes `_guarded`, so nothing but --debug shows a traceback."""
+        given = list(sys.argv[1:] if args is None else args)
+        sys.exit(_guarded(self, given, "--debug" in given))
+
+
+def _guarded(group: click.Group, args: list[str], debug: bool) -> int:
+    try:
+        with group.make_context("hornbeam", list(args)) as context:
+            context.meta["hornbeam.line"] = shlex.join(["hornbeam", *args])
+            group.invoke(context)
+            sys.stdout.flush()
+        return 0
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted; nothing was written", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of stdout went away (`| head`); what it took was right.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except click.UsageError as error:
+        return _say(_usage_line(error), 2)
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        return _say(*_line_of(error))
+
+
+def _line_of(error: Exception) -> tuple[str, int]:
+    if isinstance(error, HornbeamError):
+        return str(error), error.exit_code
+    if isinstance(error, OSError):
+        name = f" {error.filename!r}" if error.filename else ""
+        return f"cannot use{name}: {error.strerror or error}", 4
+    if isinstance(error, MemoryError):
+        return "out of memory: use fewer rows or columns, or a machine with more memory", 1
+    return f"internal error ({type(error).__name__}: {error}); run again with --debug and report it", 1
+
+
+def _usage_line(error: click.UsageError) -> str:
+    command = error.ctx.command_path if error.ctx else "hornbeam"
+    return f"{error.format_message().rstrip('.')}; see {command} --help"
+
+
+def _say(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    # A name from a file may hold what the terminal's encoding cannot write.
+    stream = sys.stderr
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    text = f"hornbeam: {line}".encode(encoding, "backslashreplace").decode(encoding)
+    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    print(printable, file=stream)
+    return code
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 failure, 2 usage, 3 data refused, 4 storage, 130 interrupted.",
+)
+@click.version_option(hornbeam.__version__, prog_name="hornbeam")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def app() -> None:
+    """One readable decision tree that you can trust: exact and fast.
+
+    Start with "hornbeam demo", then "hornbeam fit data.csv --target y".
+    """

@@ -1,0 +1,65 @@
+"""`hornbeam demo`: the main job on built-in data, with a report page, in about a second."""
+
+from __future__ import annotations
+
+import click
+
+from .options import common_options
+
+_DEPTH_ON_SCREEN = 4
+
+
+@click.command("demo", short_help="See the main job on built-in data.")
+@click.option(
+    "--data",
+    "name",
+    default="mushroom",
+    show_default=True,
+    metavar="NAME",
+    help="mushroom, breast_cancer, wine, iris, digits, diabetes, linnerud, or a set of HORNBEAM_DATA.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Seed of the hold-out draw."
+)
+@click.option(
+    "--report",
+    default="hornbeam-demo.html",
+    show_default=True,
+    metavar="FILE",
+    help="Where to write the page.",
+)
+@common_options
+@click.pass_context
+def command(context: click.Context, name: str, seed: int, report: str, as_json: bool) -> None:
+    """Grow a tree from built-in data, score it on held-out rows, print it and write a page to keep."""
+    from .output import check_places, print_json, style, working, write_file
+
+    check_places(report)
+    from hornbeam.datasets import load
+
+    from .learn import Plan, learn
+    from .results import learned_object, page_of, print_learned
+
+    with working(f"reading {name}"):
+        dataset = load(name)
+    plan = Plan(
+        dataset.targets,
+        task=dataset.task,
+        nominal_features=dataset.nominal,
+        min_samples_leaf=5,
+        test=0.25,
+        seed=seed,
+    )
+    with working("growing the tree"):
+        learned = learn(dataset.rows, plan)
+    line = context.meta.get("hornbeam.line", "")
+    facts = {"command": line, "title": dataset.title, "data_name": dataset.name, "data_hash": dataset.hash}
+    write_file(report, page_of(learned, **facts))
+    if as_json:
+        print_json(learned_object(learned) | {"data": name, "report": report})
+        return
+    click.echo(style(dataset.title, bold=True))
+    print_learned(learned)
+    click.echo("\n" + learned.tree.to_text(_DEPTH_ON_SCREEN).rstrip("\n"))
+    click.echo(f"\nThe page is in {style(report, bold=True)}: open it in a browser.")
+    click.echo('Next: hornbeam fit data.csv --target y --report report.html, or "hornbeam --help".')

@@ -1,0 +1,104 @@
+"""`hornbeam fit`: grow a tree from a file, score it, save it, write its report."""
+
+from __future__ import annotations
+
+import click
+
+from .options import common_options, split_names, tree_options
+
+_MOST_LINES = 60
+
+
+@click.command("fit", short_help="Grow a tree from a file.")
+@click.argument("data")
+@click.option(
+    "--target",
+    "targets",
+    required=True,
+    multiple=True,
+    metavar="NAME",
+    help="The column to predict (several for a vector of numbers).",
+)
+@click.option(
+    "--task",
+    type=click.Choice(["classification", "regression"]),
+    help="By default text, booleans and at most 20 different integers are classes.",
+)
+@tree_options
+@click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file.")
+@click.option(
+    "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the hold-out draw."
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="The tree does not depend on them.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
+@click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
+@common_options
+@click.pass_context
+def command(context: click.Context, /, **given: object) -> None:
+    """Grow a tree from DATA: CSV (also .gz), Parquet, ARFF, DuckDB with --sql, or - for CSV on stdin."""
+    run(context.meta.get("hornbeam.line", ""), **given)  # type: ignore[arg-type]
+
+
+def run(
+    line: str,
+    *,
+    data: str,
+    targets: tuple[str, ...],
+    sql: str | None,
+    test: float | None,
+    output: str | None,
+    report: str | None,
+    as_json: bool,
+    nominal_features: tuple[str, ...],
+    **parameters: object,
+) -> None:
+    """Everything is computed before anything is written."""
+    from hornbeam.errors import UsageError
+
+    from .output import check_places, print_json, working, write_file
+
+    if test is not None and not 0 < test < 1:
+        raise UsageError(
+            f"--test {test:g}: a share of the rows between 0 and 1 is allowed, for instance 0.25"
+        )
+    check_places(output, report)
+
+    from hornbeam.estimators.store import write_model
+    from hornbeam.table import read_path
+
+    from .learn import Plan, learn
+    from .results import learned_object, page_of, print_learned
+    from .sources import data_hash, data_name
+
+    plan = Plan(targets, nominal_features=tuple(split_names(nominal_features)), test=test, **parameters)  # type: ignore[arg-type]
+    with working(f"reading {data_name(data)}"):
+        rows = read_path(data, sql=sql)
+    with working("growing the tree"):
+        learned = learn(rows, plan)
+    page = b""
+    if report:
+        with working("writing the report"):
+            page = page_of(learned, command=line, data_name=data_name(data), data_hash=data_hash(data))
+    if output:
+        write_model(output, learned.model)
+    if report:
+        write_file(report, page)
+    if as_json:
+        print_json(learned_object(learned) | {"model": output, "report": report})
+        return
+    print_learned(learned)
+    if output:
+        click.echo(f"model saved to {output}; see it with: hornbeam show {output}")
+    if report:
+        click.echo(f"report written to {report}")
+    if not output and not report and learned.tree.n_nodes <= _MOST_LINES:
+        click.echo("\n" + learned.tree.to_text().rstrip("\n"))

@@ -1,0 +1,224 @@
+"""From rows to a scored tree: choose the task, hold rows out, grow, score."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+import hornbeam
+from hornbeam.errors import DataError, UsageError
+from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
+from hornbeam.growth import ClassTarget, NumericTarget, Parameters, grow_tree
+from hornbeam.model import Tree
+from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
+from hornbeam.table import Table, conform, encode_classes, encode_targets, from_data
+
+MOST_INTEGER_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for."""
+
+    targets: tuple[str, ...]
+    task: str | None = None
+    criterion: str | None = None
+    nominal: str = "subset"
+    nominal_features: tuple[str, ...] = ()
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    min_impurity_decrease: float = 0.0
+    test: float | None = None
+    seed: int = 0
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The grown tree, the rows it was grown from, and how well it answers."""
+
+    model: StoredModel
+    table: Table
+    plan: Plan
+    score: Score
+    seconds: float
+    errors: Errors | None = None
+    points: Points | None = None
+
+    @property
+    def tree(self) -> Tree:
+        return self.model.tree
+
+    @property
+    def task(self) -> str:
+        return "classification" if self.model.is_classifier else "regression"
+
+    @property
+    def target(self) -> str:
+        return ", ".join(self.plan.targets)
+
+    @property
+    def seed(self) -> int | None:
+        """None where nothing was drawn."""
+        return self.plan.seed if self.plan.test is not None else None
+
+
+def learn(data: pa.Table, plan: Plan) -> Learned:
+    """Grow and score a tree."""
+    check_targets(data, plan.targets)
+    if data.num_rows == 0:
+        raise DataError(
+            f"zero rows: the data has {data.num_columns} columns and no row; at least one row is needed"
+        )
+    task = plan.task or choose_task(data, plan.targets)
+    if task == "classification" and len(plan.targets) > 1:
+        raise UsageError(
+            f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
+        )
+    parameters = Parameters(
+        criterion=plan.criterion or ("gini" if task == "classification" else "variance"),
+        nominal=plan.nominal,
+        max_depth=plan.max_depth,
+        min_samples_split=plan.min_samples_split,
+        min_samples_leaf=plan.min_samples_leaf,
+        min_impurity_decrease=plan.min_impurity_decrease,
+    ).checked(task=task)
+    attributes = data.drop_columns(list(plan.targets))
+    if attributes.num_columns == 0:
+        raise DataError(
+            f"zero columns besides the target {plan.targets[0]!r}; at least one attribute is needed"
+        )
+    if task == "classification":
+        return _learn_classes(data, attributes, plan, parameters)
+    return _learn_numbers(data, attributes, plan, parameters)
+
+
+def check_targets(data: pa.Table, targets: tuple[str, ...]) -> None:
+    """Refuse targets that are not there, naming near ones, or that are there twice."""
+    names = data.column_names
+    for target in targets:
+        if target not in names:
+            raise UsageError(f"--target {target!r} is not a column; {_near(target, names)}")
+        if names.count(target) > 1:
+            raise DataError(
+                f"{names.count(target)} columns are named {target!r}; rename them so that names are unique"
+            )
+    if len(set(targets)) < len(targets):
+        raise UsageError("a --target is given twice; name each once")
+
+
+def _near(target: str, names: list[str]) -> str:
+    folded = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(target.casefold(), list(folded), n=3, cutoff=0.6)
+    if near:
+        return f"did you mean {' or '.join(repr(folded[name]) for name in near)}?"
+    shown = ", ".join(repr(name) for name in names[:8])
+    return f"columns are {shown}{f' and {len(names) - 8} more' if len(names) > 8 else ''}"
+
+
+def choose_task(data: pa.Table, targets: tuple[str, ...]) -> str:
+    """Classification for one target of text, categories, booleans or at most 20 different integers."""
+    if len(targets) > 1:
+        return "regression"
+    column = data.column(targets[0])
+    kind = column.type
+    if pa.types.is_integer(kind):
+        few = len(column.unique()) <= MOST_INTEGER_CLASSES
+        return "classification" if few else "regression"
+    numeric = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return "regression" if numeric else "classification"
+
+
+def hold_out(
+    groups: NDArray[np.int32], share: float | None, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows to grow from and rows to score, drawn within each group; every group keeps a row to grow from."""
+    n = len(groups)
+    if share is None:
+        return np.arange(n), np.arange(0)
+    order = np.random.default_rng(seed).permutation(n)
+    ranked = order[np.argsort(groups[order], kind="stable")]
+    counts = np.bincount(groups)
+    begins = np.cumsum(counts) - counts
+    taken = np.minimum((counts * share + 0.5).astype(np.int64), np.maximum(counts - 1, 0))
+    place = np.arange(n) - begins[groups[ranked]]
+    test = place < taken[groups[ranked]]
+    if not test.any():
+        raise DataError(
+            f"--test {share} of {n} rows leaves no row to score; use a larger share or leave it out"
+        )
+    return np.sort(ranked[~test]), np.sort(ranked[test])
+
+
+def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters) -> Learned:
+    codes, classes = encode_classes(_column(data, plan.targets[0]))
+    grown, held = hold_out(codes, plan.test, plan.seed)
+    table = _table(attributes, grown, plan)
+    tree, seconds = _grow(table, ClassTarget(codes[grown], classes), parameters, plan.threads)
+    scored = conform(attributes.take(held), tree.schema) if len(held) else table
+    actual = codes[held] if len(held) else codes[grown]
+    answered = tree.predict_codes(scored, plan.threads)
+    most_common = int(np.bincount(codes[grown]).argmax())
+    score = score_classes(actual, answered, most_common, bool(len(held)))
+    errors = count_errors(actual, answered, tuple(str(label) for label in classes.tolist()))
+    return Learned(_model(CLASSIFIER, tree, plan, parameters), table, plan, score, seconds, errors=errors)
+
+
+def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters) -> Learned:
+    values = np.column_stack([encode_targets(_column(data, target)) for target in plan.targets])
+    grown, held = hold_out(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
+    table = _table(attributes, grown, plan)
+    target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets)
+    tree, seconds = _grow(table, target, parameters, plan.threads)
+    scored = conform(attributes.take(held), tree.schema) if len(held) else table
+    actual = values[held] if len(held) else values[grown]
+    answered = tree.predict_means(scored, plan.threads)
+    score = score_numbers(actual, answered, values[grown].mean(axis=0), bool(len(held)))
+    points = sample_points(actual, answered, plan.targets[0])
+    return Learned(_model(REGRESSOR, tree, plan, parameters), table, plan, score, seconds, points=points)
+
+
+def _column(data: pa.Table, target: str) -> pa.ChunkedArray:
+    column = data.column(target)
+    if column.null_count:
+        raise DataError(
+            f"target {target!r} is missing in {column.null_count} of {len(column)} rows; "
+            "remove those rows or fill them in"
+        )
+    return column
+
+
+def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
+    chosen = attributes if len(rows) == attributes.num_rows else attributes.take(rows)
+    return from_data(
+        chosen, nominal_features=list(plan.nominal_features) if plan.nominal_features else "from_dtype"
+    )
+
+
+def _grow(
+    table: Table, target: ClassTarget | NumericTarget, parameters: Parameters, threads: int
+) -> tuple[Tree, float]:
+    start = time.perf_counter()
+    tree = grow_tree(table, target, parameters, threads=threads)
+    return tree, time.perf_counter() - start
+
+
+def _model(estimator: str, tree: Tree, plan: Plan, parameters: Parameters) -> StoredModel:
+    """The model file of the tree: an estimator with these parameters would have grown it."""
+    stored = {
+        "criterion": parameters.criterion,
+        "nominal": parameters.nominal,
+        "nominal_features": list(plan.nominal_features) or "from_dtype",
+        "max_depth": parameters.max_depth,
+        "min_samples_split": parameters.min_samples_split,
+        "min_samples_leaf": parameters.min_samples_leaf,
+        "min_impurity_decrease": parameters.min_impurity_decrease,
+    }
+    notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
+    return StoredModel(estimator, stored, tree, notes)

@@ -1,0 +1,86 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Count(click.ParamType):  # type: ignore[type-arg]
+    """A whole number of rows, or a share of all rows between 0 and 1."""
+
+    name = "N|SHARE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+        try:
+            return int(value)
+        except ValueError:
+            pass
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number of rows (10) nor a share of them (0.01)", param, ctx)
+
+
+def tree_options(function: F) -> F:
+    """The parameters of a tree, as options."""
+    options = (
+        click.option(
+            "--criterion", metavar="NAME", help="gini, entropy or gain_ratio; regression: variance."
+        ),
+        click.option(
+            "--nominal",
+            metavar="KIND",
+            default="subset",
+            show_default=True,
+            help="Tests on nominal attributes: subset, value or multiway.",
+        ),
+        click.option(
+            "--nominal-features",
+            metavar="NAMES",
+            multiple=True,
+            help="Columns whose values are labels although they look like numbers: a,b (may be repeated).",
+        ),
+        click.option("--max-depth", type=int, metavar="N", help="The most tests on a path."),
+        click.option(
+            "--min-samples-split",
+            type=Count(),
+            default="2",
+            show_default=True,
+            help="Rows that a node needs to be split.",
+        ),
+        click.option(
+            "--min-samples-leaf",
+            type=Count(),
+            default="1",
+            show_default=True,
+            help="Rows that every branch needs.",
+        ),
+        click.option(
+            "--min-impurity-decrease",
+            type=float,
+            default=0.0,
+            metavar="X",
+            help="The least that a split must gain.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def common_options(function: F) -> F:
+    """What every command takes."""
+    function = click.option(
+        "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
+    )(function)
+    return click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")(function)
+
+
+def split_names(given: tuple[str, ...]) -> list[str]:
+    """Names from repeated, comma-separated options."""
+    return [name for entry in given for name in entry.split(",") if name]

@@ -1,0 +1,71 @@
+"""What the command gives out: whole files or none, plain or coloured lines, a spinner for who watches."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from hornbeam.errors import StorageError, UsageError
+
+
+def write_file(place: str, content: bytes) -> None:
+    """Put a whole file in its place or leave what is there; StorageError says why it could not be done."""
+    from hornbeam.model.store import reason, replace_file
+
+    try:
+        replace_file(os.path.realpath(place), content)
+    except OSError as error:
+        raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
+
+
+def check_places(*places: str | None) -> None:
+    """Refuse before the work what would be refused after it: no directory, or two results in one place."""
+    named = [place for place in places if place]
+    for place in named:
+        parent = Path(place).parent
+        if not parent.is_dir():
+            raise StorageError(
+                f"cannot write {place!r}: there is no directory {str(parent)!r}; create it first"
+            )
+        if Path(place).is_dir():
+            raise StorageError(f"cannot write {place!r}: it is a directory; name a file")
+    if len({os.path.realpath(place) for place in named}) < len(named):
+        raise UsageError(f"two results would be written to {named[0]!r}; give each its own file")
+
+
+def print_json(content: object) -> None:
+    """One JSON document on stdout."""
+    click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def print_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    """A small table for people: names in the first column, values in the second."""
+    width = max(len(name) for name, _ in pairs)
+    for name, value in pairs:
+        click.echo(f"{style(name.ljust(width), dim=True)}  {value}")
+
+
+def style(text: str, **looks: bool | str) -> str:
+    """Colour for a terminal; none where NO_COLOR is set (click itself drops it for files and pipes)."""
+    return text if os.environ.get("NO_COLOR") else click.style(text, **looks)  # type: ignore[arg-type]
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A spinner on stderr while something takes its time; silent unless a person watches."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task(what, total=None)
+        yield

@@ -1,0 +1,92 @@
+"""`hornbeam predict`: the answers of a saved model for the rows of a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import common_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hornbeam.estimators.store import StoredModel
+
+
+@click.command("predict", short_help="Answer for the rows of a file.")
+@click.argument("model")
+@click.argument("data")
+@click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file.")
+@click.option("--proba", is_flag=True, help="Add the share of each class in the leaf.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="The answers do not depend on them.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write the answers here instead of stdout (CSV).")
+@common_options
+def command(
+    model: str, data: str, sql: str | None, proba: bool, threads: int, output: str | None, as_json: bool
+) -> None:
+    """Answer for every row of DATA with MODEL, a file of hornbeam fit; columns are matched by name."""
+    from .output import check_places, working, write_file
+
+    check_places(output)
+    from hornbeam.errors import UsageError
+    from hornbeam.estimators.store import read_model
+    from hornbeam.table import conform, read_path
+
+    stored = read_model(model)
+    if proba and not stored.is_classifier:
+        raise UsageError(f"--proba: {model!r} predicts numbers and has no classes; leave it out")
+    with working("predicting"):
+        table = conform(read_path(data, sql=sql), stored.tree.schema)
+        answers = answers_of(stored, table, proba, threads)
+    content = _as_json(answers) if as_json else _as_csv(answers)
+    if output:
+        write_file(output, content)
+        click.echo(f"{answers.num_rows} answers written to {output}", err=True)
+    else:
+        click.echo(content, nl=False)
+
+
+def answers_of(stored: StoredModel, table: Any, proba: bool, threads: int) -> pa.Table:
+    """A column of predictions (one for each target), and with `proba` one of shares for each class."""
+    import numpy as np
+    import pyarrow as pa
+
+    tree = stored.tree
+    if tree.classes is None:
+        means = tree.predict_means(table, threads)
+        names = (
+            ["prediction"] if tree.n_targets == 1 else [f"prediction:{name}" for name in tree.targets or ()]
+        )
+        return pa.table([pa.array(means[:, index]) for index in range(tree.n_targets)], names=names)
+    leaves = tree.apply(table, threads)
+    codes = tree.leaf_class[leaves]
+    columns, names = [pa.array(list(tree.classes)).take(pa.array(codes))], ["prediction"]
+    if proba:
+        shares = np.ascontiguousarray(tree.probabilities(leaves).T)
+        columns += [pa.array(share) for share in shares]
+        names += [f"probability:{label}" for label in tree.classes]
+    return pa.table(columns, names=names)
+
+
+def _as_csv(answers: pa.Table) -> bytes:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    sink = pa.BufferOutputStream()
+    pyarrow.csv.write_csv(answers, sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _as_json(answers: pa.Table) -> bytes:
+    import json
+
+    content = {name: answers.column(name).to_pylist() for name in answers.column_names}
+    return (json.dumps(content, ensure_ascii=False) + "\n").encode()

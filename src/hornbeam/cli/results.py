@@ -1,0 +1,103 @@
+"""What was learned, given out: a small table for people, an object for programs, a page to keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import hornbeam
+from hornbeam.estimators.store import payload_of
+from hornbeam.report import Score, Study, describe_columns, picture_of, questions_of, render_page
+
+from .learn import Learned
+from .output import print_pairs, style
+
+
+def print_learned(learned: Learned) -> None:
+    """The result in a few aligned lines."""
+    tree, score = learned.tree, learned.score
+    leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
+    columns = len(learned.table.columns)
+    pairs = [
+        ("tree", style(f"{leaves}, depth {tree.depth}", bold=True)),
+        (_measure(score), style(_score_text(score), bold=True)),
+        ("grown from", f"{learned.table.n_rows} rows, {columns} attributes ({_used(learned)} used)"),
+        ("target", f"{learned.target} ({learned.task})"),
+        ("time", f"{learned.seconds * 1000:.1f} ms to grow"),
+        ("digest", tree.digest[:16]),
+    ]
+    print_pairs(pairs)
+
+
+def _used(learned: Learned) -> int:
+    return int(np.count_nonzero(learned.tree.feature_importances))
+
+
+def _measure(score: Score) -> str:
+    name = "accuracy" if score.measure == "accuracy" else "R²"
+    return f"{name} ({'held-out' if score.held_out else 'training'})"
+
+
+def _score_text(score: Score) -> str:
+    if score.measure == "accuracy":
+        right = round(score.value * score.rows)
+        guess = f"always the most common class: {score.baseline:.4f}"
+        return f"{score.value:.4f} ({right} of {score.rows} rows; {guess})"
+    errors = ", ".join(f"{error:.6g}" for error in score.mean_absolute_error)
+    return f"{score.value:.4f} ({score.rows} rows; mean absolute error {errors})"
+
+
+def learned_object(learned: Learned) -> dict[str, Any]:
+    """The result for programs."""
+    tree, score = learned.tree, learned.score
+    importances = zip(tree.schema.names, tree.feature_importances.tolist(), strict=True)
+    return {
+        "task": learned.task,
+        "target": learned.target,
+        "rows": learned.table.n_rows,
+        "attributes": len(learned.table.columns),
+        "attributes_used": _used(learned),
+        "leaves": tree.n_leaves,
+        "depth": tree.depth,
+        "score": {
+            "measure": score.measure,
+            "value": score.value,
+            "baseline": score.baseline,
+            "rows": score.rows,
+            "held_out": score.held_out,
+            "mean_absolute_error": list(score.mean_absolute_error),
+        },
+        "importances": {name: share for name, share in importances if share > 0},
+        "parameters": payload_of(learned.model)["parameters"],
+        "seed": learned.seed,
+        "seconds": learned.seconds,
+        "digest": tree.digest,
+        "version": hornbeam.__version__,
+    }
+
+
+def page_of(learned: Learned, **facts: str) -> bytes:
+    """The report page; `facts` are the texts of the study that only the command knows."""
+    tree, table = learned.tree, learned.table
+    study = Study(
+        **{"title": f"A tree for {learned.target}", **facts},
+        target=learned.target,
+        task=learned.task,
+        picture=picture_of(tree),
+        text=tree.to_text(),
+        n_leaves=tree.n_leaves,
+        depth=tree.depth,
+        rows=table.n_rows,
+        columns=describe_columns(table, tree.feature_importances),
+        score=learned.score,
+        errors=learned.errors,
+        points=learned.points,
+        parameters=learned.model.parameters,
+        seed=learned.seed,
+        version=hornbeam.__version__,
+        digest=tree.digest,
+        seconds=learned.seconds,
+        document=payload_of(learned.model),
+    )
+    return render_page(study, questions_of(tree, study.picture, table)).encode("utf-8", "replace")

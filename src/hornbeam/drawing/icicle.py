@@ -1,0 +1,105 @@
+"""The whole tree at a glance: a level is a band, a node is as wide as its rows, its colour the prediction."""
+
+from __future__ import annotations
+
+from .node import Legend, describe
+from .records import Picture
+from .svg import element, frame, label
+from .text import escape, percent_text, shorten
+
+WIDTH = 1132.0
+_MOST_HEIGHT = 420.0
+_NARROWEST = 0.8
+_MOST_STEPS = 8
+
+
+def draw_icicle(picture: Picture, *, inline: bool = False, title: str = "The whole tree at a glance") -> str:
+    """An SVG in which even thousands of nodes show their proportions; slivers become one grey block."""
+    legend = Legend.of(picture)
+    levels = picture.depth + 1
+    band = max(6.0, min(34.0, _MOST_HEIGHT / levels))
+    start = _starts(picture)
+    scale = WIDTH / picture.nodes[0].rows if picture.nodes[0].rows else 0.0
+    blocks: list[str] = []
+    slivers: list[tuple[int, float, float]] = []
+    for index, node in enumerate(picture.nodes):
+        x, width, y = start[index] * scale, node.rows * scale, node.depth * band
+        if width < _NARROWEST:
+            slivers.append((node.depth, x, width))
+            continue
+        blocks.append(_block(picture, index, legend, x, y, width, band))
+    body = "".join(_joined(slivers, band)) + "".join(blocks)
+    described = (
+        f"{picture.leaves_below[0]} leaves on {levels} levels; the width of a block is its share of the rows"
+    )
+    return frame(WIDTH, levels * band + 1, body, title, described, inline)
+
+
+def _starts(picture: Picture) -> list[float]:
+    """Rows that lie to the left of each node, on its own level."""
+    start = [0.0] * len(picture.nodes)
+    for index, node in enumerate(picture.nodes):
+        at = start[index]
+        for child in node.children:
+            start[child] = at
+            at += picture.nodes[child].rows
+    return start
+
+
+def _block(
+    picture: Picture, index: int, legend: Legend, x: float, y: float, width: float, band: float
+) -> str:
+    node = picture.nodes[index]
+    purity = max((share for _, share in node.shares), default=1.0)
+    # Inner nodes step back: the eye should find the leaves.
+    strength = (0.25 + 0.55 * purity) if not node.children else 0.10 + 0.22 * purity
+    if node.means:
+        strength = 0.95 if not node.children else 0.35
+    parts = [element("title", escape(_path_text(picture, index)))]
+    parts.append(
+        element(
+            "rect",
+            x=x,
+            y=y,
+            width=max(width - 0.8, 0.4),
+            height=band - 0.8,
+            rx=min(2.0, width / 4),
+            style=f"fill:{legend.fill(node)}",
+            fill_opacity=f"{strength:.2f}",
+            data_node=index,
+        )
+    )
+    if width > 64 and band >= 16:
+        # On a dark block of a numeric prediction ink would drown: the halo of class l keeps it readable.
+        text = node.test or node.prediction
+        parts.append(label(x + 6, y + band / 2 + 4, text, width - 12, 11, "s" if node.shares else "l"))
+    return element("g", "".join(parts))
+
+
+def _path_text(picture: Picture, index: int) -> str:
+    steps: list[str] = []
+    at = index
+    while at > 0:
+        node = picture.nodes[at]
+        if len(steps) == _MOST_STEPS:
+            steps.append("…")
+            break
+        steps.append(shorten(f"{picture.nodes[node.parent].test}: {node.branch}", 36))
+        at = node.parent
+    share = percent_text(picture.nodes[index].rows / picture.nodes[0].rows) if picture.nodes[0].rows else ""
+    return " → ".join([*reversed(steps), f"{describe(picture, picture.nodes[index])} ({share} of all)"])
+
+
+def _joined(slivers: list[tuple[int, float, float]], band: float) -> list[str]:
+    """Blocks too narrow to see, merged where they touch, in a neutral grey."""
+    runs: list[list[float]] = []
+    for depth, x, width in sorted(slivers):
+        if runs and runs[-1][0] == depth and x - (runs[-1][1] + runs[-1][2]) < 0.6:
+            runs[-1][2] = x + width - runs[-1][1]
+        else:
+            runs.append([depth, x, width])
+    return [
+        element("rect", x=x, y=depth * band, width=max(width, 0.4), height=band - 0.8,
+                style="fill:var(--hb-other)", fill_opacity=0.6)
+        for depth, x, width in runs
+    ]  # fmt: skip

@@ -1,0 +1,147 @@
+"""What one box of the tree shows: the question or the answer, the distribution, how many rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from . import palette
+from .records import Picture, PictureNode
+from .svg import element, label, text_line
+from .text import count_text, escape, number_text, percent_text, shorten_test
+
+BOX_HEIGHT = 60.0
+_PAD = 10.0
+_BAR = 8.0
+
+
+@dataclass(frozen=True)
+class Legend:
+    """Which colour each class has in one picture, and the range of a regression's means."""
+
+    ranks: tuple[int, ...]
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, picture: Picture) -> Legend:
+        """Classes keep their order while each has a look of its own; else the most frequent come first."""
+        order = list(range(len(picture.classes)))
+        if len(order) > palette.N_DISTINCT:
+            shares = dict(picture.nodes[0].shares)
+            order.sort(key=lambda index: (-shares.get(index, 0.0), index))
+        ranks = [0] * len(order)
+        for rank, index in enumerate(order):
+            ranks[index] = rank
+        return cls(tuple(ranks), *picture.range)
+
+    def fill(self, node: PictureNode) -> str:
+        """The colour of a node's prediction."""
+        if node.shares:
+            best = max(node.shares, key=lambda pair: (pair[1], -pair[0]))
+            return palette.class_fill(best[0], self.ranks[best[0]])
+        return palette.step_fill(self.position(node.means[0])) if node.means else "var(--hb-other)"
+
+    def position(self, value: float) -> float:
+        return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+
+
+def draw_box(picture: Picture, index: int, legend: Legend, x: float, y: float, width: float) -> str:
+    """One node with its upper left corner at x, y."""
+    node = picture.nodes[index]
+    room = width - 2 * _PAD
+    fill = legend.fill(node)
+    parts = [element("title", escape(describe(picture, node))), _card(node, fill, x, y, width)]
+    if node.test:
+        shown = shorten_test(node.test, room / 12 / 1.1)
+        parts.append(text_line(x + _PAD, y + 19, shown, node.test, "t"))
+    else:
+        parts.append(label(x + _PAD, y + 19, node.prediction, room))
+    parts.append(_bar(picture, node, legend, x + _PAD, y + 27, room))
+    parts.append(label(x + _PAD, y + 50, _small_line(node), room, 11, "s"))
+    return element("g", "".join(parts), data_node=index)
+
+
+def describe(picture: Picture, node: PictureNode) -> str:
+    """The node as a sentence, for tooltips and for those who hear the picture."""
+    asks = f"asks {node.test}" if node.test else f"leaf: {node.prediction}"
+    if node.shares:
+        ordered = sorted(node.shares, key=lambda pair: -pair[1])[:6]
+        spread = ", ".join(f"{picture.classes[index]} {percent_text(share)}" for index, share in ordered)
+    else:
+        spread = ", ".join(
+            f"mean {name} {number_text(mean)}"
+            for name, mean in zip(picture.targets, node.means, strict=False)
+        )
+    missing = "; missing and never seen values arrive here" if node.takes_missing else ""
+    return f"{asks}; {count_text(node.rows)} rows: {spread}{missing}"
+
+
+def _card(node: PictureNode, fill: str, x: float, y: float, width: float) -> str:
+    card = element("rect", x=x, y=y, width=width, height=BOX_HEIGHT, rx=7, class_="b")
+    if node.test:
+        return card
+    tint = element(
+        "rect",
+        x=x,
+        y=y,
+        width=width,
+        height=BOX_HEIGHT,
+        rx=7,
+        style=f"fill:{fill};stroke:{fill}",
+        fill_opacity=0.13,
+    )
+    return card + tint
+
+
+def _small_line(node: PictureNode) -> str:
+    rows = f"n = {count_text(node.rows)}"
+    if node.shares:
+        best = max(share for _, share in node.shares)
+        return (
+            f"{rows} · {percent_text(best)} {node.prediction}"
+            if node.test
+            else f"{rows} · {percent_text(best)}"
+        )
+    if node.test and node.means:
+        return f"{rows} · mean {number_text(node.means[0])}"
+    return f"{rows} · ± {number_text(node.spread)}" if len(node.means) == 1 else rows
+
+
+def _bar(picture: Picture, node: PictureNode, legend: Legend, x: float, y: float, width: float) -> str:
+    return _class_bar(node, legend, x, y, width) if node.shares else _mean_track(node, legend, x, y, width)
+
+
+def _class_bar(node: PictureNode, legend: Legend, x: float, y: float, width: float) -> str:
+    parts = [element("rect", x=x, y=y, width=width, height=_BAR, class_="k")]
+    at = x
+    for index, share in sorted(node.shares, key=lambda pair: pair[0]):
+        fill = palette.class_fill(index, legend.ranks[index])
+        parts.append(element("rect", x=at, y=y, width=width * share, height=_BAR, style=f"fill:{fill}"))
+        at += width * share
+    return "".join(parts)
+
+
+def _mean_track(node: PictureNode, legend: Legend, x: float, y: float, width: float) -> str:
+    """Where the mean lies between all means of the tree, with one standard deviation to both sides."""
+    parts = [element("rect", x=x, y=y, width=width, height=_BAR, rx=4, class_="k")]
+    if node.means:
+        centre = legend.position(node.means[0])
+        half = node.spread / (legend.high - legend.low) if legend.high > legend.low else 0.0
+        low, high = max(0.0, centre - half), min(1.0, centre + half)
+        fill = legend.fill(node)
+        band: dict[str, Any] = {
+            "x": x + low * width,
+            "y": y + 2,
+            "width": max(1.0, (high - low) * width),
+            "height": _BAR - 4,
+        }
+        parts.append(element("rect", **band, rx=2, style=f"fill:{fill}", fill_opacity=0.55))
+        dot: dict[str, Any] = {
+            "cx": x + 4 + centre * (width - 8),
+            "cy": y + _BAR / 2,
+            "r": 5.0,
+            "stroke_width": 1.5,
+        }
+        parts.append(element("circle", **dot, style=f"fill:{fill};stroke:var(--hb-card)"))
+    return "".join(parts)

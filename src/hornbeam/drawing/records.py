@@ -1,0 +1,54 @@
+"""The plain records that every picture is drawn from: a node, and the tree it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PictureNode:
+    """One node as a reader sees it; texts are raw and are escaped and shortened when drawn."""
+
+    parent: int
+    depth: int
+    children: tuple[int, ...]
+    branch: str
+    """What leads here from the parent: "yes", "no" or category labels; empty at the root."""
+    takes_missing: bool
+    """Whether missing and never seen values arrive here from the parent."""
+    test: str
+    """The question asked here; empty at a leaf."""
+    rows: float
+    prediction: str
+    shares: tuple[tuple[int, float], ...] = ()
+    """Classification: (class index, share of the rows), without zeros."""
+    means: tuple[float, ...] = ()
+    spread: float = 0.0
+    """Regression: standard deviation of the first target at the node."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A tree ready to be drawn: node 0 is the root, a parent stands before its children."""
+
+    nodes: tuple[PictureNode, ...]
+    classes: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        return max(node.depth for node in self.nodes)
+
+    @property
+    def leaves_below(self) -> tuple[int, ...]:
+        """Leaves of the subtree of each node (1 at a leaf)."""
+        counts = [0 if node.children else 1 for node in self.nodes]
+        for index in range(len(self.nodes) - 1, 0, -1):
+            counts[self.nodes[index].parent] += counts[index]
+        return tuple(counts)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest mean of the first target (regression)."""
+        means = [node.means[0] for node in self.nodes if node.means]
+        return (min(means), max(means)) if means else (0.0, 0.0)

@@ -1,0 +1,31 @@
+"""The error family: one line saying what was given, what is allowed, what to do; and the exit code."""
+
+from typing import ClassVar
+
+
+class HornbeamError(ValueError):
+    """Base of every error that Hornbeam raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(HornbeamError):
+    """An option, a parameter or a combination of them that means nothing."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class DataError(HornbeamError):
+    """Data that was read and is refused."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class DataTypeError(DataError, TypeError):
+    """Data of a type that can never become a table; scikit-learn's suite expects a TypeError here."""
+
+
+class StorageError(HornbeamError):
+    """A file that cannot be opened, read or written."""
+
+    exit_code: ClassVar[int] = 4

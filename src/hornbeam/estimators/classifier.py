@@ -1,0 +1,131 @@
+"""The decision tree for classes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
+
+from hornbeam.errors import DataError
+from hornbeam.growth import ClassTarget
+from hornbeam.table import check_same_length, encode_classes, from_data
+
+from .base import TreeEstimator, threads_of
+
+
+class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+    """One decision tree that predicts a class, grown exactly and deterministically.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "gain_ratio"}, default="gini"
+        What a test is chosen by; "log_loss" is another name of "entropy".
+    nominal : {"subset", "value", "multiway"}, default="subset"
+        Tests on nominal attributes: one of a set, one value, or a branch for each value.
+    nominal_features : "from_dtype" or list of names or positions, default="from_dtype"
+        Columns whose values are labels besides those whose type says so.
+    max_depth : int or None, default=None
+        The most tests on a path.
+    min_samples_split : int or float, default=2
+        Rows that a node needs to be split; a float is a share of all rows.
+    min_samples_leaf : int or float, default=1
+        Rows that every branch needs; a float is a share of all rows.
+    min_impurity_decrease : float, default=0.0
+        A node is split only if that lowers the impurity of the tree by this much.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's sake: growing makes no random choice.
+    n_jobs : int or None, default=None
+        Threads; the tree never depends on them. None is one, -1 all processors.
+
+    Attributes
+    ----------
+    tree_ : hornbeam.Tree
+        The immutable tree: text, JSON, digest.
+    classes_ : ndarray
+        The class labels, sorted.
+    n_classes_, n_features_in_, n_outputs_ : int
+    feature_names_in_ : ndarray of str
+        Only if X has column names.
+    feature_importances_ : ndarray
+    schema_ : Schema
+        Names, kinds and categories of the attributes.
+    """
+
+    classes_: NDArray[Any]
+    n_classes_: int
+    n_outputs_: int
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        nominal: str = "subset",
+        nominal_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.nominal = nominal
+        self.nominal_features = nominal_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the tree from a table X and the class y of each of its rows."""
+        parameters = self._checked("classification")
+        self._require_target(y)
+        table = from_data(X, nominal_features=self.nominal_features)
+        codes, classes = encode_classes(one_column(y, type(self).__name__))
+        check_same_length(table.n_rows, len(codes))
+        self._grow(table, ClassTarget(codes, classes), parameters)
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        self.n_outputs_ = 1
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row: the most frequent one in its leaf, among equals the first."""
+        tree, table = self._conform(X)
+        codes = tree.predict_codes(table, threads_of(self.n_jobs))
+        labels: NDArray[Any] = self.classes_.take(codes)
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of each class in the leaf of each row, in the order of `classes_`."""
+        tree, table = self._conform(X)
+        return tree.predict_shares(table, threads_of(self.n_jobs))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The natural logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+def one_column(y: Any, estimator: str) -> Any:
+    """The labels as one column; a table of one column is taken with a warning, of several refused."""
+    shape = getattr(y, "shape", None)
+    if shape is None or len(shape) < 2:
+        return y
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Use y.ravel() or a single column.",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        return np.asarray(y)[:, 0]
+    raise DataError(
+        f"y has shape {tuple(shape)}; {estimator} predicts one class: fit a tree for each column, "
+        "for instance with sklearn.multioutput.MultiOutputClassifier"
+    )

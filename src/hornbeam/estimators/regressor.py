@@ -1,0 +1,97 @@
+"""The decision tree for numbers, one or several at once."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from hornbeam.growth import NumericTarget
+from hornbeam.table import check_same_length, encode_targets, from_data
+
+from .base import TreeEstimator, threads_of
+
+
+class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
+    """One decision tree that predicts one or several numbers, grown exactly and deterministically.
+
+    Parameters
+    ----------
+    criterion : {"variance"}, default="variance"
+        What a test is chosen by, summed over targets; "squared_error" is another name of it.
+    nominal, nominal_features, max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease,
+    random_state, n_jobs
+        As in `TreeClassifier`.
+
+    Attributes
+    ----------
+    tree_ : hornbeam.Tree
+        The immutable tree: text, JSON, digest.
+    n_features_in_, n_outputs_ : int
+    feature_names_in_ : ndarray of str
+        Only if X has column names.
+    feature_importances_ : ndarray
+    schema_ : Schema
+        Names, kinds and categories of the attributes.
+    """
+
+    n_outputs_: int
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "variance",
+        nominal: str = "subset",
+        nominal_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.nominal = nominal
+        self.nominal_features = nominal_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the tree from a table X and the number, or row of numbers, y of each of its rows."""
+        parameters = self._checked("regression")
+        self._require_target(y)
+        table = from_data(X, nominal_features=self.nominal_features)
+        values = encode_targets(y)
+        check_same_length(table.n_rows, len(values))
+        self._grow(table, NumericTarget(values, target_names(y, values.shape[1])), parameters)
+        self.n_outputs_ = values.shape[1]
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The mean of each target in the leaf of each row."""
+        tree, table = self._conform(X)
+        means = tree.predict_means(table, threads_of(self.n_jobs))
+        return means[:, 0] if self.n_outputs_ == 1 else means
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def target_names(y: Any, count: int) -> tuple[str, ...]:
+    """The names of the targets' columns where they have any, else y or y0, y1, ..."""
+    names = getattr(y, "columns", None)
+    if names is None:
+        names = getattr(y, "column_names", None)
+    if names is None and isinstance(getattr(y, "name", None), str):
+        names = [y.name]
+    if names is not None and len(names) == count and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    return ("y",) if count == 1 else tuple(f"y{index}" for index in range(count))

@@ -1,0 +1,139 @@
+"""Saving and loading: an estimator as a plain document, rebuilt by name, never by an import path."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from hornbeam.errors import DataError, UsageError
+from hornbeam.model import Tree, read_document, write_document
+
+CLASSIFIER, REGRESSOR = "TreeClassifier", "TreeRegressor"
+_KNOWN = (CLASSIFIER, REGRESSOR)
+_PARAMETERS = frozenset(
+    (
+        "criterion",
+        "nominal",
+        "nominal_features",
+        "max_depth",
+        "min_samples_split",
+        "min_samples_leaf",
+        "min_impurity_decrease",
+        "random_state",
+        "n_jobs",
+    )
+)
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """What a model file holds: estimator, parameters, tree. Reading one needs no scikit-learn."""
+
+    estimator: str
+    parameters: dict[str, Any]
+    tree: Tree
+    notes: dict[str, Any]
+    """What else the writer wanted to keep: plain JSON, shown and never interpreted."""
+
+    @property
+    def is_classifier(self) -> bool:
+        return self.estimator == CLASSIFIER
+
+
+def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
+    """Write a model file; the old file stays whole until the new one is safe."""
+    write_document(path, payload_of(model))
+
+
+def payload_of(model: StoredModel) -> dict[str, Any]:
+    """The plain document of a model."""
+    return {
+        "estimator": model.estimator,
+        "parameters": {name: _finite(value) for name, value in model.parameters.items()},
+        "tree": model.tree.to_record(),
+        "notes": model.notes,
+    }
+
+
+def _finite(value: Any) -> Any:
+    """Infinity has no JSON number; the largest double says the same of every threshold."""
+    return sys.float_info.max if value == float("inf") else value
+
+
+def read_model(path: str | os.PathLike[str]) -> StoredModel:
+    """Read a model file; DataError in one line where it holds anything but a known model."""
+    payload = read_document(path)
+    if set(payload) != {"estimator", "parameters", "tree", "notes"}:
+        raise _refused(path, f"it has the entries {', '.join(sorted(map(str, payload))[:6])}")
+    name, parameters, notes = payload["estimator"], payload["parameters"], payload["notes"]
+    if name not in _KNOWN:
+        raise _refused(path, f"its estimator {str(name)[:40]!r} is none of {', '.join(_KNOWN)}")
+    if not isinstance(parameters, dict) or set(parameters) - _PARAMETERS or not isinstance(notes, dict):
+        raise _refused(path, "its parameters are not those of a tree")
+    if not all(_is_plain(value) for value in parameters.values()):
+        raise _refused(path, "a parameter is neither text, a number nor a list of them")
+    tree = Tree.from_record(payload["tree"])
+    if (tree.classes is not None) != (name == CLASSIFIER):
+        raise _refused(path, f"its tree is not that of a {name}")
+    return StoredModel(name, parameters, tree, notes)
+
+
+def _refused(path: str | os.PathLike[str], why: str) -> DataError:
+    return DataError(
+        f"{os.fspath(path)!r} is not a model that this version reads: {why}; save it again with hornbeam.save"
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(entry, (str, int)) for entry in value)
+    return value is None or isinstance(value, (str, int, float))
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a fitted estimator as a file that holds data only and cannot execute code (docs/model-file.md)."""
+    from .base import TreeEstimator
+
+    name = type(model).__name__
+    if not isinstance(model, TreeEstimator) or name not in _KNOWN:
+        raise UsageError(
+            f"save takes a fitted {' or '.join(_KNOWN)}; given is a {name} (save a pipeline's tree alone)"
+        )
+    parameters = {key: _plain(key, value) for key, value in model.get_params(deep=False).items()}
+    write_model(path, StoredModel(name, parameters, model._fitted(), {}))
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A parameter as JSON keeps it; a random generator has no plain form and growing never uses it."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (tuple, set, frozenset)):
+        value = sorted(value) if not isinstance(value, tuple) else list(value)
+    if name == "random_state" and not isinstance(value, int):
+        return None
+    return value
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The fitted estimator that `save` wrote."""
+    import numpy as np
+
+    stored = read_model(path)
+    if stored.is_classifier:
+        from .classifier import TreeClassifier as Estimator
+    else:
+        from .regressor import TreeRegressor as Estimator
+    model = Estimator(**stored.parameters)
+    tree = stored.tree
+    model.tree_ = tree
+    model.n_features_in_ = len(tree.schema)
+    if tree.schema.named:
+        model.feature_names_in_ = np.array(tree.schema.names, dtype=object)
+    if tree.classes is not None:
+        text = isinstance(tree.classes[0], str)
+        model.classes_ = np.array(tree.classes, dtype=object if text else None)
+        model.n_classes_ = len(tree.classes)
+    model.n_outputs_ = 1 if tree.classes is not None else tree.n_targets
+    return model

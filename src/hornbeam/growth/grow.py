@@ -1,0 +1,122 @@
+"""The face of the native grower: one call grows the trees of one or many training sets of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.errors import DataError, UsageError
+from hornbeam.growth.parameters import Engine, Parameters
+from hornbeam.model import Tree
+from hornbeam.table import Table
+
+MAX_CLASSES = 2**16
+MAX_TARGET = 1e100  # squares of sums stay finite
+MAX_CATEGORY_CLASSES = 2**28  # categories of a column times classes: the counts of one node
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTarget:
+    """The class of each row, as a code into `labels`."""
+
+    codes: npt.NDArray[np.int32]
+    labels: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class NumericTarget:
+    """The numeric targets of each row, [rows, targets]."""
+
+    values: npt.NDArray[np.float64]
+    names: tuple[str, ...]
+
+
+Target = ClassTarget | NumericTarget
+
+
+def grow_tree(
+    table: Table, target: Target, parameters: Parameters, *, threads: int = 1, engine: Engine | None = None
+) -> Tree:
+    """The tree of all rows."""
+    forest = _grow(table, target, parameters, None, threads, engine or Engine(), consume=True)
+    return _tree(forest, 0, table, target)
+
+
+def grow_forest(
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    multiplicity: npt.NDArray[np.uint8],
+    *,
+    threads: int = 1,
+    engine: Engine | None = None,
+) -> list[Tree]:
+    """The trees of several training sets, grown together: `multiplicity[row, set]` says how often a row counts."""
+    forest = _grow(table, target, parameters, multiplicity, threads, engine or Engine(), consume=True)
+    return [_tree(forest, i, table, target) for i in range(forest.n_sets)]
+
+
+def _tree(forest: _core.Forest, i: int, table: Table, target: Target) -> Tree:
+    if isinstance(target, ClassTarget):
+        return Tree.trusted(table.schema, forest.tree(i), classes=target.labels.tolist())
+    return Tree.trusted(table.schema, forest.tree(i), targets=target.names)
+
+
+def _grow(
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    multiplicity: npt.NDArray[np.uint8] | None,
+    threads: int,
+    engine: Engine,
+    consume: bool,
+) -> _core.Forest:
+    values, n_classes = _native_target(table, target)
+    if engine.kernels != "auto" and engine.kernels not in _core.kernels():
+        raise UsageError(
+            f"kernels {engine.kernels!r} are not available here; use one of auto, {', '.join(_core.kernels())}"
+        )
+    if multiplicity is not None and (multiplicity.sum(axis=0, dtype=np.int64) == 0).any():
+        raise DataError("a training set has no rows; every set needs at least one")
+    encoded = _core.encode(table.native(), table.n_rows, threads)
+    return _core.grow(
+        encoded,
+        values,
+        n_classes,
+        criterion=parameters.criterion,
+        nominal=parameters.nominal,
+        max_depth=-1 if parameters.max_depth is None else parameters.max_depth,
+        min_samples_split=parameters.min_samples_split,
+        min_samples_leaf=parameters.min_samples_leaf,
+        min_impurity_decrease=parameters.min_impurity_decrease,
+        multiplicity=multiplicity,
+        threads=threads,
+        kernels=engine.kernels,
+        accelerate=engine.accelerate,
+        consume=consume,
+    )
+
+
+def _native_target(table: Table, target: Target) -> tuple[npt.NDArray[Any], int]:
+    if isinstance(target, NumericTarget):
+        values = np.ascontiguousarray(target.values)
+        largest = float(np.abs(values).max(initial=0.0))
+        if largest > MAX_TARGET:
+            raise DataError(f"the target reaches {largest:g}; up to {MAX_TARGET:g} is allowed, so rescale it")
+        return values, 0
+    n_classes = len(target.labels)
+    if n_classes > MAX_CLASSES:
+        raise DataError(
+            f"the target has {n_classes} classes; up to {MAX_CLASSES} are allowed, so is it a number (TreeRegressor)?"
+        )
+    for attribute in table.schema.attributes:
+        if len(attribute.labels) * n_classes > MAX_CATEGORY_CLASSES:
+            raise DataError(
+                f"attribute {attribute.name!r} has {len(attribute.labels)} categories for {n_classes} classes; "
+                f"categories times classes may reach {MAX_CATEGORY_CLASSES}: leave it out or merge categories"
+            )
+    return target.codes.astype(np.uint16), n_classes

@@ -1,0 +1,89 @@
+"""What a growth is told: the user's parameters, checked, and the switches of the engine."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from hornbeam.errors import UsageError
+
+Task = Literal["classification", "regression"]
+
+CRITERIA: dict[str, tuple[str, ...]] = {
+    "classification": ("gini", "entropy", "gain_ratio"),
+    "regression": ("variance",),
+}
+ALIASES = {"log_loss": "entropy", "squared_error": "variance"}
+NOMINAL = ("subset", "value", "multiway")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """How a tree is grown. Sizes count rows; a float is a fraction of the training set."""
+
+    criterion: str = "gini"
+    nominal: str = "subset"
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    min_impurity_decrease: float = 0.0
+
+    def checked(self, task: str) -> Parameters:
+        """The same parameters in plain types and by their own names; UsageError where one means nothing."""
+        criterion = ALIASES.get(self.criterion, self.criterion) if isinstance(self.criterion, str) else self.criterion
+        _one_of("criterion", criterion, CRITERIA[task], f" for {task}")
+        _one_of("nominal", self.nominal, NOMINAL)
+        return replace(
+            self,
+            criterion=criterion,
+            max_depth=None if self.max_depth is None else _whole("max_depth", self.max_depth, 1),
+            min_samples_split=_size("min_samples_split", self.min_samples_split, 2, 1.0),
+            min_samples_leaf=_size("min_samples_leaf", self.min_samples_leaf, 1, 0.5),
+            min_impurity_decrease=_not_negative("min_impurity_decrease", self.min_impurity_decrease),
+        )
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Switches that never change a tree: which kernels run, and whether the fast scans are used at all.
+
+    HORNBEAM_KERNELS names the kernels for a whole process: auto, plain, avx2 or avx512.
+    """
+
+    kernels: str = field(default_factory=lambda: os.environ.get("HORNBEAM_KERNELS", "auto"))
+    accelerate: bool = True
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "") -> None:
+    if value not in allowed:
+        listed = ", ".join(repr(word) for word in allowed)
+        raise UsageError(f"{name}={value!r}{context}: use one of {listed}")
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if not _is_number(value, numbers.Integral) or value < least:
+        raise UsageError(f"{name}={value!r}: a whole number from {least} is allowed, or None for no limit")
+    return int(value)
+
+
+def _size(name: str, value: Any, least: int, most_fraction: float) -> int | float:
+    if _is_number(value, numbers.Integral) and value >= least:
+        return int(value)
+    if _is_number(value, numbers.Real) and not _is_number(value, numbers.Integral) and 0.0 < value <= most_fraction:
+        return float(value)
+    raise UsageError(
+        f"{name}={value!r}: a whole number from {least} (rows) or a fraction above 0 up to {most_fraction} is allowed"
+    )
+
+
+def _not_negative(name: str, value: Any) -> float:
+    if not _is_number(value, numbers.Real) or math.isnan(value) or value < 0:
+        raise UsageError(f"{name}={value!r}: a number from 0 is allowed")
+    return float(value)

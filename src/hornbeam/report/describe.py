@@ -1,0 +1,40 @@
+"""What the columns of a table hold, in a few words each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hornbeam.drawing.text import number_text
+from hornbeam.table import Attribute, Column, Table
+
+from .records import ColumnSummary
+
+
+def describe_columns(
+    table: Table, importances: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[ColumnSummary, ...]:
+    """A line for every attribute of the table."""
+    attributes = zip(table.schema.attributes, table.columns, importances.tolist(), strict=True)
+    return tuple(_summary(attribute, column, importance) for attribute, column, importance in attributes)
+
+
+def _summary(attribute: Attribute, column: Column, importance: float) -> ColumnSummary:
+    if column.kind == "nominal":
+        missing = int(np.count_nonzero(column.values < 0))
+        known = np.bincount(column.values[column.values >= 0], minlength=len(attribute.labels))
+        order = np.argsort(-known, kind="stable")[:4].tolist()
+        names = ", ".join(attribute.labels[code] for code in order)
+        kind = f"nominal, {len(attribute.labels)} labels"
+        return ColumnSummary(attribute.name, kind, missing, names or "all missing", importance)
+    if column.kind == "float":
+        known = column.values[~np.isnan(column.values)]
+        missing = len(column.values) - len(known)
+        values = f"{number_text(known.min())} to {number_text(known.max())}" if len(known) else "all missing"
+        return ColumnSummary(attribute.name, "numeric", missing, values, importance)
+    known = column.values if column.missing is None else column.values[column.missing == 0]
+    missing = len(column.values) - len(known)
+    values = (
+        f"{attribute.format(known.min())} to {attribute.format(known.max())}" if len(known) else "all missing"
+    )
+    kind = "numeric" if attribute.type in ("int64", "uint64") else attribute.type.partition(":")[0]
+    return ColumnSummary(attribute.name, kind, missing, values, importance)

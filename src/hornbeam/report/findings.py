@@ -1,0 +1,162 @@
+"""The second half of the page: what decides, where it errs, the tree as text, the data, how to repeat it."""
+
+from __future__ import annotations
+
+from hornbeam.drawing.text import clean, count_text, escape, number_text, percent_text, shorten
+
+from .html import cell, section, table, tag
+from .overview import rows_scored
+from .records import ColumnSummary, Errors, Points, Study
+
+_MOST_MATRIX = 12
+_MOST_BARS = 12
+_MOST_COLUMNS = 200
+_MOST_TEXT_LINES = 2000
+
+
+def importance_section(study: Study) -> str:
+    """How much of the impurity decrease each attribute brings."""
+    used = sorted((c for c in study.columns if c.importance > 0), key=lambda column: -column.importance)
+    if not used:
+        return section("What decides", "No attribute: the tree is a single leaf.")
+    bars = "".join(_bar(column, used[0].importance) for column in used[:_MOST_BARS])
+    more = f"and {len(used) - _MOST_BARS} more" if len(used) > _MOST_BARS else ""
+    hint = "Share of the decrease of impurity that the tests on an attribute bring on the training rows."
+    return section(
+        "What decides", hint, tag("div", bars, class_="bars"), tag("p", more, class_="hint") if more else ""
+    )
+
+
+def _bar(column: ColumnSummary, most: float) -> str:
+    return (
+        tag("div", escape(column.name), class_="n", title=column.name)
+        + tag("div", class_="b", style=f"width:{column.importance / most * 100:.1f}%")
+        + tag("div", escape(percent_text(column.importance)), class_="v")
+    )
+
+
+def error_section(study: Study) -> str:
+    """Where the tree errs: a table of classes, or actual against predicted values."""
+    where = f"{rows_scored(study.score)} rows"
+    if study.errors is not None and len(study.errors.classes) <= _MOST_MATRIX:
+        hint = f"Lines are the true classes, columns the answers of the tree ({where})."
+        return section("Where it errs", hint, _matrix(study.errors))
+    if study.errors is not None:
+        return section("Where it errs", f"The most frequent mistakes on {where}.", _confusions(study.errors))
+    if study.points is not None and study.points.pairs:
+        hint = f"Each dot is a row ({where}); on the dotted line the answer is exact."
+        return section("Where it errs", hint, tag("div", _scatter(study.points), class_="fit"))
+    return ""
+
+
+def _matrix(errors: Errors) -> str:
+    names = [tag("th", escape(shorten(name, 12)), scope="col", title=name) for name in errors.classes]
+    lines = []
+    for index, (name, row) in enumerate(zip(errors.classes, errors.counts, strict=True)):
+        total = max(1, sum(row))
+        cells = [_count(count, count / total, index == column) for column, count in enumerate(row)]
+        side = tag("th", escape(shorten(name, 14)), scope="row", class_="side", title=name)
+        lines.append(tag("tr", side, *cells))
+    return table(tag("tr", tag("th"), *names), *lines, class_="matrix")
+
+
+def _count(count: int, share: float, right: bool) -> str:
+    colour = "var(--hb-accent)" if right else "var(--hb-c5)"
+    shade = tag("i", style=f"background:{colour};opacity:{0.12 + 0.5 * share:.2f}") if count else ""
+    return tag("td", shade, tag("span", escape(count_text(count))))
+
+
+def _confusions(errors: Errors) -> str:
+    """For many classes the most frequent mistakes say more than a large table."""
+    wrong = [
+        (count, i, j)
+        for i, row in enumerate(errors.counts)
+        for j, count in enumerate(row)
+        if i != j and count
+    ]
+    wrong.sort(key=lambda entry: (-entry[0], entry[1], entry[2]))
+    header = tag("tr", tag("th", "true class"), tag("th", "answer"), tag("th", "rows", class_="r"))
+    lines = [
+        tag("tr", cell(errors.classes[i]), cell(errors.classes[j]), cell(count_text(count), right=True))
+        for count, i, j in wrong[:10]
+    ]
+    return table(header, *lines)
+
+
+def _scatter(points: Points) -> str:
+    size, pad = 360, 34
+    values = [value for pair in points.pairs for value in pair]
+    low, high = min(values), max(values)
+    span, end = (high - low) or 1.0, size - pad
+
+    def at(value: float) -> float:
+        return (value - low) / span * (size - 2 * pad)
+
+    dots = "".join(f'<circle cx="{pad + at(x):.1f}" cy="{end - at(y):.1f}" r="3"/>' for x, y in points.pairs)
+    cloud = tag("g", dots, style="fill:var(--hb-c0)", fill_opacity=".35")
+    axes = f'<path d="M{pad} {pad}V{end}H{end}" class="e"/><path d="M{pad} {end}L{end} {pad}" class="m"/>'
+    texts = (
+        tag("text", escape(number_text(low)), class_="s", x=str(pad), y=str(end + 18))
+        + tag("text", escape(number_text(high)), class_="s", x=str(end), y=str(end + 18), text_anchor="end")
+        + tag("text", "actual", class_="s", x=str(size // 2), y=str(end + 18), text_anchor="middle")
+        + tag("text", "predicted", class_="s", x=str(pad), y=str(pad - 10))
+    )
+    title = tag("title", f"Actual against predicted {escape(points.target)}")
+    frame = {"class_": "hb", "role": "img", "viewBox": f"0 0 {size} {size}", "style": "max-width:460px"}
+    return tag("svg", title, axes, texts, cloud, **frame)
+
+
+def text_section(study: Study) -> str:
+    """The tree as text: the alternative to the picture."""
+    lines = study.text.rstrip("\n").split("\n")
+    shown = [escape(clean(line)) for line in lines[:_MOST_TEXT_LINES]]
+    if len(lines) > _MOST_TEXT_LINES:
+        shown.append(f"… {len(lines) - _MOST_TEXT_LINES} more lines")
+    body = tag(
+        "details", tag("summary", f"{len(lines)} lines"), tag("pre", "\n".join(shown)), open=len(lines) <= 60
+    )
+    return section("The tree as text", "", body, class_="long")
+
+
+def data_section(study: Study) -> str:
+    """What the attributes hold."""
+    names = ("attribute", "kind", "missing", "values", "importance")
+    header = tag("tr", *(cell(name, right=name in ("missing", "importance"), name="th") for name in names))
+    lines = [_column(column, study.rows) for column in study.columns[:_MOST_COLUMNS]]
+    left = len(study.columns) - _MOST_COLUMNS
+    more = tag("p", f"and {left} more attributes", class_="hint") if left > 0 else ""
+    size = f"{count_text(study.rows)} training rows, {len(study.columns)} attributes"
+    hint = f"{size}; the target is {study.target}."
+    body = tag(
+        "details", tag("summary", "attributes"), table(header, *lines), more, open=len(study.columns) <= 16
+    )
+    return section("The data", hint, body, class_="long")
+
+
+def _column(column: ColumnSummary, rows: int) -> str:
+    missing = (
+        f"{count_text(column.missing)} ({percent_text(column.missing / rows)})" if column.missing else ""
+    )
+    importance = percent_text(column.importance) if column.importance else ""
+    return tag(
+        "tr",
+        cell(column.name),
+        cell(column.kind),
+        cell(missing, right=True),
+        cell(shorten(column.values, 70)),
+        cell(importance, right=True),
+    )
+
+
+def repeat_section(study: Study) -> str:
+    """Everything needed to grow the same tree again."""
+    entries = (
+        ("version", f"hornbeam {study.version}"),
+        ("seed", "none: no random choice was made" if study.seed is None else str(study.seed)),
+        ("parameters", ", ".join(f"{name}={value!r}" for name, value in study.parameters.items())),
+        ("data", f"{study.data_name} sha256:{study.data_hash}" if study.data_hash else study.data_name),
+        ("tree digest", study.digest),
+    )
+    listed = [tag("dt", name) + tag("dd", tag("code", escape(value))) for name, value in entries if value]
+    line = tag("pre", escape(study.command), class_="run") if study.command else ""
+    return section("Reproduce", "", line, tag("dl", *listed, class_="meta"))

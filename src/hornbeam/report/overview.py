@@ -1,0 +1,181 @@
+"""The first half of the page: the result in a sentence, its figures, the pictures, the questions."""
+
+from __future__ import annotations
+
+from hornbeam.drawing import Picture, draw_icicle, draw_tree
+from hornbeam.drawing.text import count_text, escape, number_text
+
+from .html import section, tag
+from .records import Score, Study
+
+_MOST_BOXES = 90
+_EASY_BOXES = 19
+_LEAF = (
+    '<svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true">'
+    '<path d="M12 2C6 6 4 10 4 14a8 8 0 0 0 16 0c0-4-2-8-8-12z" style="fill:var(--hb-accent)"/>'
+    '<path d="M12 22V8m0 12l5-5m-5 2l-4-4m4 1l3-3" style="stroke:var(--hb-card)" '
+    'stroke-width="1.4" fill="none" stroke-linecap="round"/></svg>'
+)
+
+
+def heading(study: Study) -> str:
+    """The result in one sentence, and where it comes from."""
+    brand = tag("div", _LEAF, tag("span", "Hornbeam"), class_="brand")
+    return tag("header", brand, tag("h1", _headline(study)), tag("p", escape(_lead(study)), class_="lead"))
+
+
+def _headline(study: Study) -> str:
+    score = study.score
+    size = f"{count_text(study.n_leaves)} {'leaf' if study.n_leaves == 1 else 'leaves'}"
+    where = tag("span", f"{rows_scored(score)} rows", class_="whole")
+    if score.measure == "accuracy":
+        right = f"{count_text(round(score.value * score.rows))} of {count_text(score.rows)}"
+        return f"One tree with {escape(size)} is right on {tag('em', escape(right))} {where}"
+    explained = tag("em", escape(score_text(score.value) if score.value > 0 else "none"))
+    of = f"{explained} of the variance of {escape(study.target)}"
+    return f"One tree with {escape(size)} explains {of} on {where}"
+
+
+def rows_scored(score: Score) -> str:
+    """Which rows the score is of."""
+    return "held-out" if score.held_out else "training"
+
+
+def score_text(share: float) -> str:
+    """A score in percent with one decimal."""
+    return f"{share * 100:.1f}\u202f%"
+
+
+def _lead(study: Study) -> str:
+    data = f" of {study.data_name}" if study.data_name else ""
+    grown = f"Grown from {count_text(study.rows)} rows{data} to predict {study.target}"
+    deciding = f"{study.attributes_used} of {len(study.columns)} attributes decide."
+    if study.score.held_out:
+        return f"{grown}; scored on rows it never saw. {deciding}"
+    return f"{grown}; scored on the same rows, so expect less on new ones. {deciding}"
+
+
+def cards(study: Study) -> str:
+    """The figures at a glance."""
+    score = study.score
+    where = f"{rows_scored(score)} rows"
+    if score.measure == "accuracy":
+        meter = _meter(score.value, score.baseline)
+        first = _card(score_text(score.value), f"accuracy, {where}", meter)
+        second = _card(score_text(score.baseline), "by always giving the most common answer")
+    else:
+        first = _card(f"{score.value:.3f}", f"R², {where}", _meter(score.value, 0.0))
+        error = ", ".join(number_text(value, 3) for value in score.mean_absolute_error[:3])
+        second = _card(error, "mean absolute error")
+    size = _card(
+        count_text(study.n_leaves), f"{'leaf' if study.n_leaves == 1 else 'leaves'}, depth {study.depth}"
+    )
+    used = _card(str(study.attributes_used), f"of {len(study.columns)} attributes used")
+    return tag(
+        "div", first, second, size, used, _card(_duration(study.seconds), "to grow the tree"), class_="cards"
+    )
+
+
+def _card(figure: str, caption: str, more: str = "") -> str:
+    return tag("div", tag("b", escape(figure)), tag("span", escape(caption)), more, class_="card")
+
+
+def _meter(value: float, baseline: float) -> str:
+    filled = tag("i", style=f"width:{min(1.0, max(0.0, value)) * 100:.1f}%")
+    mark = tag("u", style=f"left:{baseline * 100:.1f}%") if 0 < baseline < 1 else ""
+    return tag("div", filled, mark, class_="meter", aria_hidden="true")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 0.1:
+        return f"{seconds * 1000:.1f} ms"
+    return f"{seconds:.2f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def tree_section(study: Study) -> str:
+    """The tree as boxes, with a choice of depths where it is deep; the choice works without script."""
+    depths = drawn_depths(study.picture)
+    start = first_depth(study.picture, depths)
+    inside = "the bar is how the rows there divide"
+    if study.task == "regression":
+        inside = "the dot is the mean there, its band one standard deviation"
+    hint = (
+        f"A box asks a question or gives an answer; {inside}; a branch is as thick as its share of the rows."
+    )
+    picks = [
+        f'<input class="pick" type="radio" name="depth" id="d{depth}"{" checked" if depth == start else ""}>'
+        for depth in depths
+    ]
+    labels = [
+        tag("label", "all" if depth >= study.picture.depth else str(depth), for_=f"d{depth}")
+        for depth in depths
+    ]
+    choice = tag("div", "levels shown", *labels, class_="depths") if len(depths) > 1 else ""
+    rules = tag("style", *(_depth_rule(depth) for depth in depths))
+    views = [
+        tag(
+            "div",
+            draw_tree(study.picture, depth, inline=True, title="The tree"),
+            class_=f"view v{depth} scroll",
+        )
+        for depth in depths
+    ]
+    return section("The tree", hint, rules, *picks, choice, *views)
+
+
+def _depth_rule(depth: int) -> str:
+    chosen = "background:var(--hb-ink);color:var(--hb-card);border-color:var(--hb-ink)"
+    picked = f"#d{depth}:checked"
+    return f"{picked}~.v{depth}{{display:block}}{picked}~.depths label[for=d{depth}]{{{chosen}}}"
+
+
+def first_depth(picture: Picture, depths: list[int]) -> int:
+    """The deepest choice that still is an easy picture."""
+    easy = [d for d in depths if sum(node.depth <= d for node in picture.nodes) <= _EASY_BOXES]
+    return easy[-1] if easy else depths[0]
+
+
+def drawn_depths(picture: Picture) -> list[int]:
+    """The depths worth drawing: from 2 down, while the picture keeps a readable number of boxes."""
+    by_depth = [0] * (picture.depth + 1)
+    for node in picture.nodes:
+        by_depth[node.depth] += 1
+    depths: list[int] = []
+    boxes = by_depth[0]
+    for depth in range(1, picture.depth + 1):
+        boxes += by_depth[depth]
+        if boxes > _MOST_BOXES and depths:
+            break
+        if depth >= 2 or depth == picture.depth:
+            depths.append(depth)
+    return depths[:6] or [picture.depth]
+
+
+def icicle_section(study: Study) -> str:
+    """The icicle, for trees that do not fit a picture of boxes."""
+    if study.n_leaves <= 12:
+        return ""
+    hint = (
+        "Every level is a band and every node as wide as its share of the rows; "
+        "strong colours are leaves. Hover for the path."
+    )
+    return section(
+        "The whole tree at a glance",
+        hint,
+        tag("div", draw_icicle(study.picture, inline=True), class_="scroll"),
+    )
+
+
+def ask_section() -> str:
+    """Room for the script to let a reader ask the tree about a row; hidden where no script runs."""
+    hint = "Change a value and see the answer and the path; it starts from a typical row."
+    fields = tag("div", class_="fields", id="ask-fields")
+    answer = tag("div", class_="answer", id="ask-answer", aria_live="polite")
+    return section(
+        "Ask the tree",
+        hint,
+        tag("div", fields, answer, class_="ask"),
+        id="ask",
+        class_="ask-section",
+        hidden=True,
+    )

@@ -1,0 +1,52 @@
+"""The one-file HTML page of a study: no outside links; for screen, paper, the dark, a phone, and programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from hornbeam.drawing import page_definitions
+from hornbeam.drawing.text import escape
+
+from . import findings, overview
+from .html import tag
+from .records import Study
+from .style import page_style, read_part
+
+
+def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
+    """The page as text; `ask` lets a reader question the tree in the page (see `questions_of`)."""
+    main = tag(
+        "main",
+        overview.heading(study),
+        overview.cards(study),
+        overview.tree_section(study),
+        overview.icicle_section(study),
+        overview.ask_section() if ask is not None else "",
+        tag("div", findings.importance_section(study), findings.error_section(study), class_="pair"),
+        findings.text_section(study),
+        findings.data_section(study),
+        findings.repeat_section(study),
+        tag("footer", f"Grown by Hornbeam {escape(study.version)}; this page needs no network."),
+    )
+    data = embed_json({"model": study.document, "ask": ask})
+    embedded = tag("script", data, type="application/json", id="hornbeam-data")
+    body = tag("body", page_definitions(), main, embedded, tag("script", read_part("page.js")))
+    return "<!doctype html>" + tag("html", _head(study), body, lang="en") + "\n"
+
+
+def _head(study: Study) -> str:
+    return tag(
+        "head",
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        tag("title", escape(study.title)),
+        tag("style", page_style()),
+    )
+
+
+def embed_json(content: object) -> str:
+    """JSON that cannot end its script element nor open a comment: < is written as an escape."""
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,56 @@
+"""Scores of a tree's answers: accuracy and R², each beside the best constant answer of the training rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .records import Errors, Points, Score
+
+_MOST_POINTS = 600
+
+
+def score_classes(
+    actual: NDArray[np.int32], answered: NDArray[np.int32], most_common: int, held_out: bool
+) -> Score:
+    """Share of right answers; the baseline always answers the training rows' most common class."""
+    right = float(np.mean(actual == answered))
+    baseline = float(np.mean(actual == most_common))
+    return Score("accuracy", right, baseline, len(actual), held_out)
+
+
+def count_errors(actual: NDArray[np.int32], answered: NDArray[np.int32], classes: tuple[str, ...]) -> Errors:
+    """The table of actual against answered classes."""
+    n = len(classes)
+    counts = np.bincount(actual.astype(np.int64) * n + answered, minlength=n * n).reshape(n, n)
+    return Errors(classes, tuple(tuple(int(c) for c in row) for row in counts))
+
+
+def score_numbers(
+    actual: NDArray[np.float64],
+    answered: NDArray[np.float64],
+    training_mean: NDArray[np.float64],
+    held_out: bool,
+) -> Score:
+    """R² (scikit-learn's, averaged over targets); the baseline always answers the training rows' mean."""
+    error = np.abs(actual - answered).mean(axis=0)
+    constant = np.broadcast_to(training_mean, actual.shape)
+    return Score(
+        "r2", r2(actual, answered), r2(actual, constant), len(actual), held_out, tuple(map(float, error))
+    )
+
+
+def r2(actual: NDArray[np.float64], answered: NDArray[np.float64]) -> float:
+    """Coefficient of determination; a constant target scores 1 when met exactly and 0 otherwise."""
+    left = ((actual - answered) ** 2).sum(axis=0)
+    whole = ((actual - actual.mean(axis=0)) ** 2).sum(axis=0)
+    constant = whole == 0
+    ratio = 1.0 - left / np.where(constant, 1.0, whole)
+    return float(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean())
+
+
+def sample_points(actual: NDArray[np.float64], answered: NDArray[np.float64], target: str) -> Points:
+    """Evenly spaced rows for the picture of actual against predicted values."""
+    step = max(1, -(-len(actual) // _MOST_POINTS))
+    pairs = zip(actual[::step, 0].tolist(), answered[::step, 0].tolist(), strict=True)
+    return Points(target, tuple(pairs))

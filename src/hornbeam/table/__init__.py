@@ -1,0 +1,27 @@
+"""The table room: everything that comes in becomes one encoded table with an exact schema."""
+
+from hornbeam.table.classes import encode_classes
+from hornbeam.table.columns import Column, NativeColumn, Table
+from hornbeam.table.conform import conform
+from hornbeam.table.encoding import from_data
+from hornbeam.table.readers import read_path
+from hornbeam.table.schema import MAX_CATEGORIES, MAX_COLUMNS, MAX_ROWS, Attribute, Schema
+from hornbeam.table.targets import Labels, check_same_length, encode_targets
+
+__all__ = [
+    "MAX_CATEGORIES",
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "Attribute",
+    "Column",
+    "Labels",
+    "NativeColumn",
+    "Schema",
+    "Table",
+    "check_same_length",
+    "conform",
+    "encode_classes",
+    "encode_targets",
+    "from_data",
+    "read_path",
+]

@@ -1,0 +1,29 @@
+"""scikit-learn's own suite, whole, for every estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hornbeam import TreeClassifier, TreeRegressor
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    """Check name to reason; each reason stands in docs/estimators.md."""
+    return {}
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [
+        TreeClassifier(),
+        TreeClassifier(criterion="gain_ratio", nominal="multiway", min_samples_leaf=2),
+        TreeClassifier(criterion="entropy", nominal="value", max_depth=3, n_jobs=2),
+        TreeRegressor(),
+        TreeRegressor(max_depth=3, min_samples_leaf=0.02, n_jobs=2),
+    ],
+    expected_failed_checks=expected_failures,
+    xfail_strict=True,
+)
+def test_scikit_learns_suite_is_green(estimator: Any, check: Any) -> None:
+    check(estimator)

@@ -1,0 +1,1 @@
+"""Properties that every tree obeys."""
