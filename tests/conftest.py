@@ -8,11 +8,11 @@ from hypothesis import settings
 
 from tests import real_data
 
-# The same draws on every machine, so that a red run is red again; HYPOTHESIS_PROFILE=explore looks further. A
+# The same draws on every machine, so that a red run is red again; HYPOTHESIS_PROFILE=deep looks further. A
 # deadline would make a busy machine fail.
-settings.register_profile("house", deadline=None, derandomize=True)
-settings.register_profile("explore", deadline=None, max_examples=2000, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+settings.register_profile("fast", deadline=None, derandomize=True)
+settings.register_profile("deep", deadline=None, max_examples=2000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
 @pytest.fixture(scope="session")
