@@ -87,8 +87,8 @@ Paths find_paths(const Router &router, const Columns &columns, std::size_t n_row
         nodes.resize(static_cast<std::size_t>(start.back()));
         router.write_paths(leaves.data(), n_rows, start.data(), nodes.data(), cancel);
     }
-    return nb::make_tuple(own_array<std::int64_t>(std::move(start)),
-                          own_array<std::int32_t>(std::move(nodes)));
+    return nb::make_tuple(own_array(std::move(start)),
+                          own_array(std::move(nodes)));
 }
 
 } // namespace
@@ -104,7 +104,7 @@ void bind_tree(nb::module_ &m) {
         .def(
             "apply",
             [](const Router &self, const Columns &columns, std::size_t n_rows, int threads) {
-                return own_array<std::int32_t>(find_leaves(self, columns, n_rows, threads));
+                return own_array(find_leaves(self, columns, n_rows, threads));
             },
             nb::arg("columns"), nb::arg("n_rows"), nb::arg("threads") = 1,
             "The leaf (node index) of each row.")

@@ -1,7 +1,11 @@
 // The native module: one bind_<room>.cpp for each room of the core.
 #include "bind.hpp"
 
+namespace nb = nanobind;
+
 NB_MODULE(_core, m) {
+    // A thread or a traceback may still hold an object at exit; the interpreter frees it all the same.
+    nb::set_leak_warnings(false);
     m.doc() = "Hornbeam's native core.";
     hornbeam::bind_column(m);
     hornbeam::bind_grow(m);

@@ -38,18 +38,17 @@ template <class Tree, class Visit> void visit_tree_arrays(Tree &t, Visit &&visit
     visit("mean", t.mean);
 }
 
-/// An array that owns the vector: nothing is copied. T is const for one that Python may not write.
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> own_array(std::vector<std::remove_const_t<T>> &&values) {
-    using Vector = std::vector<std::remove_const_t<T>>;
-    auto owned = std::make_unique<Vector>(std::move(values));
+/// An array that owns the vector: nothing is copied. `View` is T, or const T for an array that Python may not write.
+template <class View, class T> nb::ndarray<nb::numpy, View, nb::ndim<1>> own_as(std::vector<T> &&values) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
     if (owned->capacity() == 0) owned->reserve(1); // an array of no entries still needs an address
-    T *data = owned->data();
+    View *data = owned->data();
     std::size_t n = owned->size();
-    nb::capsule owner(owned.get(), [](void *p) noexcept { delete static_cast<Vector *>(p); });
+    nb::capsule owner(owned.get(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
     owned.release();
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
+    return nb::ndarray<nb::numpy, View, nb::ndim<1>>(data, {n}, owner);
 }
+template <class T> auto own_array(std::vector<T> &&values) { return own_as<T>(std::move(values)); }
 
 /// Read-only arrays, no copies.
 inline nb::dict to_arrays(FlatTree &&tree) {
@@ -58,7 +57,7 @@ inline nb::dict to_arrays(FlatTree &&tree) {
     out["n_targets"] = nb::int_(tree.n_targets);
     visit_tree_arrays(tree, [&](const char *name, auto &values) {
         using T = typename std::remove_reference_t<decltype(values)>::value_type;
-        out[name] = own_array<const T>(std::move(values)).cast();
+        out[name] = own_as<const T>(std::move(values)).cast();
     });
     return out;
 }

@@ -1,18 +1,13 @@
 // Encoding of columns: values become unsigned keys of the same order, rows are sorted by key and ranked.
 #include "hornbeam/column.hpp"
+#include "hornbeam/parallel.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <type_traits>
 
 #include "presort.hpp"
@@ -211,43 +206,6 @@ void stage(std::vector<Source> &sources, EncodedTable &table, Staging &staging) 
         if (auto *floats = std::get_if<Strided<double>>(&sources[j])) move(*floats, j);
         if (auto *integers = std::get_if<IntegerSource>(&sources[j])) move(integers->values, j);
     }
-}
-
-/// Runs work(task, worker) for all tasks on up to `threads` threads while the calling thread polls.
-template <class Work> void share(std::size_t tasks, unsigned threads, Cancel &cancel, Work work) {
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    std::condition_variable finished;
-    std::exception_ptr failure;
-    unsigned running = static_cast<unsigned>(std::min<std::size_t>(threads, tasks));
-    auto run = [&](unsigned worker) {
-        try {
-            for (std::size_t t; (t = next++) < tasks;) work(t, worker);
-        } catch (...) {
-            next = tasks;
-            std::lock_guard lock(mutex);
-            if (!failure) failure = std::current_exception();
-        }
-        std::lock_guard lock(mutex);
-        --running;
-        finished.notify_one();
-    };
-    {
-        std::vector<std::jthread> workers;
-        try {
-            for (unsigned w = 0, n = running; w < n; ++w) workers.emplace_back(run, w);
-            std::unique_lock lock(mutex);
-            while (!finished.wait_for(lock, std::chrono::milliseconds(10), [&] { return running == 0; })) {
-                lock.unlock();
-                cancel.poll();
-                lock.lock();
-            }
-        } catch (...) {
-            cancel.request();
-            throw;
-        }
-    }
-    if (failure) std::rethrow_exception(failure);
 }
 
 } // namespace

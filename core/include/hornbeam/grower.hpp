@@ -24,6 +24,7 @@ template <class E, class Stats> struct Pending {
     std::vector<Segment<E>> active;
     std::vector<Lane<Stats>> lanes;
     std::shared_ptr<std::vector<E>> owner;
+    bool stale = false; // a lane ended here: rows that only it had are still in the lists
 };
 
 /// Lanes of a node that take the same test, and that test for all of their rows together.
@@ -108,6 +109,7 @@ template <class E, Criterion C> class Grower {
     // ---- choosing ----
 
     void refine(Node node) {
+        if (node.stale) drop_unwanted(node);
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
         std::vector<Choice> choice = choose(node);
         std::vector<Group> groups;
@@ -149,6 +151,23 @@ template <class E, Criterion C> class Grower {
             for (std::size_t i = 0; i < best.size(); ++i)
                 if (of_attribute[i].quality > best[i].quality) best[i] = std::move(of_attribute[i]);
         return best;
+    }
+
+    bool wanted(E e, const Node &node) const {
+        return std::any_of(node.lanes.begin(), node.lanes.end(),
+                           [&](const Lane<Stats> &lane) { return count(Packed<E>::id(e), lane.set) != 0; });
+    }
+
+    /// Restores the invariant that every row of a node counts for one of its lanes.
+    void drop_unwanted(Node &node) const {
+        auto kept = [&](E *begin, std::size_t n) {
+            return static_cast<std::size_t>(
+                std::remove_if(begin, begin + n, [&](E e) { return !wanted(e, node); }) - begin);
+        };
+        node.rows = node.rows.first(kept(node.rows.data(), node.rows.size()));
+        for (Segment<E> &s : node.active)
+            if (!s.nominal()) s.size = static_cast<std::uint32_t>(kept(s.begin, s.size));
+        node.stale = false;
     }
 
     // ---- agreement ----
@@ -211,25 +230,17 @@ template <class E, Criterion C> class Grower {
 
     /// The node as the group sees it: only its lanes, and copies of the lists with only their rows.
     Node copy_for(const Node &node, const Group &group) {
-        std::vector<std::int32_t> sets;
         Node part;
         part.node = node.node;
         part.depth = node.depth;
-        for (std::size_t i : group.members) {
-            part.lanes.push_back(node.lanes[i]);
-            sets.push_back(node.lanes[i].set);
-        }
-        auto wanted = [&](E e) {
-            return std::any_of(sets.begin(), sets.end(),
-                               [&](std::int32_t s) { return count(Packed<E>::id(e), s) != 0; });
-        };
+        for (std::size_t i : group.members) part.lanes.push_back(node.lanes[i]);
         std::size_t room = node.rows.size() + vector_room;
         for (const Segment<E> &s : node.active) room += s.size;
         part.owner = std::make_shared<std::vector<E>>(room);
         E *to = part.owner->data();
         auto filtered = [&](std::span<const E> from) {
             E *begin = to;
-            to = std::copy_if(from.begin(), from.end(), to, wanted);
+            to = std::copy_if(from.begin(), from.end(), to, [&](E e) { return wanted(e, part); });
             return std::span<E>(begin, to);
         };
         part.rows = filtered(node.rows);
@@ -386,6 +397,7 @@ template <class E, Criterion C> class Grower {
                 if (record_lane(set, t, child[c].depth)) child[c].lanes.push_back({set, record, std::move(t)});
             }
             made.lane_end = forest_.lanes.size();
+            child[c].stale = child[c].lanes.size() != node.lanes.size();
         }
     }
 

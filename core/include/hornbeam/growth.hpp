@@ -63,6 +63,7 @@ template <Criterion C> class Growth {
             if (grower.record_lane(set, total[s], 0)) root.lanes.push_back({set, record, std::move(total[s])});
         }
         forest_.nodes[0].lane_end = forest_.lanes.size();
+        root.stale = root.lanes.size() != total.size();
         return !root.lanes.empty();
     }
 
@@ -259,6 +260,7 @@ template <Criterion C> class Growth {
         fill_narrow<Wide>(work, rows, node.active,
                           [](Wide e) { return std::pair{Packed<Wide>::rank(e), Packed<Wide>::id(e)}; }, local);
         work.root.depth = node.depth;
+        work.root.stale = node.stale;
         Forest part;
         part.n_sets = forest_.n_sets, part.n_classes = forest_.n_classes, part.n_targets = forest_.n_targets;
         Target target = target_of(work.frame.target);

@@ -234,6 +234,8 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     const std::size_t q = scan.target.n_targets;
     const std::int64_t n = scan.node.n;
     const double nn = as_double(n), impurity = criterion.impurity(scan.node);
+    // Bounds would vanish in the range of subnormal numbers.
+    if (impurity < 1e-200) return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
     Cut best;
     best.quality = scan.floor;
     thread_local std::vector<double> centre, first, sum;

@@ -15,14 +15,14 @@ from hornbeam.table.schema import show_name
 _MS_A_DAY = 86_400_000
 
 
-def read_stream(data: Any) -> Frame:
+def read_stream(data: Any, what: str = "X") -> Frame:
     """A frame over a pyarrow table, batch or reader, or any object with the Arrow C interface."""
     try:
         table = data if isinstance(data, pa.Table) else pa.table(data)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataError(
-            f"X is a {type(data).__name__} that cannot be read as an Arrow table: {_first_line(error)}; "
-            "X must be a table of rows and columns"
+            f"{what} is a {type(data).__name__} that cannot be read as an Arrow table: {_first_line(error)}; "
+            f"{what} must be a table of rows and columns"
         ) from None
     return read_table(table)
 

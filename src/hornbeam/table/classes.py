@@ -79,7 +79,7 @@ def _encode_array(y: Array) -> tuple[Array, Array]:
         codes, labels = _encode_text(y)
         return codes, np.array(labels, dtype=y.dtype if labels else "U1")
     if kind in "OT":
-        return _encode_objects(y.tolist())
+        return _encode_object_array(y.astype(object, copy=False))
     if kind == "c":
         raise DataError(f"Complex data not supported: y has type {y.dtype}; {_ALLOWED}")
     raise DataError(f"Unknown label type: y has type {y.dtype}; {_ALLOWED}; convert it to text")
@@ -124,15 +124,28 @@ def _encode_floats(y: Array) -> tuple[Array, Array]:
 
 
 def _encode_text(y: Array) -> tuple[Array, list[str]]:
+    """Codes and labels of an array of text, -1 where missing; TypeError where something else is in it."""
+    refusal = DataError(
+        "y has a label that is not valid Unicode (a lone surrogate); decode the text as UTF-8"
+    )
     try:
         codes, labels = encode_labels(y)
-    except UnicodeEncodeError:
-        labels = ["\ud800"]
+    except ValueError:  # all that text can be refused for
+        raise refusal from None
     if not is_unicode("".join(labels)):
-        raise DataError(
-            "y has a label that is not valid Unicode (a lone surrogate); decode the text as UTF-8"
-        )
+        raise refusal
     return codes, labels
+
+
+def _encode_object_array(y: Array) -> tuple[Array, Array]:
+    """Text is the common case, and the core finds out fastest whether all cells are."""
+    try:
+        codes, labels = _encode_text(y)
+    except TypeError:
+        return _encode_objects(y.tolist())
+    if len(codes) and int(codes.min()) < 0:
+        raise _refuse_missing(int(np.flatnonzero(codes < 0)[0]))
+    return codes, np.fromiter(labels, dtype=object, count=len(labels))
 
 
 def _encode_objects(cells: list[Any]) -> tuple[Array, Array]:
@@ -142,9 +155,6 @@ def _encode_objects(cells: list[Any]) -> tuple[Array, Array]:
         for row, cell in enumerate(cells):
             if classes[type(cell)] == "missing" or (classes[type(cell)] == "float" and cell != cell):
                 raise _refuse_missing(row)
-    if present <= {"text"}:
-        codes, labels = _encode_text(np.fromiter(cells, dtype=object, count=len(cells)))
-        return codes, np.fromiter(labels, dtype=object, count=len(labels))
     if present == {"boolean"} or present <= {"integer", "float"}:
         return _encode_array(_plain_array(cells))
     raise DataError(
@@ -170,9 +180,12 @@ def _encode_list(y: list[Any] | tuple[Any, ...]) -> tuple[Array, Array]:
         return _encode_list([row[0] for row in y])
     if all(type(label) is int for label in y):
         return _encode_array(_plain_array(list(y)))
-    codes, classes = _encode_objects(list(y))
-    # A plain list of text has no dtype of its own; numpy would make it an array of fixed width.
-    return codes, np.array(classes.tolist()) if classes.dtype == object and len(classes) else classes
+    codes, classes = _encode_object_array(np.fromiter(y, dtype=object, count=len(y)))
+    if classes.dtype == object and len(classes):
+        # A list has no dtype of its own; numpy's would be of fixed width, which drops NULs at the end.
+        fixed = np.array(classes.tolist())
+        return codes, fixed if fixed.tolist() == classes.tolist() else classes
+    return codes, classes
 
 
 def _encode_pandas(series: Any) -> tuple[Array, Array]:

@@ -20,8 +20,8 @@ _ALLOWED = (
 _ALLOWED_NOMINAL = "allowed are 'from_dtype' or a list of names or positions"
 
 
-def open_frame(data: Any) -> Frame:
-    """The caller's table as a frame; libraries are only imported where the data is theirs."""
+def open_frame(data: Any, what: str = "X") -> Frame:
+    """The caller's table as a frame; a library is imported only for its own data. `what` is for errors."""
     if isinstance(data, np.ndarray):
         return read_array(data)
     pandas = sys.modules.get("pandas")
@@ -34,18 +34,18 @@ def open_frame(data: Any) -> Frame:
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         from hornbeam.table.arrow import read_stream
 
-        return read_stream(data)
+        return read_stream(data, what)
     if hasattr(data, "tocsr") or hasattr(data, "sparse_format"):
         raise DataTypeError(
-            "Sparse data was passed for X, which is not supported; use X.toarray() to make it dense"
+            f"Sparse data was passed for {what}, which is not supported; use .toarray() to make it dense"
         )
     if isinstance(data, (list, tuple)):
         return read_rows(data)
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
-        raise DataTypeError(f"X is a lazy frame ({type(data).__name__}); call .collect() first")
+        raise DataTypeError(f"{what} is a lazy frame ({type(data).__name__}); call .collect() first")
     if hasattr(data, "__array__"):
         return read_array(np.asarray(data))
-    raise DataTypeError(f"X is a {type(data).__name__}; allowed are {_ALLOWED}")
+    raise DataTypeError(f"{what} is a {type(data).__name__}; allowed are {_ALLOWED}")
 
 
 def from_data(

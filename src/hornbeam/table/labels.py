@@ -13,7 +13,11 @@ from hornbeam.table.storage import format_code, format_float, parse_type
 
 def _encode_labels_plain(values: Array) -> tuple[Array, list[str]]:
     """Codes and sorted labels of an array of text, None for missing: the core's `encode_labels` in Python."""
-    cells: list[Any] = values.tolist()
+    cells: list[Any] = [
+        None if isinstance(cell, float) and cell != cell else cell for cell in values.tolist()
+    ]
+    if not set(map(type, cells)) <= {str, np.str_, type(None)}:
+        raise TypeError("labels must be str, None or NaN")
     found = dict.fromkeys(cells)
     found.pop(None, None)
     labels = sorted(map(str, found))
@@ -23,7 +27,7 @@ def _encode_labels_plain(values: Array) -> tuple[Array, list[str]]:
 
 
 try:
-    from hornbeam._core import encode_labels as _encode_labels  # type: ignore[import-not-found,unused-ignore]
+    from hornbeam._core import encode_labels as _encode_labels  # type: ignore[attr-defined,unused-ignore]
 except ImportError:
     _encode_labels = _encode_labels_plain
 
@@ -35,10 +39,13 @@ def encode_labels(values: Array) -> tuple[Array, list[str]]:
 
 
 def nominal_from_text(values: Array, name: str) -> Cells:
-    """A text column from a NumPy array of strings (`U`, or objects that are str or None)."""
+    """A text column from a NumPy array of strings (`U`, or objects that are str, None or NaN).
+
+    TypeError where an object is anything else.
+    """
     try:
         codes, labels = encode_labels(values)
-    except UnicodeEncodeError:
+    except ValueError:  # all that text can be refused for
         raise _not_unicode(name) from None
     return Cells("nominal", codes, labels=check_labels(labels, name), source="text")
 

@@ -37,6 +37,14 @@ def class_of(type_: type) -> str:
 
 def read_objects(values: Array, name: str, nominal: bool = False) -> Cells:
     """Cells of a one-dimensional object array. With `nominal`, cells of several types are read as text."""
+    try:
+        # Text is the common case, and the core finds out fastest whether all cells are.
+        text = nominal_from_text(values, name)
+    except TypeError:
+        pass
+    else:
+        if text.labels:
+            return text
     cells: list[Any] = values.tolist()
     classes = {type_: class_of(type_) for type_ in set(map(type, cells))}
     present = set(classes.values()) - {"missing"}

@@ -118,9 +118,9 @@ def _read_columns(y: Any) -> list[Cells]:
         return [read_chunked(to_chunked(y), "y")]
     if isinstance(y, (list, tuple)) and not any(isinstance(row, (list, tuple, np.ndarray)) for row in y[:1]):
         return [read_vector(np.fromiter(y, dtype=object, count=len(y)), "y")]
-    if hasattr(y, "__array__") and not hasattr(y, "__arrow_c_stream__") and np.ndim(y) == 1:
-        return [read_vector(np.asarray(y), "y")]
-    frame = open_frame(y)
+    if hasattr(y, "__array__") and not isinstance(y, np.ndarray) and not hasattr(y, "columns"):
+        return _read_columns(np.asarray(y))
+    frame = open_frame(y, "y")
     return [frame.cells(j, "y", False) for j in range(frame.n_columns)]
 
 

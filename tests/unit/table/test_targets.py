@@ -272,7 +272,7 @@ class TestTargets:
             (np.zeros((2, 1), dtype=complex), "Complex data not supported"),
             (np.zeros((2, 2, 2)), "dim 3"),
             (np.zeros((2, 0)), "no target columns"),
-            (None, "is a NoneType"),
+            (None, "y is a NoneType"),
         ],
     )
     def test_what_is_no_number_is_refused_on_one_line(self, y: Any, words: str) -> None:
