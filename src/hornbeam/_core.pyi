@@ -1,26 +1,64 @@
 """Hornbeam's native core."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
 
 
 class EncodedTable:
-    pass
+    """Columns presorted for the grower."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    def column(self, j: int) -> dict:
+        """A copy of column j as a dict of arrays."""
+
+def encode(columns: list, n_rows: int, threads: int = 1) -> EncodedTable:
+    """
+    Presorts columns given as tuples (kind, values, missing, n_categories).
+    """
+
+class Forest:
+    @property
+    def n_sets(self) -> int: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    def tree(self, arg: int, /) -> dict: ...
+
+def kernels() -> list[str]: ...
+
+def xlog(m: int) -> float:
+    """m log2 m, correctly rounded."""
+
+def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, consume: bool = False) -> Forest: ...
+
+def encode_labels(values: object | None) -> tuple:
+    """
+    Codes (int32, -1 for None or NaN) and the labels in order of their UTF-8 bytes.
+    """
+
+def encode_ints(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]) -> tuple:
+    """Codes (int32) and the distinct values in ascending order."""
 
 class Router:
     """A tree made ready to send rows to their leaves."""
 
-    def __init__(self, arrays: dict, attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def apply(self, columns: list, n_rows: int, threads: int = 1) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]:
+    def apply(self, columns: list[Any], n_rows: int, threads: int = 1) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """The leaf (node index) of each row."""
 
-    def path(self, columns: list, n_rows: int, threads: int = 1) -> tuple:
+    def path(self, columns: list[Any], n_rows: int, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
         """The nodes on the path of each row: (indptr, indices)."""
 
-def verify_tree(arrays: dict, attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_categories: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+def verify_tree(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_categories: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """
     Raises ValueError, in one line that names the node, where the arrays are no valid tree.
     """
