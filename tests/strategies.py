@@ -18,7 +18,7 @@ FLOATS += [1.0000000000000002, 9007199254740993.0, 16777217.0, 16777216.0]
 INT64 = [0, 1, 2, 3, 5, -1, -2, -3, 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1, 2**53, 2**53 + 1]
 UINT64 = [0, 1, 2, 3, 7, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64 - 2]
 TARGETS = [0.0, 1.0, -1.0, 0.1, 0.2, 0.3, 1e15, 1e15 + 1, 1e15 + 0.125, -1e15, 1e-15, 3e-5]
-WILD_TARGETS = [*TARGETS, 5e-324, -5e-324, 1e-160, 3e-160, 1e150, -1e155, 1e308, HUGE, -HUGE, 1e300, 1e-300]
+WILD_TARGETS = [*TARGETS, 5e-324, -5e-324, 1e-160, 3e-160, 1e100, -1e100, 1e90, 1e-300]
 # U+FFFF and U+1F600 change places between UTF-16 and UTF-8, "Z" and "a" between bytes and dictionary.
 LABELS = [
     "a",
@@ -170,7 +170,7 @@ def targets(draw: st.DrawFn, n: int, wild: bool = True) -> Targets:
     simple = st.integers(-4, 4).map(float)
     offset = st.integers(-40, 40).map(lambda i: 1e15 + i / 8)
     ordinary = [simple, offset, st.sampled_from(TARGETS), st.floats(-1e6, 1e6)]
-    unruly = [st.sampled_from(WILD_TARGETS), st.floats(allow_nan=False, allow_infinity=False)]
+    unruly = [st.sampled_from(WILD_TARGETS), st.floats(-1e100, 1e100)]
     columns = []
     for _ in range(draw(st.sampled_from([1, 1, 2, 3]))):
         one = draw(st.sampled_from(ordinary + unruly if wild else ordinary))

@@ -13,10 +13,10 @@ _DEPTH_ON_SCREEN = 4
 @click.option(
     "--data",
     "name",
-    default="mushroom",
+    default="breast_cancer",
     show_default=True,
     metavar="NAME",
-    help="mushroom, breast_cancer, wine, iris, digits, diabetes, linnerud, or a set of HORNBEAM_DATA.",
+    help="breast_cancer, wine, iris, digits, diabetes, linnerud, or a set of HORNBEAM_DATA.",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Seed of the hold-out draw."

@@ -6,7 +6,6 @@ import csv
 import hashlib
 import os
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,17 +44,11 @@ def names() -> tuple[str, ...]:
     """Every name that `load` knows here and now."""
     directory = os.environ.get(DIRECTORY_VARIABLE)
     own = sorted(_schema_entries(Path(directory))) if directory else []
-    return (
-        "mushroom",
-        *sorted(_BUNDLED),
-        *(name for name in own if name not in _BUNDLED and name != "mushroom"),
-    )
+    return (*sorted(_BUNDLED), *(name for name in own if name not in _BUNDLED))
 
 
 def load(name: str) -> Dataset:
     """The set of that name: built in first, then from the directory that HORNBEAM_DATA names."""
-    if name == "mushroom":
-        return _load_mushroom()
     if name in _BUNDLED:
         return _load_bundled(name)
     directory = os.environ.get(DIRECTORY_VARIABLE)
@@ -65,15 +58,6 @@ def load(name: str) -> Dataset:
         f"there is no built-in data set {name!r}; known are {', '.join(names())}; "
         f"further sets come from the directory that {DIRECTORY_VARIABLE} names"
     )
-
-
-def _load_mushroom() -> Dataset:
-    """8124 mushrooms, 22 nominal attributes, 2480 stalk roots missing (UCI; Audubon field guide, 1981)."""
-    from hornbeam.table import read_path
-
-    with resources.as_file(resources.files(__package__) / "mushroom.csv.gz") as path:
-        rows, digest = read_path(path), _file_hash(path)
-    return Dataset("mushroom", "Is a mushroom edible?", rows, ("class",), "classification", hash=digest)
 
 
 def _load_bundled(name: str) -> Dataset:
@@ -106,7 +90,7 @@ def _load_own(name: str, directory: Path) -> Dataset:
 
     entries = _schema_entries(directory)
     if name not in entries:
-        shown = ", ".join((*("mushroom", *sorted(_BUNDLED)), *sorted(entries)))
+        shown = ", ".join((*sorted(_BUNDLED), *sorted(entries)))
         raise UsageError(f"there is no data set {name!r}; known are {shown}")
     path, columns = entries[name]
     rows = read_path(path)

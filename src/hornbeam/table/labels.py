@@ -5,37 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam._core import encode_labels
 from hornbeam.errors import DataError
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.schema import MAX_CATEGORIES, is_unicode, show_name
 from hornbeam.table.storage import format_code, format_float, parse_type
-
-
-def _encode_labels_plain(values: Array) -> tuple[Array, list[str]]:
-    """Codes and sorted labels of an array of text, None for missing: the core's `encode_labels` in Python."""
-    cells: list[Any] = [
-        None if isinstance(cell, float) and cell != cell else cell for cell in values.tolist()
-    ]
-    if not set(map(type, cells)) <= {str, np.str_, type(None)}:
-        raise TypeError("labels must be str, None or NaN")
-    found = dict.fromkeys(cells)
-    found.pop(None, None)
-    labels = sorted(map(str, found))
-    index: dict[Any, int] = {label: code for code, label in enumerate(labels)}
-    index[None] = -1
-    return np.fromiter(map(index.__getitem__, cells), dtype=np.int32, count=len(cells)), labels
-
-
-try:
-    from hornbeam._core import encode_labels as _encode_labels  # type: ignore[attr-defined,unused-ignore]
-except ImportError:
-    _encode_labels = _encode_labels_plain
-
-
-def encode_labels(values: Array) -> tuple[Array, list[str]]:
-    """Codes (int32, -1 missing) and labels, sorted by UTF-8 bytes, of an array of text."""
-    codes, labels = _encode_labels(values)
-    return codes, labels
 
 
 def nominal_from_text(values: Array, name: str) -> Cells:

@@ -342,8 +342,8 @@ def test_debug_shows_the_traceback(place: Path) -> None:
 def test_the_demo_writes_a_page_and_prints_a_tree(place: Path) -> None:
     result = run("demo")
     assert result.exit_code == 0, result.output
-    assert "mushroom" in result.stdout
-    assert "odor" in result.stdout
+    assert "breast tumour" in result.stdout
+    assert "worst" in result.stdout
     assert files(place) == {"data.csv", "hornbeam-demo.html"}
     page = Path("hornbeam-demo.html").read_text()
     assert "hornbeam demo" in page
