@@ -20,8 +20,9 @@ COMMON: dict[str, Any] = {
     "phases": [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
 }
 # HYPOTHESIS_PROFILE=fast (the default): the same examples every time, so that a failure is about the change at
-# hand; deep: always new ones.
+# hand; light: fewer of them, for the sanitizers; deep: always new ones.
 settings.register_profile("fast", max_examples=200, derandomize=True, **COMMON)
+settings.register_profile("light", max_examples=40, derandomize=True, **COMMON)
 settings.register_profile("deep", max_examples=20000, print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
