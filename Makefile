@@ -84,6 +84,7 @@ $(SANITIZED)/.installed: $(VENV)/.tools $(SOURCES)
 sanitize: $(SANITIZED)/.installed $(VENV)/.extra-test native-test ## the core's tests under address and undefined-behaviour sanitizers
 	LD_PRELOAD="$(SANITIZER_RUNTIME)" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
 	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc \
+	HYPOTHESIS_PROFILE=light \
 	$(BIN)/python -m pytest -n $(JOBS) -m "not house" tests/unit $(wildcard tests/laws) $(ARGS)
 
 # The thread sanitizer cannot live inside a plain Python, so the core has a small driver of its own.

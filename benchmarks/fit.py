@@ -267,7 +267,8 @@ def main() -> int:
         ("real", "Real sets, numeric columns only: everybody gets the same float64 matrix"),
         (
             "mixed",
-            "Real sets with text: hornbeam and YDF get text, LightGBM categories, scikit-learn one-hot",
+            "Real sets with text: hornbeam and YDF get text; the others columns encoded outside the clock "
+            "(LightGBM categories, scikit-learn one-hot)",
         ),
         ("generated", "Generated: 20 uniform columns"),
     ):
@@ -289,7 +290,8 @@ def judge_resources(sizes: Sequence[int], skips: list[tuple[str, str]]) -> list[
             skips.append(("two threads", "this machine has one core"))
         else:
             speedup = measure_threads(case, 10)
-            verdicts.append(Verdict(f"wall, one thread / two, {case.name}", speedup, floor=1.6))
+            floor = 1.6 if usual == 500_000 else None
+            verdicts.append(Verdict(f"wall, one thread / two, {case.name}", speedup, floor=floor))
     for size in (size for size in sizes if size >= usual):
         case = tables.generate("rule", size)
         peak = measure_peak(case, "hornbeam", 10)

@@ -2,16 +2,28 @@
 
 import os
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests import real_data
 
-# The same draws on every machine, so that a red run is red again; HYPOTHESIS_PROFILE=deep looks further. A
-# deadline would make a busy machine fail.
-settings.register_profile("fast", deadline=None, derandomize=True)
-settings.register_profile("deep", deadline=None, max_examples=2000, print_blob=True)
+COMMON: dict[str, Any] = {
+    "deadline": None,  # a busy machine must not fail a test
+    "suppress_health_check": [
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ],
+    # explaining takes longer than finding
+    "phases": [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
+}
+# HYPOTHESIS_PROFILE=fast (the default): the same examples every time, so that a failure is about the change at
+# hand; light: fewer of them, for the sanitizers; deep: always new ones.
+settings.register_profile("fast", max_examples=200, derandomize=True, **COMMON)
+settings.register_profile("light", max_examples=40, derandomize=True, **COMMON)
+settings.register_profile("deep", max_examples=20000, print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 

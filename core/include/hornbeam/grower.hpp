@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "hornbeam/agreement.hpp"
 #include "hornbeam/choice.hpp"
 #include "hornbeam/parallel.hpp"
 
@@ -25,13 +26,6 @@ template <class E, class Stats> struct Pending {
     std::vector<Lane<Stats>> lanes;
     std::shared_ptr<std::vector<E>> owner;
     bool stale = false; // a lane ended here: rows that only it had are still in the lists
-};
-
-/// Lanes of a node that take the same test, and that test for all of their rows together.
-struct Group {
-    std::vector<std::size_t> members; // positions in the node's lanes
-    Choice test;                      // of the first member; branches and interval widened by the others
-    bool default_decided = false;     // some member has missing rows here, so the default branch is binding
 };
 
 template <class E, Criterion C> class Grower {
@@ -220,36 +214,6 @@ template <class E, Criterion C> class Grower {
                 if (codes.code[Packed<E>::id(e)] >= 0) known += count(Packed<E>::id(e), lane.set);
         }
         return known != lane.total.n;
-    }
-
-    static bool agree(const Group &g, const Choice &c, bool binding) {
-        const Choice &t = g.test;
-        if (t.attribute != c.attribute || t.kind != c.kind) return false;
-        if (binding && g.default_decided && t.default_child != c.default_child) return false;
-        if (c.kind == TestKind::numeric) return std::max(t.lo, c.lo) < std::min(t.hi, c.hi);
-        // Multiway children are numbered by the categories present, so only equal categories agree.
-        if (c.kind == TestKind::multiway) return t.branches == c.branches;
-        std::size_t a = 0, b = 0;
-        while (a < t.branches.size() && b < c.branches.size()) {
-            if (t.branches[a].first < c.branches[b].first) ++a;
-            else if (t.branches[a].first > c.branches[b].first) ++b;
-            else if (t.branches[a++].second != c.branches[b++].second) return false;
-        }
-        return true;
-    }
-
-    static void merge(Group &g, const Choice &c, bool binding) {
-        Choice &t = g.test;
-        t.lo = std::max(t.lo, c.lo);
-        t.hi = std::min(t.hi, c.hi);
-        if (binding && !g.default_decided) t.default_child = c.default_child;
-        g.default_decided = g.default_decided || binding;
-        if (c.kind == TestKind::numeric) return;
-        for (const auto &branch : c.branches) {
-            auto at = std::lower_bound(t.branches.begin(), t.branches.end(), branch,
-                                       [](const auto &x, const auto &y) { return x.first < y.first; });
-            if (at == t.branches.end() || at->first != branch.first) t.branches.insert(at, branch);
-        }
     }
 
     /// The node as the group sees it: only its lanes, and copies of the lists with only their rows.
