@@ -87,7 +87,9 @@ std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *
     parameters.threads = threads;
     parameters.kernels = kernels_named(kernels);
     CHECK(parameters.kernels != nullptr);
-    Forest forest = grow(problem.criterion, {table, target, sets, parameters, false, cancel});
+    GrowProgress progress;
+    Forest forest = grow(problem.criterion, {table, target, sets, parameters, false, progress, cancel});
+    CHECK(progress.settled == progress.all);
     std::vector<FlatTree> trees;
     for (std::int32_t i = 0; i < problem.n_sets; ++i) trees.push_back(forest.extract(i));
     return trees;

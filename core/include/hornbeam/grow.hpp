@@ -1,6 +1,7 @@
 // Growing a forest over k training sets of one encoded table: the only grower there is.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -42,6 +43,12 @@ struct GrowTarget {
     std::size_t n_targets = 0;
 };
 
+/// How far a growth is: rows that rest in a leaf, over all training sets.
+struct GrowProgress {
+    std::atomic<std::int64_t> settled{0};
+    std::atomic<std::int64_t> all{0};
+};
+
 /// The table's presorted lists are used up where `consume` is set: growth then needs no copy of them.
 struct GrowTask {
     EncodedTable &table;
@@ -49,6 +56,7 @@ struct GrowTask {
     const TrainingSets &sets;
     const GrowParameters &parameters;
     bool consume = false;
+    GrowProgress &progress;
     Cancel &cancel;
 };
 

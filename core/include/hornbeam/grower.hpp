@@ -76,7 +76,9 @@ template <class E, Criterion C> class Grower {
         forest_.lanes.push_back(r);
         const StopRules &rule = rules_[static_cast<std::size_t>(set)];
         bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
-        return !(pure || deep || total.n < rule.min_split || total.n < 2 * rule.min_leaf);
+        bool ends = pure || deep || total.n < rule.min_split || total.n < 2 * rule.min_leaf;
+        if (ends) settle(total.n);
+        return !ends;
     }
 
   private:
@@ -109,7 +111,7 @@ template <class E, Criterion C> class Grower {
         choose(node);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
-            if (own->found() && worth(node.lanes[0], *own)) split(node, *own, {&own, 1});
+            if (worth(node.lanes[0], *own)) split(node, *own, {&own, 1});
         } else {
             split_groups(node);
         }
@@ -120,7 +122,7 @@ template <class E, Criterion C> class Grower {
         std::vector<Choice> choice = std::move(choice_);
         std::vector<Group> groups;
         for (std::size_t i = 0; i < node.lanes.size(); ++i)
-            if (choice[i].found() && worth(node.lanes[i], choice[i])) join(groups, i, node.lanes[i], choice[i], node);
+            if (worth(node.lanes[i], choice[i])) join(groups, i, node.lanes[i], choice[i], node);
         for (const Group &group : groups) {
             std::vector<const Choice *> own;
             for (std::size_t i : group.members) own.push_back(&choice[i]);
@@ -133,11 +135,16 @@ template <class E, Criterion C> class Grower {
         }
     }
 
-    bool worth(const Lane<Stats> &lane, const Choice &c) const {
-        if (!C::splits_at_zero && c.quality == 0.0) return false;
+    /// Whether the lane takes its best test; where not, its rows rest here.
+    bool worth(const Lane<Stats> &lane, const Choice &c) {
         double share = as_double(lane.total.n) / as_double(rules_[static_cast<std::size_t>(lane.set)].rows);
-        return !(share * c.gain < task_.parameters.min_impurity_decrease);
+        bool taken = c.found() && (C::splits_at_zero || c.quality != 0.0) &&
+                     !(share * c.gain < task_.parameters.min_impurity_decrease);
+        if (!taken) settle(lane.total.n);
+        return taken;
     }
+
+    void settle(std::int64_t rows) { task_.progress.settled.fetch_add(rows, std::memory_order_relaxed); }
 
     /// Fills choice_ with the best test of each lane.
     void choose(const Node &node) {

@@ -46,6 +46,7 @@ template <Criterion C> class Growth {
             for (std::int32_t s = 0; s < sets.n_sets; ++s)
                 if (std::int64_t m = sets.count(row, s); m != 0) whole_.add(total[static_cast<std::size_t>(s)], row, m);
         for (const Stats &t : total) {
+            task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
             const GrowParameters &p = task_.parameters;
             rules_.push_back({t.n, std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
                               std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n))});

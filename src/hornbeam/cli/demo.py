@@ -50,8 +50,8 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
         test=0.25,
         seed=seed,
     )
-    with working("growing the tree"):
-        learned = learn(dataset.rows, plan)
+    with working("growing the tree") as report_share:
+        learned = learn(dataset.rows, plan, report_share)
     line = context.meta.get("hornbeam.line", "")
     facts = {"command": line, "title": dataset.title, "data_name": dataset.name, "data_hash": dataset.hash}
     write_file(report, page_of(learned, **facts))

@@ -82,8 +82,8 @@ def run(
     plan = Plan(targets, nominal_features=tuple(split_names(nominal_features)), test=test, **parameters)  # type: ignore[arg-type]
     with working(f"reading {data_name(data)}"):
         rows = read_path(data, sql=sql)
-    with working("growing the tree"):
-        learned = learn(rows, plan)
+    with working("growing the tree") as report_share:
+        learned = learn(rows, plan, report_share)
     page = b""
     if report:
         with working("writing the report"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
 from hornbeam.table import Table, conform, encode_classes, encode_targets, from_data
 
+Report = Callable[[float], None] | None
 MOST_INTEGER_CLASSES = 20
 
 
@@ -69,8 +71,8 @@ class Learned:
         return self.plan.seed if self.plan.test is not None else None
 
 
-def learn(data: pa.Table, plan: Plan) -> Learned:
-    """Grow and score a tree."""
+def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
+    """Grow and score a tree; `report` hears how far the growth is."""
     check_targets(data, plan.targets)
     if data.num_rows == 0:
         raise DataError(
@@ -95,8 +97,8 @@ def learn(data: pa.Table, plan: Plan) -> Learned:
             f"zero columns besides the target {plan.targets[0]!r}; at least one attribute is needed"
         )
     if task == "classification":
-        return _learn_classes(data, attributes, plan, parameters)
-    return _learn_numbers(data, attributes, plan, parameters)
+        return _learn_classes(data, attributes, plan, parameters, report)
+    return _learn_numbers(data, attributes, plan, parameters, report)
 
 
 def check_targets(data: pa.Table, targets: tuple[str, ...]) -> None:
@@ -156,11 +158,13 @@ def hold_out(
     return np.sort(ranked[~test]), np.sort(ranked[test])
 
 
-def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters) -> Learned:
+def _learn_classes(
+    data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
+) -> Learned:
     codes, classes = encode_classes(_column(data, plan.targets[0]))
     grown, held = hold_out(codes, plan.test, plan.seed)
     table = _table(attributes, grown, plan)
-    tree, seconds = _grow(table, ClassTarget(codes[grown], classes), parameters, plan.threads)
+    tree, seconds = _grow(table, ClassTarget(codes[grown], classes), parameters, plan.threads, report)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = codes[held] if len(held) else codes[grown]
     answered = tree.predict_codes(scored, plan.threads)
@@ -170,12 +174,14 @@ def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, parameters:
     return Learned(_model(CLASSIFIER, tree, plan, parameters), table, plan, score, seconds, errors=errors)
 
 
-def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters) -> Learned:
+def _learn_numbers(
+    data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
+) -> Learned:
     values = np.column_stack([encode_targets(_column(data, target)) for target in plan.targets])
     grown, held = hold_out(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets)
-    tree, seconds = _grow(table, target, parameters, plan.threads)
+    tree, seconds = _grow(table, target, parameters, plan.threads, report)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = values[held] if len(held) else values[grown]
     answered = tree.predict_means(scored, plan.threads)
@@ -202,10 +208,14 @@ def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
 
 
 def _grow(
-    table: Table, target: ClassTarget | NumericTarget, parameters: Parameters, threads: int
+    table: Table,
+    target: ClassTarget | NumericTarget,
+    parameters: Parameters,
+    threads: int,
+    report: Report,
 ) -> tuple[Tree, float]:
     start = time.perf_counter()
-    tree = grow_tree(table, target, parameters, threads=threads)
+    tree = grow_tree(table, target, parameters, threads=threads, report=report)
     return tree, time.perf_counter() - start
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,15 +57,18 @@ def style(text: str, **looks: bool | str) -> str:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """A spinner on stderr while something takes its time; silent unless a person watches."""
+def working(what: str) -> Iterator[Callable[[float], None] | None]:
+    """A line on stderr while something takes its time; silent unless a person watches.
+
+    It spins until it is told a share of the work, and is a bar from then on. Where nobody watches there is nothing to tell.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield None
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(what, total=None)
-        yield
+        line = progress.add_task(what, total=None)
+        yield lambda share: progress.update(line, total=1.0, completed=share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +40,16 @@ Target = ClassTarget | NumericTarget
 
 
 def grow_tree(
-    table: Table, target: Target, parameters: Parameters, *, threads: int = 1, engine: Engine | None = None
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    *,
+    threads: int = 1,
+    engine: Engine | None = None,
+    report: Callable[[float], None] | None = None,
 ) -> Tree:
-    """The tree of all rows."""
-    forest = _grow(table, target, parameters, None, threads, engine or Engine(), consume=True)
+    """The tree of all rows. `report` is told some ten times a second which share of the rows rests in a leaf."""
+    forest = _grow(table, target, parameters, None, threads, engine or Engine(), report)
     return _tree(forest, 0, table, target)
 
 
@@ -56,7 +63,7 @@ def grow_forest(
     engine: Engine | None = None,
 ) -> list[Tree]:
     """The trees of several training sets, grown together: `multiplicity[row, set]` says how often a row counts."""
-    forest = _grow(table, target, parameters, multiplicity, threads, engine or Engine(), consume=True)
+    forest = _grow(table, target, parameters, multiplicity, threads, engine or Engine())
     return [_tree(forest, i, table, target) for i in range(forest.n_sets)]
 
 
@@ -73,7 +80,7 @@ def _grow(
     multiplicity: npt.NDArray[np.uint8] | None,
     threads: int,
     engine: Engine,
-    consume: bool,
+    report: Callable[[float], None] | None = None,
 ) -> _core.Forest:
     values, n_classes = _native_target(table, target)
     if engine.kernels != "auto" and engine.kernels not in _core.kernels():
@@ -97,7 +104,8 @@ def _grow(
         threads=threads,
         kernels=engine.kernels,
         accelerate=engine.accelerate,
-        consume=consume,
+        consume=True,
+        report=report,
     )
 
 
