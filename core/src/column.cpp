@@ -2,6 +2,10 @@
 #include "hornbeam/column.hpp"
 #include "hornbeam/parallel.hpp"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -22,6 +26,19 @@ template <class T> T load(const Strided<T> &values, std::size_t i) {
     T v;
     std::memcpy(&v, values.data + static_cast<std::ptrdiff_t>(i) * values.stride, sizeof v);
     return v;
+}
+
+/// Resizes to n. On Linux memory comes by one call: a fault for each page would take a quarter of the time.
+void make_room(std::vector<Entry> &entries, std::size_t n) {
+    if (entries.size() == n) return;
+    entries.reserve(n);
+#ifdef __linux__
+    constexpr std::uintptr_t page = 4096, populate_write = 23; // MADV_POPULATE_WRITE, which old headers lack
+    const auto start = reinterpret_cast<std::uintptr_t>(entries.data());
+    const auto lo = (start + page - 1) & ~(page - 1), hi = (start + n * sizeof(Entry)) & ~(page - 1);
+    if (n >= many_rows) (void)madvise(reinterpret_cast<void *>(lo), hi - lo, populate_write); // may fail
+#endif
+    entries.resize(n);
 }
 
 /// The working memory that a thread keeps for all columns it encodes.
@@ -71,8 +88,8 @@ template <class Kind> bool sort_entries(Presort &sort, std::size_t n, Key least,
     return false;
 }
 
-/// Sorts m rows by scratch.keys and ranks them. Leaves the value of each rank in scratch.spare and returns how
-/// many there are.
+/// Sorts m rows by scratch.keys and ranks them. Leaves the value of each rank in scratch.spare; returns how
+/// many ranks there are.
 template <class Kind>
 std::size_t rank_rows(Scratch &scratch, Entry *rows, std::size_t m, Key least, Key greatest, bool ascending,
                       Cancel &cancel) {
@@ -115,21 +132,24 @@ void encode_many(const Strided<T> &values, Known known, Scratch &scratch, std::v
         greatest = std::max(greatest, k);
         rows[m++] = row;
     });
-    keep(scratch.spare.get(), rank_rows<Kind>(scratch, rows, m, least, greatest, ascending, cancel), distinct);
+    const std::size_t n_ranks = rank_rows<Kind>(scratch, rows, m, least, greatest, ascending, cancel);
+    keep(scratch.spare.get(), n_ranks, distinct);
     entries.resize(m);
 }
 
-/// The same where different values are few: rows get the number of their value, then their place by counting.
-/// Else returns false and changes nothing.
+/// The same where different values are few: rows get the number of their value, then their place by
+/// counting. Else returns false and changes nothing.
 template <class Kind, class T, class Known>
 bool encode_few(const Strided<T> &values, Known known, Scratch &scratch, std::vector<Entry> &entries,
                 std::vector<T> &distinct, Cancel &cancel) {
     const std::size_t n = entries.size(), start = std::min<std::size_t>(1024, 32 + n / 16);
+    const std::size_t sample = n < few_rows ? 64 : 256;
     Numbering &numbering = scratch.numbering;
     std::uint16_t *numbers = scratch.numbers.get();
     numbering.clear();
     for (std::size_t row = 0; row < n; ++row) {
         if (row % block == 0) cancel.poll();
+        if (row == sample && numbering.size() + 4 > sample) return false; // hardly a value came twice
         const Key raw = Kind::key(load(values, row)), key = known(row, raw) ? raw : missing_key;
         numbers[row] = numbering.count(key, [=] { return start + row / 4; });
         if (numbers[row] == 0 && known(row, raw)) return false;
@@ -177,7 +197,7 @@ bool are_integers(const Strided<double> &values, std::size_t n, Cancel &cancel) 
 
 void encode_into(NumericColumn &column, const Strided<double> &values, std::size_t n, Scratch &scratch,
                  Cancel &cancel) {
-    column.entries.resize(n);
+    make_room(column.entries, n);
     const auto known = [](std::size_t, Key k) { return k != missing_key; };
     if (encode_few<Floats>(values, known, scratch, column.entries, column.floats, cancel)) return;
     if (are_integers(values, n, cancel)) {
@@ -190,10 +210,11 @@ void encode_into(NumericColumn &column, const Strided<double> &values, std::size
 void encode_into(NumericColumn &column, const IntegerSource &source, std::size_t n, Scratch &scratch,
                  Cancel &cancel) {
     column.is_integer = true;
-    column.entries.resize(n);
+    make_room(column.entries, n);
     const auto encode = [&](auto known) {
-        if (encode_few<Integers>(source.values, known, scratch, column.entries, column.integers, cancel)) return;
-        encode_many<Integers>(source.values, known, scratch, column.entries, column.integers, cancel);
+        const auto &values = source.values;
+        if (encode_few<Integers>(values, known, scratch, column.entries, column.integers, cancel)) return;
+        encode_many<Integers>(values, known, scratch, column.entries, column.integers, cancel);
     };
     if (source.missing) {
         encode([missing = source.missing](std::size_t row, Key) { return missing[row] == 0; });
@@ -216,7 +237,7 @@ NominalColumn copy_codes(const NominalSource &source, std::size_t n, std::size_t
     return column;
 }
 
-/// Copies columns that lie far apart in memory to the storage of their entries, and lets `sources` point there.
+/// Copies columns whose values lie far apart to the storage of their entries, and lets `sources` point there.
 /// Neighbours in a row-major matrix are read together: they share cache lines.
 void stage(std::span<Source> sources, std::span<Column> columns, std::size_t n, Cancel &cancel) {
     struct Lane {
@@ -228,12 +249,13 @@ void stage(std::span<Source> sources, std::span<Column> columns, std::size_t n, 
     const auto move = [&](auto &values, Column &column) {
         if (std::abs(values.stride) < 4) return; // two values of a cache line are used
         auto &entries = std::get<NumericColumn>(column).entries;
-        entries.resize(n);
+        make_room(entries, n);
         lanes.push_back({reinterpret_cast<const char *>(values.data), values.stride * 8, entries.data()});
         using T = std::remove_cvref_t<decltype(values[0])>;
         values = {reinterpret_cast<const T *>(entries.data()), 1};
     };
     for (std::size_t j = 0; j < sources.size(); ++j) {
+        cancel.poll();
         if (auto *floats = std::get_if<Strided<double>>(&sources[j])) move(*floats, columns[j]);
         if (auto *integers = std::get_if<IntegerSource>(&sources[j])) move(integers->values, columns[j]);
     }
@@ -253,16 +275,16 @@ void stage(std::span<Source> sources, std::span<Column> columns, std::size_t n, 
 
 NumericColumn encode_floats(Strided<double> values, std::size_t n, Cancel &cancel) {
     NumericColumn column;
-    Scratch scratch(n);
-    encode_into(column, values, n, scratch, cancel);
+    const auto scratch = std::make_unique<Scratch>(n); // too large for the stack of some threads
+    encode_into(column, values, n, *scratch, cancel);
     return column;
 }
 
 NumericColumn encode_integers(Strided<std::int64_t> values, const std::uint8_t *missing, std::size_t n,
                               Cancel &cancel) {
     NumericColumn column;
-    Scratch scratch(n);
-    encode_into(column, IntegerSource{values, missing}, n, scratch, cancel);
+    const auto scratch = std::make_unique<Scratch>(n);
+    encode_into(column, IntegerSource{values, missing}, n, *scratch, cancel);
     return column;
 }
 
@@ -272,18 +294,22 @@ EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigne
     if (small || threads == 0) threads = 1;
     std::vector<Source> from(sources.begin(), sources.end());
     std::vector<std::unique_ptr<Scratch>> scratch(threads);
-    const auto encode_column = [&](std::size_t j, Scratch &scratch) {
-        auto &column = table.columns[j];
+    const auto encode_column = [&](std::size_t j, Scratch &own) {
         if (const auto *nominal = std::get_if<NominalSource>(&from[j])) {
-            column = copy_codes(*nominal, n_rows, j, cancel);
-        } else if (const auto *floats = std::get_if<Strided<double>>(&from[j])) {
-            encode_into(std::get<NumericColumn>(column), *floats, n_rows, scratch, cancel);
-        } else {
-            encode_into(std::get<NumericColumn>(column), std::get<IntegerSource>(from[j]), n_rows, scratch, cancel);
+            table.columns[j] = copy_codes(*nominal, n_rows, j, cancel);
+            return;
         }
+        auto &column = std::get<NumericColumn>(table.columns[j]);
+        if (const auto *floats = std::get_if<Strided<double>>(&from[j])) {
+            encode_into(column, *floats, n_rows, own, cancel);
+        } else {
+            encode_into(column, std::get<IntegerSource>(from[j]), n_rows, own, cancel);
+        }
+        if (column.entries.size() < n_rows / 2) column.entries.shrink_to_fit();
     };
-    // Columns go in groups of at most 16 that share cache lines; each thread gets as many groups.
-    const std::size_t most = 16 * threads, rounds = (from.size() + most - 1) / most, groups = rounds * threads;
+    // Columns go in groups of at most 8, which share cache lines; each thread gets as many groups.
+    const std::size_t most = std::size_t{8} * threads, rounds = (from.size() + most - 1) / most;
+    const std::size_t groups = std::min(from.size(), rounds * threads);
     const auto encode_group = [&](std::size_t g, unsigned worker) {
         const std::size_t lo = from.size() * g / groups, hi = from.size() * (g + 1) / groups;
         if (!scratch[worker]) scratch[worker] = std::make_unique<Scratch>(n_rows);

@@ -202,7 +202,7 @@ class Numbering {
     void clear() {
         size_ = 0;
         values_[0] = {missing_key, 0, 0};
-        make_slots(8);
+        make_slots(11);
     }
     std::size_t size() const { return size_; }
     Value &operator[](std::size_t number) { return values_[number]; }
@@ -218,7 +218,7 @@ class Numbering {
   private:
     std::size_t slot(Key key) const { return (key * 0x9E3779B97F4A7C15u) >> (64 - bits_); }
     std::size_t next(std::size_t at) const { return (at + 1) & ((std::size_t{1} << bits_) - 1); }
-    void make_slots(unsigned bits) { // few at first: they stay in the L1 cache
+    void make_slots(unsigned bits) { // few at first, to stay in the L1 cache; sparse, to hit at once
         bits_ = bits;
         std::memset(slots_, 0, sizeof slots_[0] << bits);
         for (std::size_t i = 1; i <= size_; ++i) {
@@ -235,13 +235,13 @@ class Numbering {
         slots_[at] = static_cast<std::uint16_t>(++size_);
         values_[size_] = {key, 0, 0};
         const auto number = static_cast<std::uint16_t>(size_);
-        if (2 * size_ >= std::size_t{1} << bits_) make_slots(bits_ + 1);
+        if (8 * size_ > std::size_t{1} << bits_) make_slots(bits_ + 1);
         return number;
     }
 
     std::size_t size_;
     unsigned bits_;
-    std::uint16_t slots_[4 * most];
+    std::uint16_t slots_[8 * most];
     Value values_[most + 1];
 };
 
