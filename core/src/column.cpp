@@ -307,8 +307,9 @@ EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigne
         }
         if (column.entries.size() < n_rows / 2) column.entries.shrink_to_fit();
     };
-    // Columns go in groups of at most 8, which share cache lines; each thread gets as many groups.
-    const std::size_t most = std::size_t{8} * threads, rounds = (from.size() + most - 1) / most;
+    // Columns go in groups, whose members share cache lines; several threads get as many small groups each.
+    const std::size_t most = threads > 1 ? std::size_t{8} * threads : 32;
+    const std::size_t rounds = (from.size() + most - 1) / most;
     const std::size_t groups = std::min(from.size(), rounds * threads);
     const auto encode_group = [&](std::size_t g, unsigned worker) {
         const std::size_t lo = from.size() * g / groups, hi = from.size() * (g + 1) / groups;
