@@ -2,10 +2,13 @@
 #include "hornbeam/column.hpp"
 #include "hornbeam/parallel.hpp"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -25,11 +28,27 @@ template <class T> T load(const Strided<T> &values, std::size_t i) {
     return v;
 }
 
-/// The two columns of working memory that a thread keeps for all columns it encodes.
+/// Resizes to n. On Linux memory comes by one call: a fault for each page would take a quarter of the time.
+void make_room(std::vector<Entry> &entries, std::size_t n) {
+    if (entries.size() == n) return;
+    entries.reserve(n);
+#ifdef __linux__
+    constexpr std::uintptr_t page = 4096, populate_write = 23; // MADV_POPULATE_WRITE, which old headers lack
+    const auto start = reinterpret_cast<std::uintptr_t>(entries.data());
+    const auto lo = (start + page - 1) & ~(page - 1), hi = (start + n * sizeof(Entry)) & ~(page - 1);
+    if (n >= many_rows) (void)madvise(reinterpret_cast<void *>(lo), hi - lo, populate_write); // may fail
+#endif
+    entries.resize(n);
+}
+
+/// The working memory that a thread keeps for all columns it encodes.
 struct Scratch {
     explicit Scratch(std::size_t n)
-        : keys(std::make_unique_for_overwrite<Key[]>(n)), spare(std::make_unique_for_overwrite<Key[]>(n)) {}
+        : keys(std::make_unique_for_overwrite<Key[]>(n)), spare(std::make_unique_for_overwrite<Key[]>(n)),
+          numbers(std::make_unique_for_overwrite<std::uint16_t[]>(n)) {}
     std::unique_ptr<Key[]> keys, spare;
+    std::unique_ptr<std::uint16_t[]> numbers;
+    Numbering numbering;
 };
 
 /// How a kind of column maps values to keys and back, and which code of 22 bits spreads its keys.
@@ -69,27 +88,13 @@ template <class Kind> bool sort_entries(Presort &sort, std::size_t n, Key least,
     return false;
 }
 
-/// Fills `entries` and `distinct` from n values, which may lie in the storage of `entries`.
-template <class Kind, class T, class Known>
-void presort(const Strided<T> &values, std::size_t n, Known known, Scratch &scratch,
-             std::vector<Entry> &entries, std::vector<typename Kind::Value> &distinct, const Cancel &cancel) {
-    entries.resize(n);
-    Key *keys = scratch.keys.get(), *spare = scratch.spare.get();
-    Entry *rows = entries.data();
-    Key least = ~Key{0}, greatest = 0;
-    std::size_t m = 0;
-    bool ascending = true;
-    for_range(0, n, cancel, [&](std::size_t row) {
-        const Key k = Kind::key(load(values, row));
-        keys[row] = k;
-        if (!known(row, k)) return;
-        ascending &= k >= greatest;
-        least = std::min(least, k);
-        greatest = std::max(greatest, k);
-        rows[m++] = row;
-    });
-
-    Presort sort(keys, rows, spare, cancel);
+/// Sorts m rows by scratch.keys and ranks them. Leaves the value of each rank in scratch.spare; returns how
+/// many ranks there are.
+template <class Kind>
+std::size_t rank_rows(Scratch &scratch, Entry *rows, std::size_t m, Key least, Key greatest, bool ascending,
+                      Cancel &cancel) {
+    Key *spare = scratch.spare.get();
+    Presort sort(scratch.keys.get(), rows, spare, cancel);
     if (ascending) sort.by_all_bits(0, m);
     const bool coded = !ascending && sort_entries<Kind>(sort, m, least, greatest);
     Key previous = least;
@@ -101,16 +106,85 @@ void presort(const Strided<T> &values, std::size_t n, Known known, Scratch &scra
         rows[i] = make_entry(rank, row_of(rows[i]));
         spare[rank] = std::bit_cast<Key>(Kind::value(k)); // rank <= i: read before
     });
+    return m == 0 ? 0 : rank + 1;
+}
+
+template <class T> void keep(const Key *values, std::size_t n_ranks, std::vector<T> &distinct) {
+    distinct.resize(n_ranks);
+    if (n_ranks > 0) std::memcpy(distinct.data(), values, n_ranks * sizeof(Key));
+}
+
+/// Fills `entries` and `distinct` from values, which may lie in the storage of `entries`.
+template <class Kind, class T, class Known>
+void encode_many(const Strided<T> &values, Known known, Scratch &scratch, std::vector<Entry> &entries,
+                 std::vector<typename Kind::Value> &distinct, Cancel &cancel) {
+    Key *keys = scratch.keys.get();
+    Entry *rows = entries.data();
+    Key least = ~Key{0}, greatest = 0;
+    std::size_t m = 0;
+    bool ascending = true;
+    for_range(0, entries.size(), cancel, [&](std::size_t row) {
+        const Key k = Kind::key(load(values, row));
+        keys[row] = k;
+        if (!known(row, k)) return;
+        ascending &= k >= greatest;
+        least = std::min(least, k);
+        greatest = std::max(greatest, k);
+        rows[m++] = row;
+    });
+    const std::size_t n_ranks = rank_rows<Kind>(scratch, rows, m, least, greatest, ascending, cancel);
+    keep(scratch.spare.get(), n_ranks, distinct);
     entries.resize(m);
-    if (m < n / 2) entries.shrink_to_fit();
-    distinct.resize(m == 0 ? 0 : rank + 1);
-    if (m > 0) std::memcpy(distinct.data(), spare, distinct.size() * sizeof(Key));
+}
+
+/// The same where different values are few: rows get the number of their value, then their place by
+/// counting. Else returns false and changes nothing.
+template <class Kind, class T, class Known>
+bool encode_few(const Strided<T> &values, Known known, Scratch &scratch, std::vector<Entry> &entries,
+                std::vector<T> &distinct, Cancel &cancel) {
+    const std::size_t n = entries.size(), start = std::min<std::size_t>(1024, 32 + n / 16);
+    const std::size_t sample = n < few_rows ? 64 : 256;
+    Numbering &numbering = scratch.numbering;
+    std::uint16_t *numbers = scratch.numbers.get();
+    numbering.clear();
+    for (std::size_t row = 0; row < n; ++row) {
+        if (row % block == 0) cancel.poll();
+        if (row == sample && numbering.size() + 4 > sample) return false; // hardly a value came twice
+        const Key raw = Kind::key(load(values, row)), key = known(row, raw) ? raw : missing_key;
+        numbers[row] = numbering.count(key, [=] { return start + row / 4; });
+        if (numbers[row] == 0 && known(row, raw)) return false;
+    }
+
+    const std::size_t size = numbering.size();
+    Entry *rows = entries.data();
+    Key least = ~Key{0}, greatest = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        const Key k = scratch.keys[i] = numbering[i + 1].key;
+        least = std::min(least, k);
+        greatest = std::max(greatest, k);
+        rows[i] = i;
+    }
+    rank_rows<Kind>(scratch, rows, size, least, greatest, false, cancel);
+    keep(scratch.spare.get(), size, distinct);
+    std::uint32_t place = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        Numbering::Value &value = numbering[row_of(rows[i]) + 1];
+        value.rank = rank_of(rows[i]);
+        place += std::exchange(value.count, place);
+    }
+    numbering[0].count = place; // missing rows, behind the others
+    for_range(0, n, cancel, [&](std::size_t row) {
+        Numbering::Value &value = numbering[numbers[row]];
+        rows[value.count++] = make_entry(value.rank, static_cast<std::uint32_t>(row));
+    });
+    entries.resize(place);
+    return true;
 }
 
 /// Whether every number is an integer of at most 53 bits: such columns sort by few bits.
-bool are_integers(const Strided<double> &values, std::size_t n, const Cancel &cancel) {
+bool are_integers(const Strided<double> &values, std::size_t n, Cancel &cancel) {
     for (std::size_t i = 0; i < n; ++i) {
-        if (i % block == 0) cancel.check();
+        if (i % block == 0) cancel.poll();
         const double v = load(values, i);
         if (!(v >= -0x1p53 && v <= 0x1p53)) {
             if (key_of(v) != missing_key) return false;
@@ -122,20 +196,25 @@ bool are_integers(const Strided<double> &values, std::size_t n, const Cancel &ca
 }
 
 void encode_into(NumericColumn &column, const Strided<double> &values, std::size_t n, Scratch &scratch,
-                 const Cancel &cancel) {
+                 Cancel &cancel) {
+    make_room(column.entries, n);
     const auto known = [](std::size_t, Key k) { return k != missing_key; };
+    if (encode_few<Floats>(values, known, scratch, column.entries, column.floats, cancel)) return;
     if (are_integers(values, n, cancel)) {
-        presort<IntegersAsFloats>(values, n, known, scratch, column.entries, column.floats, cancel);
+        encode_many<IntegersAsFloats>(values, known, scratch, column.entries, column.floats, cancel);
     } else {
-        presort<Floats>(values, n, known, scratch, column.entries, column.floats, cancel);
+        encode_many<Floats>(values, known, scratch, column.entries, column.floats, cancel);
     }
 }
 
 void encode_into(NumericColumn &column, const IntegerSource &source, std::size_t n, Scratch &scratch,
-                 const Cancel &cancel) {
+                 Cancel &cancel) {
     column.is_integer = true;
+    make_room(column.entries, n);
     const auto encode = [&](auto known) {
-        presort<Integers>(source.values, n, known, scratch, column.entries, column.integers, cancel);
+        const auto &values = source.values;
+        if (encode_few<Integers>(values, known, scratch, column.entries, column.integers, cancel)) return;
+        encode_many<Integers>(values, known, scratch, column.entries, column.integers, cancel);
     };
     if (source.missing) {
         encode([missing = source.missing](std::size_t row, Key) { return missing[row] == 0; });
@@ -144,7 +223,7 @@ void encode_into(NumericColumn &column, const IntegerSource &source, std::size_t
     }
 }
 
-NominalColumn copy_codes(const NominalSource &source, std::size_t n, std::size_t j, const Cancel &cancel) {
+NominalColumn copy_codes(const NominalSource &source, std::size_t n, std::size_t j, Cancel &cancel) {
     NominalColumn column{std::vector<std::int32_t>(n), source.n_categories};
     for_range(0, n, cancel, [&](std::size_t i) {
         const std::int32_t code = source.codes[i];
@@ -158,104 +237,91 @@ NominalColumn copy_codes(const NominalSource &source, std::size_t n, std::size_t
     return column;
 }
 
-/// Columns of one row-major matrix, read together: one after the other they would fetch every cache line of
-/// the matrix once per column. The values wait in the storage of their column's entries.
-class Staging {
-  public:
-    void add(const void *data, std::ptrdiff_t stride, Entry *to) {
-        lanes_.push_back({static_cast<const char *>(data), stride * 8, to});
-    }
-    bool empty() const { return lanes_.empty(); }
-    void copy(std::size_t lo, std::size_t hi) const {
-        for (std::size_t g = 0; g < lanes_.size(); g += group) {
-            const std::size_t end = std::min(lanes_.size(), g + group);
-            for (std::size_t at = lo; at < hi; at += tile) {
-                const std::size_t stop = std::min(hi, at + tile);
-                for (std::size_t k = g; k < end; ++k) copy_lane(lanes_[k], at, stop);
-            }
-        }
-    }
-
-  private:
+/// Copies columns whose values lie far apart to the storage of their entries, and lets `sources` point there.
+/// Neighbours in a row-major matrix are read together: they share cache lines.
+void stage(std::span<Source> sources, std::span<Column> columns, std::size_t n, Cancel &cancel) {
     struct Lane {
-        const char *data;
+        const char *from;
         std::ptrdiff_t step; // in bytes
         Entry *to;
     };
-    static constexpr std::size_t group = 64, tile = 32; // a tile's lines stay in the L1 cache
-    static void copy_lane(const Lane &lane, std::size_t lo, std::size_t hi) {
-        const char *from = lane.data + static_cast<std::ptrdiff_t>(lo) * lane.step;
-        for (std::size_t i = lo; i < hi; ++i, from += lane.step) {
-            std::memcpy(lane.to + i, from, sizeof(Entry));
-        }
-    }
-    std::vector<Lane> lanes_;
-};
-
-/// Has columns that lie far apart in memory staged, and lets `sources` point there.
-void stage(std::vector<Source> &sources, EncodedTable &table, Staging &staging) {
-    const auto move = [&](auto &values, std::size_t j) {
+    std::vector<Lane> lanes;
+    const auto move = [&](auto &values, Column &column) {
         if (std::abs(values.stride) < 4) return; // two values of a cache line are used
-        auto &entries = std::get<NumericColumn>(table.columns[j]).entries;
-        entries.resize(table.n_rows);
-        staging.add(values.data, values.stride, entries.data());
+        auto &entries = std::get<NumericColumn>(column).entries;
+        make_room(entries, n);
+        lanes.push_back({reinterpret_cast<const char *>(values.data), values.stride * 8, entries.data()});
         using T = std::remove_cvref_t<decltype(values[0])>;
         values = {reinterpret_cast<const T *>(entries.data()), 1};
     };
     for (std::size_t j = 0; j < sources.size(); ++j) {
-        if (auto *floats = std::get_if<Strided<double>>(&sources[j])) move(*floats, j);
-        if (auto *integers = std::get_if<IntegerSource>(&sources[j])) move(integers->values, j);
+        cancel.poll();
+        if (auto *floats = std::get_if<Strided<double>>(&sources[j])) move(*floats, columns[j]);
+        if (auto *integers = std::get_if<IntegerSource>(&sources[j])) move(integers->values, columns[j]);
+    }
+    constexpr std::size_t tile = 16; // rows whose cache lines stay in the L1 cache
+    for (std::size_t lo = 0; lo < n; lo += tile) {
+        if (lo % stretch == 0) cancel.poll();
+        for (Lane &lane : lanes) {
+            for (std::size_t i = lo, hi = std::min(n, lo + tile); i < hi; ++i, lane.from += lane.step) {
+                __builtin_prefetch(lane.from + static_cast<std::ptrdiff_t>(tile) * lane.step);
+                std::memcpy(lane.to + i, lane.from, sizeof(Entry));
+            }
+        }
     }
 }
 
 } // namespace
 
-NumericColumn encode_floats(Strided<double> values, std::size_t n, const Cancel &cancel) {
+NumericColumn encode_floats(Strided<double> values, std::size_t n, Cancel &cancel) {
     NumericColumn column;
-    Scratch scratch(n);
-    encode_into(column, values, n, scratch, cancel);
+    const auto scratch = std::make_unique<Scratch>(n); // too large for the stack of some threads
+    encode_into(column, values, n, *scratch, cancel);
     return column;
 }
 
 NumericColumn encode_integers(Strided<std::int64_t> values, const std::uint8_t *missing, std::size_t n,
-                              const Cancel &cancel) {
+                              Cancel &cancel) {
     NumericColumn column;
-    Scratch scratch(n);
-    encode_into(column, IntegerSource{values, missing}, n, scratch, cancel);
+    const auto scratch = std::make_unique<Scratch>(n);
+    encode_into(column, IntegerSource{values, missing}, n, *scratch, cancel);
     return column;
 }
 
 EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigned threads, Cancel &cancel) {
     EncodedTable table{n_rows, std::vector<Column>(sources.size())};
-    const bool small = n_rows * sources.size() < 200'000; // some milliseconds: not worth a thread
+    const bool small = n_rows * sources.size() < 200'000; // a millisecond: not worth a thread
+    if (small || threads == 0) threads = 1;
     std::vector<Source> from(sources.begin(), sources.end());
-    Staging staging;
-    if (!small) stage(from, table, staging);
-    std::vector<std::optional<Scratch>> scratch(std::max(threads, 1u));
-    const auto encode_column = [&](std::size_t j, unsigned worker) {
+    std::vector<std::unique_ptr<Scratch>> scratch(threads);
+    const auto encode_column = [&](std::size_t j, Scratch &own) {
         if (const auto *nominal = std::get_if<NominalSource>(&from[j])) {
             table.columns[j] = copy_codes(*nominal, n_rows, j, cancel);
             return;
         }
-        if (!scratch[worker]) scratch[worker].emplace(n_rows);
         auto &column = std::get<NumericColumn>(table.columns[j]);
         if (const auto *floats = std::get_if<Strided<double>>(&from[j])) {
-            encode_into(column, *floats, n_rows, *scratch[worker], cancel);
+            encode_into(column, *floats, n_rows, own, cancel);
         } else {
-            encode_into(column, std::get<IntegerSource>(from[j]), n_rows, *scratch[worker], cancel);
+            encode_into(column, std::get<IntegerSource>(from[j]), n_rows, own, cancel);
         }
+        if (column.entries.size() < n_rows / 2) column.entries.shrink_to_fit();
     };
-    if (small) {
-        for (std::size_t j = 0; j < from.size(); ++j) encode_column(j, 0);
-        return table;
+    // Columns go in groups, whose members share cache lines; several threads get as many small groups each.
+    const std::size_t most = threads > 1 ? std::size_t{8} * threads : 32;
+    const std::size_t rounds = (from.size() + most - 1) / most;
+    const std::size_t groups = std::min(from.size(), rounds * threads);
+    const auto encode_group = [&](std::size_t g, unsigned worker) {
+        const std::size_t lo = from.size() * g / groups, hi = from.size() * (g + 1) / groups;
+        if (!scratch[worker]) scratch[worker] = std::make_unique<Scratch>(n_rows);
+        if (!small) stage({&from[lo], hi - lo}, {&table.columns[lo], hi - lo}, n_rows, cancel);
+        for (std::size_t j = lo; j < hi; ++j) encode_column(j, *scratch[worker]);
+    };
+    if (threads > 1) {
+        share(groups, threads, cancel, encode_group);
+    } else {
+        for (std::size_t g = 0; g < groups; ++g) encode_group(g, 0);
     }
-    if (!staging.empty()) {
-        share((n_rows + stretch - 1) / stretch, threads, cancel, [&](std::size_t t, unsigned) {
-            cancel.check();
-            staging.copy(t * stretch, std::min(n_rows, (t + 1) * stretch));
-        });
-    }
-    share(from.size(), threads, cancel, encode_column);
     return table;
 }
 

@@ -1,5 +1,5 @@
 // Sorting rows by unsigned keys: a radix sort by a short code of the key, then a walk over the full keys that
-// puts right the few rows that share a code.
+// puts right the few rows that share a code. Keys that are few are numbered instead, and only they sorted.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Key = std::uint64_t;
 
 inline constexpr Key sign_bit = Key{1} << 63;
 inline constexpr Key missing_key = ~Key{0};                // of NaN: no number has it as a float's key
-inline constexpr std::size_t block = std::size_t{1} << 18; // rows between two looks at the cancel flag
+inline constexpr std::size_t block = std::size_t{1} << 18; // rows between two polls
 inline constexpr std::size_t few_rows = 4096;              // below, short digits cost less than they save
 inline constexpr std::size_t many_rows = 16384;            // above, buckets pay
 inline constexpr std::size_t distant = 24; // a key that must move further gets its whole run sorted
@@ -34,10 +34,10 @@ inline Key key_of(std::int64_t v) { return static_cast<Key>(v) ^ sign_bit; }
 inline double float_of(Key key) { return std::bit_cast<double>(key & sign_bit ? key ^ sign_bit : ~key); }
 inline std::int64_t integer_of(Key key) { return static_cast<std::int64_t>(key ^ sign_bit); }
 
-/// Calls body(i) for lo <= i < hi, looking at `cancel` now and then.
-template <class Body> void for_range(std::size_t lo, std::size_t hi, const Cancel &cancel, Body body) {
+/// Calls body(i) for lo <= i < hi, polling now and then where that takes long.
+template <class Body> void for_range(std::size_t lo, std::size_t hi, Cancel &cancel, Body body) {
     while (lo < hi) {
-        cancel.check();
+        if (hi - lo > few_rows) cancel.poll();
         const std::size_t end = std::min(hi, lo + block);
         for (; lo < end; ++lo) body(lo);
     }
@@ -63,7 +63,7 @@ struct Linear {
 /// Sorts entries by the keys of their rows. Stable, so that equal keys stay in ascending order of row.
 class Presort {
   public:
-    Presort(const Key *keys, Entry *entries, Key *spare, const Cancel &cancel)
+    Presort(const Key *keys, Entry *entries, Key *spare, Cancel &cancel)
         : keys_(keys), entries_(entries), spare_(spare), cancel_(cancel) {}
 
     /// Orders entries [lo, hi) by the leading bits of (key - least); their upper halves then hold these.
@@ -186,7 +186,63 @@ class Presort {
     const Key *keys_;
     Entry *entries_;
     Key *spare_;
-    const Cancel &cancel_;
+    Cancel &cancel_;
+};
+
+/// Numbers different keys from 1 on, in order of appearance, and counts each. The missing key has number 0.
+class Numbering {
+  public:
+    struct Value {
+        Key key;
+        std::uint32_t count; // of its rows, then where the next of them goes
+        std::uint32_t rank;
+    };
+    static constexpr std::size_t most = 8192;
+
+    void clear() {
+        size_ = 0;
+        values_[0] = {missing_key, 0, 0};
+        make_slots(11);
+    }
+    std::size_t size() const { return size_; }
+    Value &operator[](std::size_t number) { return values_[number]; }
+
+    /// Counts a key and returns its number; 0 instead of a new number above `limit()`.
+    template <class Limit> std::uint16_t count(Key key, Limit limit) {
+        std::uint16_t number = slots_[slot(key)];
+        if (values_[number].key != key) [[unlikely]] number = search(key, limit);
+        ++values_[number].count;
+        return number;
+    }
+
+  private:
+    std::size_t slot(Key key) const { return (key * 0x9E3779B97F4A7C15u) >> (64 - bits_); }
+    std::size_t next(std::size_t at) const { return (at + 1) & ((std::size_t{1} << bits_) - 1); }
+    void make_slots(unsigned bits) { // few at first, to stay in the L1 cache; sparse, to hit at once
+        bits_ = bits;
+        std::memset(slots_, 0, sizeof slots_[0] << bits);
+        for (std::size_t i = 1; i <= size_; ++i) {
+            std::size_t at = slot(values_[i].key);
+            while (slots_[at] != 0) at = next(at);
+            slots_[at] = static_cast<std::uint16_t>(i);
+        }
+    }
+    template <class Limit> std::uint16_t search(Key key, Limit limit) {
+        std::size_t at = slot(key);
+        while (slots_[at] != 0 && values_[slots_[at]].key != key) at = next(at);
+        if (slots_[at] != 0) return slots_[at];
+        if (key == missing_key || size_ >= std::min(most, limit())) return 0;
+        slots_[at] = static_cast<std::uint16_t>(++size_);
+        values_[size_] = {key, 0, 0};
+        const auto number = static_cast<std::uint16_t>(size_);
+        if (8 * size_ > std::size_t{1} << bits_) make_slots(bits_ + 1);
+        return number;
+    }
+
+    std::size_t size_;
+    unsigned bits_;
+    std::uint16_t slots_[8 * most];
+    Value values_[most + 1];
 };
 
 } // namespace hornbeam

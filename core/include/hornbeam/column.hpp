@@ -50,10 +50,10 @@ template <class T> struct Strided {
 };
 
 /// NaN is missing; -0.0 and 0.0 share a rank; infinities are ordinary values.
-NumericColumn encode_floats(Strided<double> values, std::size_t n, const Cancel &cancel);
+NumericColumn encode_floats(Strided<double> values, std::size_t n, Cancel &cancel);
 /// `missing`, where given, is nonzero for a missing row.
 NumericColumn encode_integers(Strided<std::int64_t> values, const std::uint8_t *missing, std::size_t n,
-                              const Cancel &cancel);
+                              Cancel &cancel);
 
 /// What `encode` reads: memory of the caller, untouched while the call lasts.
 struct IntegerSource {

@@ -102,6 +102,12 @@ def big_columns(n: int) -> dict[str, np.ndarray[Any, Any]]:
         "bunched integers": np.where(
             rng.random(n) < 0.95, rng.integers(0, 2**20, n), rng.integers(0, 2**62, n)
         ),
+        "few values, many zeros": np.where(rng.random(n) < 0.8, 0.0, rng.integers(-60, 60, n) / 7),
+        "few awkward values": rng.choice([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 0.1], n),
+        "values come late": np.where(np.arange(n) < n // 2, -0.0, rng.normal(size=n)),
+        "missing, then few": np.where(np.arange(n) < n // 2, np.nan, rng.integers(0, 3, n) * 0.1),
+        "few wide integers": rng.choice(rng.integers(INT64.min, INT64.max, 50), n),
+        "greatest integer comes late": np.append(np.zeros(max(n - 1, 0), dtype=np.int64), INT64.max)[:n],
         "integer ends": rng.choice(np.array([INT64.min, INT64.max, 0, 1]), n),
     }
 
@@ -110,6 +116,42 @@ def big_columns(n: int) -> dict[str, np.ndarray[Any, Any]]:
 @pytest.mark.parametrize("n", [0, 1, 2, 500, 4095, 5000, 40_000])
 def test_awkward_columns_are_ranked_as_by_a_stable_sort(name: str, n: int) -> None:
     check(big_columns(n)[name])
+
+
+@pytest.mark.parametrize("n", [300, 5000, 60_000])
+def test_any_number_of_different_values_is_ranked_as_by_a_stable_sort(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for size in (n // 64, 31 + n // 16, 32 + n // 16, 33 + n // 16, n // 8, n // 4, n // 2):
+        values = rng.normal(size=size)
+        drawn = np.concatenate([values, rng.choice(values, n - size)])
+        for column in (
+            drawn,
+            drawn[::-1].copy(),
+            rng.permutation(drawn),
+            np.round(drawn * 1e6).astype(np.int64),
+        ):
+            check(column)
+        drawn[rng.random(len(drawn)) < 0.3] = np.nan
+        check(drawn)
+
+
+@pytest.mark.parametrize("size", [8190, 8191, 8192, 8193])
+def test_values_around_the_most_that_are_numbered(size: int) -> None:
+    values = np.random.default_rng(size).normal(size=size)
+    column = np.zeros(100_000)
+    column[-size:] = values  # so late that only their number counts, not how dense they come
+    check(column)
+    column[50_000:60_000] = np.nan
+    check(column)
+    check(np.round(column[::-1] * 2.0**40))
+
+
+def test_missing_integers_among_few_values() -> None:
+    rng = np.random.default_rng(1)
+    for pool in ([3, 5, -7], [INT64.min, 0], [INT64.max, 0]):
+        column = rng.choice(np.array(pool), 5000)
+        for share in (0.0, 0.4, 1.0):
+            check(column, (rng.random(5000) < share).astype(np.uint8))
 
 
 @pytest.mark.parametrize("n", [1000, 30_000])
