@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <limits>
 
 #include "hornbeam/frame.hpp"
 #include "hornbeam/nominal.hpp"
@@ -16,15 +17,15 @@ template <class Stats> struct Lane {
     Stats total;
 };
 
-/// Looks at one attribute after the other for one lane. `solo`: the lane is alone and every row counts once, which opens the
-/// fast scans.
+/// Looks at one attribute after the other for one lane. `solo`: the lane is alone and every row counts once, which opens
+/// the fast scans.
 template <class E, Criterion C> class Chooser {
   public:
     using Target = typename C::Target;
     using Stats = typename Target::Stats;
 
     Chooser(const Frame<E> &frame, const Target &target, const C &criterion, const GrowParameters &parameters)
-        : frame_(frame), target_(target), criterion_(criterion), parameters_(parameters), zero_(target.zero()) {}
+        : frame_(frame), target_(target), criterion_(criterion), parameters_(parameters), zero_(target.zero()), missing_(zero_), known_(zero_) {}
 
     /// True where the attribute takes a single known value among these rows: it never splits below either.
     static bool constant(const Segment<E> &segment) {
@@ -32,10 +33,21 @@ template <class E, Criterion C> class Chooser {
         return segment.size < 2 || Packed<E>::rank(segment.begin[0]) == Packed<E>::rank(segment.begin[segment.size - 1]);
     }
 
-    void consider(const Segment<E> &segment, std::span<const E> rows, const Lane<Stats> &lane, bool solo,
-                  std::int64_t min_leaf, Choice &best) {
-        if (segment.nominal()) consider_nominal(segment.attribute, rows, lane, solo, min_leaf, best);
-        else consider_numeric(segment, lane, solo, min_leaf, best);
+    /// Turns to another lane; `consider` then looks at its node's attributes in order.
+    void open(const Lane<Stats> &lane, bool solo, std::int64_t min_leaf) {
+        lane_ = &lane;
+        solo_ = solo;
+        min_leaf_ = min_leaf;
+        highest_ = parameters_.accelerate ? criterion_.highest_quality(lane.total)
+                                          : std::numeric_limits<double>::infinity();
+        if (solo) prepare(facts_, criterion_, lane.total);
+    }
+
+    /// Replaces `best` where the attribute has a better test. False: no attribute can be better than what is found.
+    bool consider(const Segment<E> &segment, std::span<const E> rows, Choice &best) {
+        if (segment.nominal()) consider_nominal(segment.attribute, rows, best);
+        else consider_numeric(segment, best);
+        return best.quality < highest_;
     }
 
   private:
@@ -43,36 +55,43 @@ template <class E, Criterion C> class Chooser {
     const Target &target_;
     const C &criterion_;
     const GrowParameters &parameters_;
-    Stats zero_, missing_;
+    Stats zero_, missing_, known_;
+    NodeFacts facts_;
+    const Lane<Stats> *lane_ = nullptr;
+    bool solo_ = false;
+    std::int64_t min_leaf_ = 1;
+    double highest_ = 0.0;
     CategoryTable<Stats> table_;
     std::vector<std::int32_t> slot_;
     std::vector<std::uint32_t> tally_;
 
-    void consider_numeric(const Segment<E> &segment, const Lane<Stats> &lane, bool solo, std::int64_t min_leaf,
-                          Choice &best) {
+    std::int64_t times(std::uint32_t id) const { return solo_ ? 1 : frame_.sets.count(id, lane_->set); }
+
+    void consider_numeric(const Segment<E> &segment, Choice &best) {
         if (segment.size < 2) return;
-        auto times = [&](std::uint32_t id) -> std::int64_t { return solo ? 1 : frame_.sets.count(id, lane.set); };
-        bool some_missing = !solo || segment.size != lane.total.n;
+        const Stats &total = lane_->total;
+        bool some_missing = !solo_ || segment.size != total.n;
         if (some_missing) {
-            missing_ = lane.total;
-            Stats known = zero_;
+            known_.clear();
             for (std::uint32_t i = 0; i < segment.size; ++i) {
                 std::uint32_t id = Packed<E>::id(segment.begin[i]);
-                if (std::int64_t m = times(id); m != 0) target_.add_for_quality(known, id, m);
+                if (std::int64_t m = times(id); m != 0) target_.add_for_quality(known_, id, m);
             }
-            missing_ -= known;
+            missing_ = total;
+            missing_ -= known_;
             some_missing = missing_.n != 0;
         }
         auto cut_from = [&](const Stats &start) {
-            Scan<E, Target> scan{segment.begin, segment.size, target_, lane.total, start, min_leaf, best.quality};
-            return solo && parameters_.accelerate ? fast_scan(scan, criterion_, *parameters_.kernels)
-                                                  : plain_scan(scan, criterion_, times);
+            Scan<E, Target> scan{segment.begin, segment.size, target_, total, start, facts_, min_leaf_, best.quality};
+            return solo_ && parameters_.accelerate
+                       ? fast_scan(scan, criterion_, *parameters_.kernels)
+                       : plain_scan(scan, criterion_, [this](std::uint32_t id) { return times(id); });
         };
         Cut cut;
         std::int32_t default_child = 0;
         if (!some_missing) {
             cut = cut_from(zero_);
-            default_child = cut.left >= lane.total.n - cut.left ? 0 : 1;
+            default_child = cut.left >= total.n - cut.left ? 0 : 1;
         } else {
             cut = cut_from(missing_);
             Cut right = cut_from(zero_);
@@ -91,11 +110,10 @@ template <class E, Criterion C> class Chooser {
         best.branches.clear();
     }
 
-    void consider_nominal(std::int32_t attribute, std::span<const E> rows, const Lane<Stats> &lane, bool solo,
-                          std::int64_t min_leaf, Choice &best) {
+    void consider_nominal(std::int32_t attribute, std::span<const E> rows, Choice &best) {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(attribute)];
-        if (!tally(codes, rows, solo)) count_rows(codes, rows, lane, solo);
-        NominalChooser<C>(criterion_, lane.total, table_, min_leaf).consider(attribute, parameters_.nominal, best);
+        if (!tally(codes, rows)) count_rows(codes, rows);
+        NominalChooser<C>(criterion_, lane_->total, table_, min_leaf_).consider(attribute, parameters_.nominal, best);
     }
 
     void reserve(std::size_t present) {
@@ -104,11 +122,11 @@ template <class E, Criterion C> class Chooser {
     }
 
     /// Classes and few categories: one pass of plain counting. False where it does not apply.
-    bool tally(const FrameCodes &codes, std::span<const E> rows, bool solo) {
+    bool tally(const FrameCodes &codes, std::span<const E> rows) {
         if constexpr (requires { zero_.c; }) {
             const std::size_t k = zero_.c.size(), c = static_cast<std::size_t>(codes.n_categories) + 1;
             constexpr std::size_t small = 1 << 14;
-            if (!solo || c * k > small || rows.size() * 4 < c) return false;
+            if (!solo_ || c * k > small || rows.size() * 4 < c) return false;
             tally_.assign(c * k, 0);
             for (E e : rows) {
                 std::uint32_t id = Packed<E>::id(e);
@@ -138,10 +156,9 @@ template <class E, Criterion C> class Chooser {
     }
 
     /// Any target, any number of categories: time and room follow the rows of the node, not the categories of the column.
-    void count_rows(const FrameCodes &codes, std::span<const E> rows, const Lane<Stats> &lane, bool solo) {
+    void count_rows(const FrameCodes &codes, std::span<const E> rows) {
         if (slot_.size() < static_cast<std::size_t>(codes.n_categories))
             slot_.resize(static_cast<std::size_t>(codes.n_categories), -1);
-        auto times = [&](std::uint32_t id) -> std::int64_t { return solo ? 1 : frame_.sets.count(id, lane.set); };
         table_.code.clear();
         for (E e : rows) {
             std::int32_t code = codes.code[Packed<E>::id(e)];

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "hornbeam/agreement.hpp"
 #include "hornbeam/choice.hpp"
 #include "hornbeam/parallel.hpp"
 
@@ -25,13 +26,6 @@ template <class E, class Stats> struct Pending {
     std::vector<Lane<Stats>> lanes;
     std::shared_ptr<std::vector<E>> owner;
     bool stale = false; // a lane ended here: rows that only it had are still in the lists
-};
-
-/// Lanes of a node that take the same test, and that test for all of their rows together.
-struct Group {
-    std::vector<std::size_t> members; // positions in the node's lanes
-    Choice test;                      // of the first member; branches and interval widened by the others
-    bool default_decided = false;     // some member has missing rows here, so the default branch is binding
 };
 
 template <class E, Criterion C> class Grower {
@@ -65,9 +59,8 @@ template <class E, Criterion C> class Grower {
         LaneRecord r;
         r.set = set;
         r.rows = total.n;
-        r.impurity = criterion_.impurity(total);
         bool pure = total.pure();
-        if (pure) r.impurity = 0.0;
+        r.impurity = pure ? 0.0 : criterion_.impurity(total);
         r.count_begin = forest_.count.size();
         if constexpr (requires { total.c; }) {
             for (std::size_t k = 0; k < total.c.size(); ++k) {
@@ -94,7 +87,9 @@ template <class E, Criterion C> class Grower {
     const std::vector<StopRules> &rules_;
     Forest &forest_;
     Chooser<E, C> chooser_;
-    std::vector<Node> stack_;
+    std::vector<Node> stack_, free_;
+    std::vector<Stats> spare_, totals_;
+    std::vector<Choice> choice_;
     std::vector<E> scratch_;
     std::vector<std::int32_t> child_of_code_;
     std::vector<std::int32_t> child_of_id_;
@@ -111,14 +106,31 @@ template <class E, Criterion C> class Grower {
     void refine(Node node) {
         if (node.stale) drop_unwanted(node);
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
-        std::vector<Choice> choice = choose(node);
+        choose(node);
+        if (node.lanes.size() == 1) {
+            const Choice *own = &choice_[0];
+            if (own->found() && worth(node.lanes[0], *own)) split(node, *own, {&own, 1});
+        } else {
+            split_groups(node);
+        }
+        recycle(std::move(node));
+    }
+
+    void split_groups(Node &node) {
+        std::vector<Choice> choice = std::move(choice_);
         std::vector<Group> groups;
         for (std::size_t i = 0; i < node.lanes.size(); ++i)
             if (choice[i].found() && worth(node.lanes[i], choice[i])) join(groups, i, node.lanes[i], choice[i], node);
-        if (groups.empty()) return;
-        for (std::size_t g = 0; g + 1 < groups.size(); ++g) split(copy_for(node, groups[g]), groups[g], choice);
-        bool all = groups.size() == 1 && groups[0].members.size() == node.lanes.size();
-        split(all ? std::move(node) : copy_for(node, groups.back()), groups.back(), choice);
+        for (const Group &group : groups) {
+            std::vector<const Choice *> own;
+            for (std::size_t i : group.members) own.push_back(&choice[i]);
+            if (own.size() == node.lanes.size()) {
+                split(node, group.test, own);
+            } else {
+                Node part = copy_for(node, group);
+                split(part, group.test, own);
+            }
+        }
     }
 
     bool worth(const Lane<Stats> &lane, const Choice &c) const {
@@ -127,31 +139,37 @@ template <class E, Criterion C> class Grower {
         return !(share * c.gain < task_.parameters.min_impurity_decrease);
     }
 
-    std::vector<Choice> choose(const Node &node) {
-        std::vector<Choice> best(node.lanes.size());
+    /// Fills choice_ with the best test of each lane.
+    void choose(const Node &node) {
+        choice_.assign(node.lanes.size(), Choice{});
         const bool solo = node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
         auto min_leaf = [&](const Lane<Stats> &lane) { return rules_[static_cast<std::size_t>(lane.set)].min_leaf; };
-        const int threads = hand_over ? task_.parameters.threads : 1; // narrow frames run one to a thread
-        if (threads == 1) {
-            for (const Segment<E> &segment : node.active) {
-                poll_if_large(node);
-                for (std::size_t i = 0; i < node.lanes.size(); ++i)
-                    chooser_.consider(segment, node.rows, node.lanes[i], solo, min_leaf(node.lanes[i]), best[i]);
+        if (attribute_threads() == 1) {
+            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
+                chooser_.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
+                for (const Segment<E> &segment : node.active) {
+                    poll_if_large(node);
+                    if (!chooser_.consider(segment, node.rows, choice_[i])) break;
+                }
             }
-            return best;
+            return;
         }
         // Each attribute by itself, then the attributes in order: the same as one after the other.
-        std::vector<std::vector<Choice>> found(node.active.size(), best);
-        parallel_for(node.active.size(), threads, task_.cancel, [&](std::size_t a) {
+        std::vector<std::vector<Choice>> found(node.active.size(), choice_);
+        parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a) {
             Chooser<E, C> own(frame_, target_, criterion_, task_.parameters);
-            for (std::size_t i = 0; i < node.lanes.size(); ++i)
-                own.consider(node.active[a], node.rows, node.lanes[i], solo, min_leaf(node.lanes[i]), found[a][i]);
+            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
+                own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
+                own.consider(node.active[a], node.rows, found[a][i]);
+            }
         });
         for (auto &of_attribute : found)
-            for (std::size_t i = 0; i < best.size(); ++i)
-                if (of_attribute[i].quality > best[i].quality) best[i] = std::move(of_attribute[i]);
-        return best;
+            for (std::size_t i = 0; i < choice_.size(); ++i)
+                if (of_attribute[i].quality > choice_[i].quality) choice_[i] = std::move(of_attribute[i]);
     }
+
+    /// Large nodes share their attributes among threads; narrow frames run one to a thread.
+    int attribute_threads() const { return hand_over ? task_.parameters.threads : 1; }
 
     bool wanted(E e, const Node &node) const {
         return std::any_of(node.lanes.begin(), node.lanes.end(),
@@ -198,36 +216,6 @@ template <class E, Criterion C> class Grower {
         return known != lane.total.n;
     }
 
-    static bool agree(const Group &g, const Choice &c, bool binding) {
-        const Choice &t = g.test;
-        if (t.attribute != c.attribute || t.kind != c.kind) return false;
-        if (binding && g.default_decided && t.default_child != c.default_child) return false;
-        if (c.kind == TestKind::numeric) return std::max(t.lo, c.lo) < std::min(t.hi, c.hi);
-        // Multiway children are numbered by the categories present, so only equal categories agree.
-        if (c.kind == TestKind::multiway) return t.branches == c.branches;
-        std::size_t a = 0, b = 0;
-        while (a < t.branches.size() && b < c.branches.size()) {
-            if (t.branches[a].first < c.branches[b].first) ++a;
-            else if (t.branches[a].first > c.branches[b].first) ++b;
-            else if (t.branches[a++].second != c.branches[b++].second) return false;
-        }
-        return true;
-    }
-
-    static void merge(Group &g, const Choice &c, bool binding) {
-        Choice &t = g.test;
-        t.lo = std::max(t.lo, c.lo);
-        t.hi = std::min(t.hi, c.hi);
-        if (binding && !g.default_decided) t.default_child = c.default_child;
-        g.default_decided = g.default_decided || binding;
-        if (c.kind == TestKind::numeric) return;
-        for (const auto &branch : c.branches) {
-            auto at = std::lower_bound(t.branches.begin(), t.branches.end(), branch,
-                                       [](const auto &x, const auto &y) { return x.first < y.first; });
-            if (at == t.branches.end() || at->first != branch.first) t.branches.insert(at, branch);
-        }
-    }
-
     /// The node as the group sees it: only its lanes, and copies of the lists with only their rows.
     Node copy_for(const Node &node, const Group &group) {
         Node part;
@@ -259,15 +247,13 @@ template <class E, Criterion C> class Grower {
 
     static constexpr std::size_t vector_room = 16; // the kernels store whole vectors
 
-    void split(Node node, const Group &group, const std::vector<Choice> &choice) {
-        const Choice &test = group.test;
-        Arm arm{test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children};
-        auto arm_index = static_cast<std::int32_t>(forest_.arms.size());
-        forest_.arms.push_back(arm);
-        for (std::size_t m = 0; m < group.members.size(); ++m)
-            record_test(forest_.lanes[node.lanes[m].record], choice[group.members[m]], arm_index);
-        if (test.n_children == 2) split_in_two(std::move(node), test);
-        else split_in_many(std::move(node), test);
+    /// Splits the rows of all lanes of the node by one test; `own` is what each lane itself chose.
+    void split(Node &node, const Choice &test, std::span<const Choice *const> own) {
+        auto arm = static_cast<std::int32_t>(forest_.arms.size());
+        forest_.arms.push_back({test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children});
+        for (std::size_t i = 0; i < own.size(); ++i) record_test(forest_.lanes[node.lanes[i].record], *own[i], arm);
+        if (test.n_children == 2) split_in_two(node, test);
+        else split_in_many(node, test);
     }
 
     void record_test(LaneRecord &r, const Choice &c, std::int32_t arm) {
@@ -328,103 +314,135 @@ template <class E, Criterion C> class Grower {
         for (auto [code, child] : test.branches) child_of_code_[static_cast<std::size_t>(code) + 1] = child;
     }
 
-    std::uint32_t part(E *list, std::uint32_t n, E *right) {
-        if constexpr (sizeof(E) == 4)
-            return task_.parameters.kernels->part_narrow(list, n, frame_.flag.data(), right);
-        else
-            return task_.parameters.kernels->part_wide(list, n, frame_.flag.data(), right);
-    }
-    /// Stable partition of a list: flag 0 first. Returns the size of the first part.
-    std::uint32_t part_in_place(E *list, std::uint32_t n, std::vector<E> &right) {
+    /// Stable partition of a list: flag 0 stays in front, the rest goes to `right`. Returns the size of the first part.
+    std::uint32_t part(E *list, std::uint32_t n, std::vector<E> &right) {
         if (right.size() < n + vector_room) right.resize(n + vector_room);
-        std::uint32_t left = part(list, n, right.data());
-        std::memcpy(list + left, right.data(), (n - left) * sizeof(E));
+        if constexpr (sizeof(E) == 4)
+            return task_.parameters.kernels->part_narrow(list, n, frame_.flag.data(), right.data());
+        else
+            return task_.parameters.kernels->part_wide(list, n, frame_.flag.data(), right.data());
+    }
+    std::uint32_t part_in_place(E *list, std::uint32_t n, std::vector<E> &room, bool right_wanted = true) {
+        std::uint32_t left = part(list, n, room);
+        if (right_wanted) std::memcpy(list + left, room.data(), (n - left) * sizeof(E));
         return left;
     }
 
-    void split_in_two(Node node, const Choice &test) {
+    void split_in_two(Node &node, const Choice &test) {
         std::uint32_t cut = flag_rows(node, test);
         std::uint32_t left = part_in_place(node.rows.data(), static_cast<std::uint32_t>(node.rows.size()), scratch_);
-        std::array<Node, 2> child;
+        std::array<Node, 2> child{fresh(), fresh()};
         child[0].rows = node.rows.first(left);
         child[1].rows = node.rows.subspan(left);
         add_children(node, child);
         bool grows[2] = {!child[0].lanes.empty(), !child[1].lanes.empty()};
-        if (!grows[0] && !grows[1]) return;
-        for (auto &c : child) c.active.resize(node.active.size());
-        auto part_list = [&](std::size_t a, std::vector<E> &room) {
-            const Segment<E> &s = node.active[a];
-            std::uint32_t n_left = 0;
-            if (!s.nominal()) {
-                bool tested = test.kind == TestKind::numeric && s.attribute == test.attribute;
-                n_left = tested ? cut : part_in_place(s.begin, s.size, room); // the tested list is in order already
-            }
-            child[0].active[a] = {s.attribute, n_left, s.begin};
-            child[1].active[a] = {s.attribute, s.size - n_left, s.nominal() ? nullptr : s.begin + n_left};
-        };
-        const int threads = hand_over ? task_.parameters.threads : 1;
-        if (threads == 1) {
+        if (grows[0] || grows[1]) {
+            for (auto &c : child) c.active.resize(node.active.size());
+            auto part_list = [&](std::size_t a, std::vector<E> &room) {
+                const Segment<E> &s = node.active[a];
+                std::uint32_t n_left = 0;
+                if (!s.nominal()) {
+                    // The tested list is in order already.
+                    bool tested = test.kind == TestKind::numeric && s.attribute == test.attribute;
+                    n_left = tested ? cut : part_in_place(s.begin, s.size, room, grows[1]);
+                }
+                child[0].active[a] = {s.attribute, n_left, s.begin};
+                child[1].active[a] = {s.attribute, s.size - n_left, s.nominal() ? nullptr : s.begin + n_left};
+            };
+            part_lists(node, part_list);
+        }
+        for (int c = 1; c >= 0; --c) // the left child is visited first
+            grows[c] ? stack_.push_back(std::move(child[c])) : recycle(std::move(child[c]));
+    }
+
+    template <class PartList> void part_lists(const Node &node, PartList part_list) {
+        if (attribute_threads() == 1) {
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 poll_if_large(node);
                 part_list(a, scratch_);
             }
-        } else {
-            parallel_for(node.active.size(), threads, task_.cancel, [&](std::size_t a) {
-                thread_local std::vector<E> room;
-                part_list(a, room);
-            });
+            return;
         }
-        for (int c = 1; c >= 0; --c) // the left child is visited first
-            if (grows[c]) stack_.push_back(std::move(child[c]));
+        parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a) {
+            thread_local std::vector<E> room;
+            part_list(a, room);
+        });
+    }
+
+    // Nodes and statistics go round: small nodes are many, and would spend their time in the allocator.
+    Node fresh() {
+        if (free_.empty()) return {};
+        Node node = std::move(free_.back());
+        free_.pop_back();
+        return node;
+    }
+    void recycle(Node &&node) {
+        for (auto &lane : node.lanes) spare_.push_back(std::move(lane.total));
+        node.lanes.clear();
+        node.active.clear();
+        node.owner.reset();
+        node.stale = false;
+        free_.push_back(std::move(node));
+    }
+    Stats fresh_stats() {
+        if (spare_.empty()) return target_.zero();
+        Stats s = std::move(spare_.back());
+        spare_.pop_back();
+        s.clear();
+        return s;
     }
 
     /// Creates the children's nodes with a record for every lane that reaches them, and keeps the lanes that go on growing.
     void add_children(Node &node, std::span<Node> child) {
         std::size_t first = forest_.nodes.size();
         forest_.nodes.resize(first + child.size());
-        std::vector<std::vector<Stats>> total = child_totals(node, child);
+        count_children(node, child);
+        const std::size_t k = node.lanes.size();
         for (std::size_t c = 0; c < child.size(); ++c) {
             child[c].node = first + c;
             child[c].depth = node.depth + 1;
             child[c].owner = node.owner;
             ForestNode &made = forest_.nodes[first + c];
             made.lane_begin = forest_.lanes.size();
-            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
-                Stats &t = total[c][i];
-                if (t.n == 0) continue;
+            for (std::size_t i = 0; i < k; ++i) {
+                Stats &t = totals_[c * k + i];
                 std::uint64_t record = forest_.lanes.size();
                 std::int32_t set = node.lanes[i].set;
-                if (record_lane(set, t, child[c].depth)) child[c].lanes.push_back({set, record, std::move(t)});
+                bool grows = t.n != 0 && record_lane(set, t, child[c].depth);
+                if (grows) child[c].lanes.push_back({set, record, std::move(t)});
+                else spare_.push_back(std::move(t));
             }
             made.lane_end = forest_.lanes.size();
-            child[c].stale = child[c].lanes.size() != node.lanes.size();
+            child[c].stale = child[c].lanes.size() != k;
         }
     }
 
-    /// [child][lane]; the last child's are what the others leave.
-    std::vector<std::vector<Stats>> child_totals(Node &node, std::span<Node> child) {
-        std::vector<std::vector<Stats>> total(child.size());
-        std::vector<Stats> rest;
-        for (auto &lane : node.lanes) rest.push_back(std::move(lane.total));
-        const bool solo = node.lanes.size() == 1 && rest[0].n == static_cast<std::int64_t>(node.rows.size());
-        for (std::size_t c = 0; c + 1 < child.size(); ++c) {
-            total[c].assign(rest.size(), target_.zero());
-            for (std::size_t i = 0; i < rest.size(); ++i) {
-                if (solo)
-                    for (E e : child[c].rows) target_.add(total[c][i], Packed<E>::id(e), 1);
-                else
-                    for (E e : child[c].rows)
-                        if (std::int64_t m = count(Packed<E>::id(e), node.lanes[i].set); m != 0)
-                            target_.add(total[c][i], Packed<E>::id(e), m);
-                rest[i] -= total[c][i];
+    /// totals_[child * lanes + lane]; the largest child's are what the others leave.
+    void count_children(Node &node, std::span<Node> child) {
+        const std::size_t k = node.lanes.size();
+        const bool solo = k == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
+        std::size_t largest = 0;
+        for (std::size_t c = 1; c < child.size(); ++c)
+            if (child[c].rows.size() > child[largest].rows.size()) largest = c;
+        totals_.clear();
+        for (std::size_t i = 0; i < k * child.size(); ++i) totals_.push_back(fresh_stats());
+        for (std::size_t i = 0; i < k; ++i) {
+            Stats &rest = totals_[largest * k + i];
+            std::swap(rest, node.lanes[i].total);
+            for (std::size_t c = 0; c < child.size(); ++c) {
+                if (c == largest) continue;
+                Stats &t = totals_[c * k + i];
+                for (E e : child[c].rows) {
+                    std::uint32_t id = Packed<E>::id(e);
+                    if (std::int64_t m = solo ? 1 : count(id, node.lanes[i].set); m != 0) target_.add(t, id, m);
+                }
+                rest -= t;
             }
         }
-        total.back() = std::move(rest);
-        return total;
     }
 
     /// Many branches: every list is dealt out by child, keeping its order.
-    void split_in_many(Node node, const Choice &test) {
+    void split_in_many(Node &node, const Choice &test) {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(test.attribute)];
         map_codes(codes, test);
         child_of_id_.resize(frame_.n);
@@ -456,7 +474,7 @@ template <class E, Criterion C> class Grower {
                 child[c].active.push_back(s.nominal() ? s : Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]});
         }
         for (std::size_t c = n_children; c-- > 0;)
-            if (!child[c].lanes.empty()) stack_.push_back(std::move(child[c]));
+            child[c].lanes.empty() ? recycle(std::move(child[c])) : stack_.push_back(std::move(child[c]));
     }
 };
 

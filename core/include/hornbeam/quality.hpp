@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace hornbeam {
@@ -16,14 +17,16 @@ struct Score {
     double gain = 0.0;
 };
 
-/// A criterion names its target, scores a test from the statistics of node and branches (never from rows), and says
-/// whether an impure node splits even when no test has a positive gain.
+/// A criterion names its target, scores a test from the statistics of node and branches (never from rows), says whether an
+/// impure node splits even when no test has a positive gain, and which gain no test of a node can exceed (infinite where it
+/// cannot tell): having found that, a node need not look at further attributes.
 template <class C>
 concept Criterion = requires(const C &c, const typename C::Target::Stats &node,
                              std::span<const typename C::Target::Stats *const> branches) {
     typename C::Target;
     { c.score(node, branches) } -> std::same_as<Score>;
     { c.impurity(node) } -> std::same_as<double>;
+    { c.highest_quality(node) } -> std::same_as<double>;
     { C::splits_at_zero } -> std::convertible_to<bool>;
 };
 

@@ -15,6 +15,24 @@
 
 namespace hornbeam {
 
+/// What the fast scans ask of a node once, whatever the attribute.
+struct NodeFacts {
+    std::int64_t squares = 0;       // sum of squared class counts
+    std::vector<ClassCode> present; // classes, ascending
+    double impurity = 0.0;
+    std::vector<double> centre; // mean of each target
+};
+
+inline void read_facts(NodeFacts &facts, const ClassCounts &node) {
+    facts.squares = 0;
+    facts.present.clear();
+    for (std::size_t k = 0; k < node.c.size(); ++k) {
+        if (node.c[k] == 0) continue;
+        facts.squares += node.c[k] * node.c[k];
+        facts.present.push_back(static_cast<ClassCode>(k));
+    }
+}
+
 /// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows, where
 /// they are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
 template <class E, class Target> struct Scan {
@@ -23,6 +41,7 @@ template <class E, class Target> struct Scan {
     const Target &target;
     const typename Target::Stats &node;
     const typename Target::Stats &start;
+    const NodeFacts &facts;
     std::int64_t min_leaf = 1;
     double floor = -1.0;
 
@@ -67,50 +86,107 @@ inline double gain_to_reach(double quality) {
     return std::max(quality, negligible_gain) - gain_slack;
 }
 
-/// Gini for any number of classes: sum of D_k^2 = n^2 S_L - 2 n n_L X + n_L^2 S kept by O(1) updates (X = sum of l_k c_k);
-/// the literal gain only where the real one comes close to the best.
-template <class E> Cut gini_scan_classes(const Scan<E, ClassTarget> &scan) {
+/// Gini for any number of classes. Kept by O(1) updates: s = sum of l_k^2 and x = sum of l_k c_k over the classes, from which
+/// sum of D_k^2 = n^2 s - 2 n l x + l^2 S. The literal gain only where the real one may reach the best.
+struct ClassSweep {
+    std::int64_t n, squares;
+    double reach; // times l (n - l)
+    double slack; // of the contrast, where it is computed in doubles
     Cut best;
-    best.quality = scan.floor;
-    const std::int64_t n = scan.node.n, squares = Gini::sum_of_squares(scan.node);
+
+    ClassSweep(std::int64_t n, std::int64_t squares, double floor) : n(n), squares(squares) {
+        best.quality = floor;
+        double nn = as_double(n) * as_double(n);
+        slack = 0x1p-50 * nn * nn;
+        aim();
+    }
+    void aim() { reach = gain_to_reach(best.quality) * as_double(n) * as_double(n) * (1.0 - 1e-9); }
+    bool promising(double s, double x, double left) const {
+        double whole = as_double(n);
+        double contrast = (whole * whole * s - 2.0 * whole * left * x) + left * left * as_double(squares);
+        return contrast + slack >= reach * (left * (whole - left));
+    }
+    void look(std::uint32_t at, std::int64_t s, std::int64_t x, std::int64_t left) {
+        if (!promising(as_double(s), as_double(x), as_double(left))) return;
+        double sum = as_double(s) / as_double(left) + as_double(squares - 2 * x + s) / as_double(n - left);
+        double g = Gini::gain(sum, squares, n);
+        if (!(g > best.quality)) return;
+        best = {g, g, at, at + 1, left};
+        aim();
+    }
+    Cut result(double floor) {
+        if (best.quality == floor) best.quality = -1.0;
+        return best;
+    }
+};
+
+/// Wide lists: s and x have words of their own.
+inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const Kernels &) {
     struct Side {
         std::int64_t left, all;
     };
     thread_local std::vector<Side> sides;
-    sides.resize(scan.node.c.size());
+    if (sides.size() < scan.node.c.size()) sides.resize(scan.node.c.size());
     std::int64_t s = 0, x = 0, left = scan.start.n;
-    for (std::size_t k = 0; k < sides.size(); ++k) {
+    for (ClassCode k : scan.facts.present) {
         sides[k] = {scan.start.c[k], scan.node.c[k]};
         s += sides[k].left * sides[k].left;
         x += sides[k].left * sides[k].all;
     }
-    // Exact while n fits 15 bits; beyond, the doubles' error is covered by the relative slack.
-    const double nn = as_double(n) * as_double(n);
-    double reach = gain_to_reach(best.quality) * nn * (1.0 - 1e-9);
+    ClassSweep sweep(scan.node.n, scan.facts.squares, scan.floor);
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
         Side &side = sides[scan.target.code[scan.id(i)]];
         s += 2 * side.left + 1;
         x += side.all;
         ++side.left;
         ++left;
-        if (!scan.cuts_after(i) || !scan.admits(left)) continue;
-        double contrast;
-        if constexpr (sizeof(E) == 4)
-            contrast = static_cast<double>(n * n * s - 2 * n * left * x + left * left * squares);
-        else
-            contrast = static_cast<double>(static_cast<__int128>(n) * n * s - static_cast<__int128>(2 * n) * left * x +
-                                           static_cast<__int128>(left) * left * squares);
-        if (contrast < reach * as_double(left * (n - left))) continue;
-        std::int64_t right_squares = squares - 2 * x + s;
-        double sum = as_double(s) / as_double(left) + as_double(right_squares) / as_double(n - left);
-        double g = Gini::gain(sum, squares, n);
-        if (g > best.quality) {
-            best = {g, g, i, i + 1, left};
-            reach = gain_to_reach(g) * nn * (1.0 - 1e-9);
-        }
+        if (scan.cuts_after(i) && scan.admits(left)) sweep.look(i, s, x, left);
     }
-    if (best.quality == scan.floor) best.quality = -1.0;
-    return best;
+    return sweep.result(scan.floor);
+}
+
+/// Narrow lists: n has 15 bits, so s and x share a word, and an entry costs one addition to it. Lists of many values are
+/// held against the best block by block.
+inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const Kernels &kernels) {
+    thread_local std::vector<std::uint64_t> steps; // of each class: what its next entry adds to the running word
+    if (steps.size() < scan.node.c.size()) steps.resize(scan.node.c.size());
+    std::uint64_t running = 0;
+    for (ClassCode k : scan.facts.present) {
+        auto left = static_cast<std::uint64_t>(scan.start.c[k]), all = static_cast<std::uint64_t>(scan.node.c[k]);
+        steps[k] = (2 * left + 1) | (all << 32);
+        running += (left * left) | ((left * all) << 32);
+    }
+    auto add = [&](std::uint32_t i) {
+        std::uint64_t &step = steps[scan.target.code[scan.id(i)]];
+        running += step;
+        step += 2;
+        return running;
+    };
+    ClassSweep sweep(scan.node.n, scan.facts.squares, scan.floor);
+    auto look = [&](std::uint32_t i, std::uint64_t word) {
+        sweep.look(i, static_cast<std::uint32_t>(word), static_cast<std::int64_t>(word >> 32), scan.start.n + i + 1);
+    };
+    const std::uint32_t cuts = scan.size - 1;
+    std::uint32_t values = Packed<std::uint32_t>::rank(scan.list[cuts]) - Packed<std::uint32_t>::rank(scan.list[0]);
+    if (cuts < 16 || values < cuts / 8) {
+        for (std::uint32_t i = 0; i < cuts; ++i) {
+            std::uint64_t word = add(i);
+            if (scan.cuts_after(i) && scan.admits(scan.start.n + i + 1)) look(i, word);
+        }
+        return sweep.result(scan.floor);
+    }
+    std::uint64_t words[scan_block];
+    std::int64_t hit[scan_block];
+    for (std::uint32_t begin = 0; begin < cuts; begin += scan_block) {
+        std::uint32_t size = std::min(scan_block, cuts - begin);
+        for (std::uint32_t i = 0; i < size; ++i) words[i] = add(begin + i);
+        ClassCuts against{as_double(scan.node.n), as_double(scan.facts.squares), as_double(scan.start.n + begin + 1),
+                          as_double(scan.min_leaf), sweep.reach, sweep.slack};
+        if (!kernels.class_hits(scan.list + begin, words, size, against, hit)) continue;
+        for (std::uint32_t i = 0; i < size; ++i)
+            if (hit[i]) look(begin + i, words[i]);
+    }
+    return sweep.result(scan.floor);
 }
 
 /// The literal gain of a two-class cut.
@@ -127,7 +203,7 @@ inline double gini_gain_two(std::int64_t n, std::int64_t ones, std::int64_t left
 template <class E>
 void gini_two_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin, std::uint32_t end, std::int64_t ones_before,
                     double &reach, Cut &best) {
-    const std::int64_t n = scan.node.n, ones = scan.node.c[1], squares = Gini::sum_of_squares(scan.node);
+    const std::int64_t n = scan.node.n, ones = scan.node.c[1], squares = scan.facts.squares;
     std::int64_t left = scan.start.n + begin, left_ones = ones_before;
     for (std::uint32_t i = begin; i < end; ++i) {
         left_ones += Packed<E>::bit(scan.list[i]);
@@ -202,7 +278,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
     right = scan.node;
     right -= left;
     double l = 0.0, r = 0.0, all = 0.0; // running sums of xlog over classes, each off by at most one rounding per step
-    for (std::size_t k = 0; k < left.c.size(); ++k) {
+    for (ClassCode k : scan.facts.present) {
         l += xlog(left.c[k]);
         r += xlog(right.c[k]);
         all += xlog(scan.node.c[k]);
@@ -233,16 +309,16 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     using Stats = TargetSums<W>;
     const std::size_t q = scan.target.n_targets;
     const std::int64_t n = scan.node.n;
-    const double nn = as_double(n), impurity = criterion.impurity(scan.node);
+    const double nn = as_double(n), impurity = scan.facts.impurity;
+    const std::vector<double> &centre = scan.facts.centre;
     // Bounds would vanish in the range of subnormal numbers.
     if (impurity < 1e-200) return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
     Cut best;
     best.quality = scan.floor;
-    thread_local std::vector<double> centre, first, sum;
-    centre.resize(q), first.resize(q);
+    thread_local std::vector<double> first, sum;
+    first.resize(q);
     double offset = 0.0;
     for (std::size_t t = 0; t < q; ++t) {
-        centre[t] = nearest_quotient(scan.node.y[t], Variance<W>::count(n), criterion.exponent);
         first[t] = nearest_double(scan.start.y[t], criterion.exponent) - as_double(scan.start.n) * centre[t];
         offset += std::abs(centre[t]);
     }
@@ -300,9 +376,17 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     return best;
 }
 
+template <Criterion C> void prepare(NodeFacts &facts, const C &, const ClassCounts &node) { read_facts(facts, node); }
+template <int W> void prepare(NodeFacts &facts, const Variance<W> &criterion, const TargetSums<W> &node) {
+    facts.impurity = criterion.impurity(node);
+    facts.centre.resize(node.y.size());
+    for (std::size_t t = 0; t < node.y.size(); ++t)
+        facts.centre[t] = nearest_quotient(node.y[t], Variance<W>::count(node.n), criterion.exponent);
+}
+
 /// The fast scan of a criterion, where it has one, for a set that is alone at the node with every row counting once.
 template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Gini &, const Kernels &kernels) {
-    return scan.node.c.size() == 2 ? gini_scan_two(scan, kernels) : gini_scan_classes(scan);
+    return scan.node.c.size() == 2 ? gini_scan_two(scan, kernels) : gini_scan_classes(scan, kernels);
 }
 template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const Kernels &) {
     return information_scan(scan, criterion, *criterion.xlog);

@@ -28,6 +28,8 @@ struct Entropy {
         double g = gain(content(node), sum, node.n);
         return {g, g};
     }
+    /// No branch has less than no content.
+    double highest_quality(const ClassCounts &node) const { return gain(content(node), 0.0, node.n); }
     double impurity(const ClassCounts &node) const { return content(node) / as_double(node.n); }
 };
 

@@ -19,6 +19,7 @@ struct GainRatio {
         double split = (xlog(node.n) - sum) / as_double(node.n);
         return {s.gain / split, s.gain};
     }
+    double highest_quality(const ClassCounts &) const { return std::numeric_limits<double>::infinity(); }
     double impurity(const ClassCounts &node) const { return entropy.impurity(node); }
 };
 

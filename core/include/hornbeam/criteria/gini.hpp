@@ -26,6 +26,10 @@ struct Gini {
         double g = gain(sum, sum_of_squares(node), node.n);
         return {g, g};
     }
+    /// S_b <= n_b^2, so the sum over branches never exceeds n, also as rounded.
+    double highest_quality(const ClassCounts &node) const {
+        return gain(as_double(node.n), sum_of_squares(node), node.n);
+    }
     /// impurity = 1 - S/n/n
     double impurity(const ClassCounts &node) const {
         return 1.0 - as_double(sum_of_squares(node)) / as_double(node.n) / as_double(node.n);

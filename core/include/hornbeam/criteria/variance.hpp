@@ -36,6 +36,7 @@ template <int W> struct Variance {
         if (g < negligible_gain * impurity(node)) g = 0.0;
         return {g, g};
     }
+    double highest_quality(const Stats &) const { return std::numeric_limits<double>::infinity(); }
     /// sum over targets of d(n * YY - Y^2) / n^2
     double impurity(const Stats &node) const {
         double n = as_double(node.n), sum = 0.0;
