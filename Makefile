@@ -79,13 +79,13 @@ $(SANITIZED)/.installed: $(VENV)/.tools $(SOURCES)
 	  --config-settings=install.strip=false --config-settings=cmake.define.HORNBEAM_SANITIZE=address,undefined .
 	@touch $@
 
-# Python itself never frees everything, so leaks are not looked for. Tests that start the installed command
-# or count loaded modules are left to `make test`.
+# Python itself never frees everything, so leaks are not looked for. Tests that start the installed command,
+# count loaded modules or have a time limit are left to `make test`.
 sanitize: $(SANITIZED)/.installed $(VENV)/.extra-test native-test ## the core's tests under address and undefined-behaviour sanitizers
 	LD_PRELOAD="$(SANITIZER_RUNTIME)" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
 	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc \
 	HYPOTHESIS_PROFILE=light \
-	$(BIN)/python -m pytest -n $(JOBS) -m "not house" tests/unit $(wildcard tests/laws) $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) -m "not house and not timed" tests/unit $(wildcard tests/laws) $(ARGS)
 
 # The thread sanitizer cannot live inside a plain Python, so the core has a small driver of its own.
 native-test: native-test-address,undefined native-test-thread ## the core's own driver under every sanitizer

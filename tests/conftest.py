@@ -19,8 +19,8 @@ COMMON: dict[str, Any] = {
     # explaining takes longer than finding
     "phases": [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
 }
-# HYPOTHESIS_PROFILE=fast (the default): the same examples every time, so that a failure is about the change at
-# hand; light: fewer of them, for the sanitizers; deep: always new ones.
+# HYPOTHESIS_PROFILE=fast (the default): the same examples every time, so that a failure is about the change
+# at hand; light: fewer of them, for the sanitizers; deep: always new ones.
 settings.register_profile("fast", max_examples=200, derandomize=True, **COMMON)
 settings.register_profile("light", max_examples=40, derandomize=True, **COMMON)
 settings.register_profile("deep", max_examples=20000, print_blob=True, **COMMON)
