@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# The promise is 100 ms; a test must hold on a machine that does other things, so it allows more and prints what it saw.
+# The promise is 100 ms; the machine may be busy, so more is allowed here, and what was seen is printed.
 SLOWEST = 2.0
 
 PREPARE = """

@@ -54,7 +54,8 @@ def numeric_target(rng: np.random.Generator, frame: pd.DataFrame, n_targets: int
     """The first target as it is, the second in tenths, the third in whole numbers."""
     columns = [answer(rng, frame)]
     columns += [answer(rng, frame).round(2 - i) for i in range(1, n_targets)]
-    return NumericTarget(np.ascontiguousarray(np.column_stack(columns)), tuple(f"y{i}" for i in range(n_targets)))
+    values = np.ascontiguousarray(np.column_stack(columns))
+    return NumericTarget(values, tuple(f"y{i}" for i in range(n_targets)))
 
 
 def generated(n: int, *, classes: int = 0, targets: int = 0, nominal: bool = True) -> tuple[Table, Target]:

@@ -15,7 +15,19 @@ from hornbeam import TreeClassifier, TreeRegressor
 from tests.real_data import RealSet
 
 # Sets of at least 1000 rows with numeric columns; of the larger ones a sample is taken.
-SETS = ["yeast", "spambase", "pendigits_train", "letter", "adult_train", "nomao", "electricity", "shuttle"]
+SETS = [
+    *(
+        "yeast",
+        "spambase",
+        "pendigits_test",
+        "pendigits_train",
+        "letter",
+        "adult_test",
+        "adult_train",
+        "nomao",
+    ),
+    *("electricity", "shuttle"),
+]
 MOST_ROWS = 6000
 POINT = 0.01
 SEEDS = range(3)  # scikit-learn breaks ties at random: its mean over these
