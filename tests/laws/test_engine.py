@@ -1,0 +1,200 @@
+"""No switch of the engine changes a tree: kernels, shortcuts, threads, row order, sets grown together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from hornbeam import _core
+from hornbeam.growth import ClassTarget, Engine, NumericTarget, Parameters, grow_forest, grow_tree
+from hornbeam.table import Table, encode_classes, from_data
+from tests.laws.engine_tables import Target, assert_same, generated, take
+from tests.real_data import RealSet
+
+KERNELS = _core.kernels()
+NOMINAL = ("subset", "value", "multiway")
+NARROW = 32768  # nodes of up to so many rows are kept in half the space
+TARGETS: dict[str, dict[str, int]] = {
+    "2 classes": {"classes": 2},
+    "3 classes": {"classes": 3},
+    "26 classes": {"classes": 26},
+    "1 number": {"targets": 1},
+    "3 numbers": {"targets": 3},
+}
+
+
+def rules(target: Target, *, nominal: tuple[str, ...] = NOMINAL, leaf: int = 1) -> Iterator[Parameters]:
+    """Every criterion that fits the target with every nominal mode."""
+    numeric = isinstance(target, NumericTarget)
+    for criterion in ("variance",) if numeric else ("gini", "entropy", "gain_ratio"):
+        for mode in nominal:
+            yield Parameters(criterion, mode, min_samples_leaf=leaf)
+
+
+def assert_every_path_agrees(
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    *,
+    plain: bool = True,
+    threads: tuple[int, ...] = (2, 3),
+) -> None:
+    expected = grow_tree(table, target, parameters, engine=Engine(KERNELS[0]))
+    for kernels in KERNELS[1:]:
+        tree = grow_tree(table, target, parameters, engine=Engine(kernels))
+        assert_same(tree, expected, (parameters, kernels))
+    for count in threads:
+        tree = grow_tree(table, target, parameters, threads=count, engine=Engine("auto"))
+        assert_same(tree, expected, (parameters, f"{count} threads"))
+    if plain:
+        tree = grow_tree(table, target, parameters, engine=Engine("auto", accelerate=False))
+        assert_same(tree, expected, (parameters, "no shortcuts"))
+
+
+@pytest.mark.parametrize("leaf", [1, 7])
+@pytest.mark.parametrize("kind", TARGETS)
+def test_every_path_gives_the_same_tree(kind: str, leaf: int) -> None:
+    table, target = generated(1500, **TARGETS[kind])
+    for parameters in rules(target, leaf=leaf):
+        assert_every_path_agrees(table, target, parameters)
+
+
+@pytest.mark.parametrize("leaf", [1, 7])
+@pytest.mark.parametrize("kind", TARGETS)
+def test_every_path_gives_the_same_tree_of_numeric_columns(kind: str, leaf: int) -> None:
+    table, target = generated(3000, **TARGETS[kind], nominal=False)
+    for parameters in rules(target, nominal=("subset",), leaf=leaf):
+        assert_every_path_agrees(table, target, parameters)
+
+
+# A few rules at each size: together they are all criteria and all nominal modes.
+AT_SIZE = {
+    NARROW - 1: (("gini", "subset"), ("gain_ratio", "multiway")),
+    NARROW: (("entropy", "value"),),
+    NARROW + 1: (("gini", "value"), ("entropy", "subset"), ("gain_ratio", "subset")),
+    70000: (("gini", "subset"), ("entropy", "multiway")),
+}
+
+
+@pytest.mark.parametrize("n", AT_SIZE)
+@pytest.mark.parametrize("kind", TARGETS)
+def test_every_path_gives_the_same_tree_at_the_size_where_entries_grow(kind: str, n: int) -> None:
+    table, target = generated(n, **TARGETS[kind])
+    numeric = isinstance(target, NumericTarget)
+    for criterion, mode in AT_SIZE[n][:1] if numeric else AT_SIZE[n]:
+        if numeric:
+            criterion = "variance"
+        # Gain ratio cuts off a few rows at a time where there are many classes, and so goes very deep.
+        limit = 30 if criterion == "gain_ratio" else None
+        parameters = Parameters(criterion, mode, limit, min_samples_leaf=7)
+        plain = criterion == "gini" and mode == "value"
+        assert_every_path_agrees(table, target, parameters, plain=plain, threads=(2 + n % 2,))
+
+
+@pytest.mark.parametrize(("classes", "n"), [*((k, n) for k in (2, 3) for n in AT_SIZE), (26, NARROW + 1)])
+def test_every_path_gives_the_same_tree_of_many_numbers(classes: int, n: int) -> None:
+    table, target = generated(n, classes=classes, nominal=False)
+    for criterion in ("gini", "entropy") if n == NARROW + 1 else ("gini",):
+        assert_every_path_agrees(table, target, Parameters(criterion), plain=n == NARROW + 1)
+
+
+REAL = [
+    *("letter", "nursery", "mushroom", "spambase", "yeast", "led24", "adult_train", "electricity", "shuttle"),
+    *("connect4", "internet_ads_first998", "credit_approval", "abalone"),
+]
+
+
+def table_of(real: RealSet) -> tuple[Table, Target]:
+    if real.name == "abalone":
+        values = np.ascontiguousarray(real.target.to_numpy(np.float64)[:, None])
+        return from_data(real.table), NumericTarget(values, ("rings",))
+    return from_data(real.table), ClassTarget(*encode_classes(real.target))
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_path_gives_the_same_tree_of_a_real_set(real_set: Callable[[str], RealSet], name: str) -> None:
+    table, target = table_of(real_set(name))
+    if table.n_rows > 10000:
+        assert_every_path_agrees(table, target, Parameters("gini"), plain=False, threads=(2,))
+        return
+    for parameters in rules(target, nominal=("subset",) if len(table.columns) > 20 else NOMINAL):
+        assert_every_path_agrees(table, target, parameters, plain=len(table.columns) < 1000, threads=(2,))
+
+
+# ---- sets grown together ----
+
+
+def folds(n: int, k: int) -> npt.NDArray[np.uint8]:
+    """Set 0 is everything, set i everything but fold i."""
+    fold = np.random.default_rng(n).integers(0, k, n)
+    times = np.ones((n, k + 1), dtype=np.uint8)
+    times[np.arange(n), fold + 1] = 0
+    return times
+
+
+def bags(n: int, k: int) -> npt.NDArray[np.uint8]:
+    """Rows drawn with replacement, as many as there are."""
+    rng = np.random.default_rng(n)
+    drawn = [np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(k)]
+    return np.ascontiguousarray(np.column_stack(drawn).astype(np.uint8))
+
+
+def assert_each_is_the_lone_tree(
+    table: Table, target: Target, parameters: Parameters, times: npt.NDArray[np.uint8], threads: int = 1
+) -> None:
+    trees = grow_forest(table, target, parameters, times, threads=threads)
+    assert len(trees) == times.shape[1]
+    for i, tree in enumerate(trees):
+        rows = np.repeat(np.arange(table.n_rows), times[:, i])
+        assert_same(tree, grow_tree(*take(table, target, rows), parameters), (parameters, f"set {i}"))
+
+
+@pytest.mark.parametrize("draw", [lambda n: folds(n, 10), lambda n: bags(n, 5)], ids=["folds", "bags"])
+@pytest.mark.parametrize("kind", TARGETS)
+def test_each_tree_of_a_forest_is_the_lone_tree_of_its_rows(
+    kind: str, draw: Callable[[int], npt.NDArray[np.uint8]]
+) -> None:
+    table, target = generated(600, **TARGETS[kind])
+    for leaf in (1, 7):
+        for parameters in rules(target, leaf=leaf):
+            assert_each_is_the_lone_tree(table, target, parameters, draw(600))
+
+
+@pytest.mark.parametrize("draw", [lambda n: folds(n, 10), lambda n: bags(n, 5)], ids=["folds", "bags"])
+@pytest.mark.parametrize("kind", TARGETS)
+def test_each_tree_of_a_large_forest_is_the_lone_tree_of_its_rows(
+    kind: str, draw: Callable[[int], npt.NDArray[np.uint8]]
+) -> None:
+    n = 36500  # a fold less is just above the switch to half the space, a node deeper below it
+    table, target = generated(n, **TARGETS[kind])
+    criterion = "variance" if isinstance(target, NumericTarget) else "gini"
+    parameters = Parameters(criterion, max_depth=8, min_samples_leaf=7)
+    assert_each_is_the_lone_tree(table, target, parameters, draw(n), threads=2)
+
+
+def test_a_forest_is_the_same_on_every_path() -> None:
+    table, target = generated(600, classes=3)
+    times = np.concatenate([folds(600, 4), bags(600, 3)], axis=1)
+    for parameters in rules(target):
+        expected = grow_forest(table, target, parameters, times, engine=Engine(KERNELS[0]))
+        for engine in [*map(Engine, KERNELS), Engine("auto", accelerate=False)]:
+            for threads in (1, 3):
+                trees = grow_forest(table, target, parameters, times, threads=threads, engine=engine)
+                for tree, other in zip(trees, expected, strict=True):
+                    assert_same(tree, other, (parameters, engine, threads))
+
+
+# ---- the order of the rows ----
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_the_order_of_the_rows_changes_nothing(kind: str) -> None:
+    table, target = generated(40000, **TARGETS[kind])
+    order = np.random.default_rng(1).permutation(40000)
+    criterion = "variance" if isinstance(target, NumericTarget) else "entropy"
+    parameters = Parameters(criterion, max_depth=10, min_samples_leaf=3)
+    shuffled = grow_tree(*take(table, target, order), parameters)
+    assert shuffled.digest == grow_tree(table, target, parameters).digest
