@@ -97,8 +97,10 @@ nb::dict describe(const NumericColumn &column) {
     out["kind"] = column.is_integer ? 1 : 0;
     out["ranks"] = own_array(std::move(ranks));
     out["rows"] = own_array(std::move(rows));
-    if (column.is_integer) out["values"] = own_array(std::vector(column.integers));
-    else out["values"] = own_array(std::vector(column.floats));
+    if (column.is_integer)
+        out["values"] = own_array(std::vector(column.integers));
+    else
+        out["values"] = own_array(std::vector(column.floats));
     return out;
 }
 

@@ -41,7 +41,8 @@ TrainingSets sets_of(const nb::object &multiplicity, std::size_t n_rows) {
     if (multiplicity.is_none()) return sets;
     auto a = nb::cast<Multiplicity>(multiplicity);
     if (a.shape(0) != n_rows || a.shape(1) == 0)
-        throw std::invalid_argument("multiplicity must have a row per row of the table and a column per training set");
+        throw std::invalid_argument(
+            "multiplicity must have a row per row of the table and a column per training set");
     sets.n_sets = static_cast<std::int32_t>(a.shape(1));
     sets.multiplicity.assign(a.data(), a.data() + a.size());
     return sets;
@@ -62,7 +63,8 @@ NominalMode nominal_mode(const std::string &name) {
 /// Tells Python every tenth of a second which share of the rows rests in a leaf.
 class ReportingCancel : public SignalCancel {
   public:
-    ReportingCancel(const GrowProgress &progress, const nb::object &report) : progress_(progress), report_(report) {}
+    ReportingCancel(const GrowProgress &progress, const nb::object &report)
+        : progress_(progress), report_(report) {}
 
   protected:
     void look() override {
@@ -70,7 +72,8 @@ class ReportingCancel : public SignalCancel {
         auto now = std::chrono::steady_clock::now();
         if (report_.is_none() || now - last_ < std::chrono::milliseconds(100)) return;
         last_ = now;
-        auto all = static_cast<double>(progress_.all.load()), settled = static_cast<double>(progress_.settled.load());
+        auto all = static_cast<double>(progress_.all.load()),
+             settled = static_cast<double>(progress_.settled.load());
         nb::gil_scoped_acquire gil;
         report_(all == 0.0 ? 0.0 : settled / all);
     }
@@ -81,15 +84,23 @@ class ReportingCancel : public SignalCancel {
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes, const std::string &criterion,
-                  const std::string &nominal, std::int64_t max_depth, const nb::object &min_samples_split,
-                  const nb::object &min_samples_leaf, double min_impurity_decrease, const nb::object &multiplicity,
-                  int threads, const std::string &kernels, bool accelerate, bool consume, const nb::object &report) {
+Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes,
+                  const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
+                  const nb::object &min_samples_split, const nb::object &min_samples_leaf,
+                  double min_impurity_decrease, const nb::object &multiplicity, int threads,
+                  const std::string &kernels, bool accelerate, bool consume, const nb::object &report) {
     GrowTarget t = target_of(target, n_classes, table.n_rows);
     TrainingSets sets = sets_of(multiplicity, table.n_rows);
-    GrowParameters p{nominal_mode(nominal), max_depth, size_rule(min_samples_split), size_rule(min_samples_leaf),
-                     min_impurity_decrease, accelerate, threads, kernels_named(kernels)};
-    if (p.kernels == nullptr) throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
+    GrowParameters p{nominal_mode(nominal),
+                     max_depth,
+                     size_rule(min_samples_split),
+                     size_rule(min_samples_leaf),
+                     min_impurity_decrease,
+                     accelerate,
+                     threads,
+                     kernels_named(kernels)};
+    if (p.kernels == nullptr)
+        throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
     GrowProgress progress;
     ReportingCancel cancel(progress, report);
     nb::gil_scoped_release release;
@@ -115,8 +126,8 @@ void bind_grow(nb::module_ &m) {
     m.def("grow", &grow_bound, nb::arg("table"), nb::arg("target"), nb::arg("n_classes"), nb::kw_only(),
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
           nb::arg("min_samples_leaf"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
-          nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true, nb::arg("consume") = false,
-          nb::arg("report") = nb::none());
+          nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
+          nb::arg("consume") = false, nb::arg("report") = nb::none());
 }
 
 } // namespace hornbeam

@@ -87,8 +87,7 @@ Paths find_paths(const Router &router, const Columns &columns, std::size_t n_row
         nodes.resize(static_cast<std::size_t>(start.back()));
         router.write_paths(leaves.data(), n_rows, start.data(), nodes.data(), cancel);
     }
-    return nb::make_tuple(own_array(std::move(start)),
-                          own_array(std::move(nodes)));
+    return nb::make_tuple(own_array(std::move(start)), own_array(std::move(nodes)));
 }
 
 } // namespace

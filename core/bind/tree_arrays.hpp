@@ -38,7 +38,8 @@ template <class Tree, class Visit> void visit_tree_arrays(Tree &t, Visit &&visit
     visit("mean", t.mean);
 }
 
-/// An array that owns the vector: nothing is copied. `View` is T, or const T for an array that Python may not write.
+/// An array that owns the vector: nothing is copied. `View` is T, or const T for an array that Python may not
+/// write.
 template <class View, class T> nb::ndarray<nb::numpy, View, nb::ndim<1>> own_as(std::vector<T> &&values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
     if (owned->capacity() == 0) owned->reserve(1); // an array of no entries still needs an address

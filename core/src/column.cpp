@@ -90,9 +90,8 @@ template <class Kind> bool sort_entries(Presort &sort, std::size_t n, Key least,
 
 /// Sorts m rows by scratch.keys and ranks them. Leaves the value of each rank in scratch.spare; returns how
 /// many ranks there are.
-template <class Kind>
-std::size_t rank_rows(Scratch &scratch, Entry *rows, std::size_t m, Key least, Key greatest, bool ascending,
-                      Cancel &cancel) {
+template <class Kind> std::size_t rank_rows(Scratch &scratch, Entry *rows, std::size_t m, Key least,
+                                            Key greatest, bool ascending, Cancel &cancel) {
     Key *spare = scratch.spare.get();
     Presort sort(scratch.keys.get(), rows, spare, cancel);
     if (ascending) sort.by_all_bits(0, m);
@@ -139,9 +138,9 @@ void encode_many(const Strided<T> &values, Known known, Scratch &scratch, std::v
 
 /// The same where different values are few: rows get the number of their value, then their place by
 /// counting. Else returns false and changes nothing.
-template <class Kind, class T, class Known>
-bool encode_few(const Strided<T> &values, Known known, Scratch &scratch, std::vector<Entry> &entries,
-                std::vector<T> &distinct, Cancel &cancel) {
+template <class Kind, class T, class Known> bool encode_few(const Strided<T> &values, Known known,
+                                                            Scratch &scratch, std::vector<Entry> &entries,
+                                                            std::vector<T> &distinct, Cancel &cancel) {
     const std::size_t n = entries.size(), start = std::min<std::size_t>(1024, 32 + n / 16);
     const std::size_t sample = n < few_rows ? 64 : 256;
     Numbering &numbering = scratch.numbering;

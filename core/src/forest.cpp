@@ -97,8 +97,8 @@ FlatTree Forest::extract(std::int32_t set) const {
             const Arm &arm = arms[static_cast<std::size_t>(r.arm)];
             std::vector<std::int32_t> reached = children_reached(*this, r, arm);
             auto place = [&](std::int32_t child) {
-                return static_cast<std::int32_t>(
-                    std::lower_bound(reached.begin(), reached.end(), child) - reached.begin());
+                return static_cast<std::int32_t>(std::lower_bound(reached.begin(), reached.end(), child) -
+                                                 reached.begin());
             };
             t.kind.back() = static_cast<std::uint8_t>(arm.kind);
             t.attribute.back() = arm.attribute;

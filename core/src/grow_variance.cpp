@@ -35,7 +35,8 @@ template <int W> Forest grow_with(const GrowTask &task, int exponent) {
 
 Forest grow_variance(const GrowTask &task) {
     Span span = span_of(task.target.values);
-    // Differences of sums times counts must fit: value bits, twice the bits of the largest count, sign and one to spare.
+    // Differences of sums times counts must fit: value bits, twice the bits of the largest count, sign and
+    // one to spare.
     std::uint64_t most = task.table.n_rows * (task.sets.plain() ? 1 : 255);
     int bits = span.highest - span.lowest + 2 * static_cast<int>(std::bit_width(most)) + 2;
     if (bits <= 128) return grow_with<2>(task, span.lowest);

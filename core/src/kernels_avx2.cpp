@@ -30,7 +30,8 @@ inline unsigned flags_of(__m256i ids, const std::uint8_t *flag) {
     return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(f, 31))));
 }
 
-std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint32_t *right) {
+std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
+                          std::uint32_t *right) {
     std::uint32_t left = 0, i = 0;
     const __m256i low = _mm256_set1_epi32(0xffff);
     for (; i + 8 <= n; i += 8) {
@@ -65,13 +66,16 @@ constexpr Doubled make_doubled() {
 }
 constexpr Doubled doubled_mask = make_doubled();
 
-std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint64_t *right) {
+std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag,
+                        std::uint64_t *right) {
     std::uint32_t left = 0, i = 0;
     for (; i + 4 <= n; i += 4) {
         __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(list + i));
         unsigned mask = 0;
         for (unsigned j = 0; j < 4; ++j)
-            mask |= static_cast<unsigned>(flag[static_cast<std::uint32_t>((list[i + j] & Packed<std::uint64_t>::low) >> 1)]) << j;
+            mask |= static_cast<unsigned>(
+                        flag[static_cast<std::uint32_t>((list[i + j] & Packed<std::uint64_t>::low) >> 1)])
+                    << j;
         unsigned wide = doubled_mask.of[mask];
         const auto *stay = reinterpret_cast<const __m256i *>(compaction.lanes[wide]);
         const auto *go = reinterpret_cast<const __m256i *>(compaction.lanes[wide ^ 0xff]);
@@ -94,8 +98,8 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
 } // namespace avx2
 
 extern const Kernels avx2_kernels;
-const Kernels avx2_kernels{"avx2", avx2::part_narrow, avx2::part_wide, avx2::peaks_narrow, avx2::peaks_wide,
-                           avx2::class_hits};
+const Kernels avx2_kernels{"avx2",           avx2::part_narrow, avx2::part_wide, avx2::peaks_narrow,
+                           avx2::peaks_wide, avx2::class_hits};
 
 } // namespace hornbeam
 #endif

@@ -9,7 +9,8 @@ namespace avx512 {
 
 #include "kernels_body.hpp"
 
-std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint32_t *right) {
+std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
+                          std::uint32_t *right) {
     std::uint32_t left = 0, i = 0;
     const __m512i low = _mm512_set1_epi32(0xffff), one = _mm512_set1_epi32(1);
     for (; i + 16 <= n; i += 16) {
@@ -24,7 +25,8 @@ std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8
     return scalar_part(list, i, n, flag, right, left);
 }
 
-std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint64_t *right) {
+std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag,
+                        std::uint64_t *right) {
     std::uint32_t left = 0, i = 0;
     const __m256i one = _mm256_set1_epi32(1);
     for (; i + 8 <= n; i += 8) {
@@ -48,17 +50,22 @@ BlockPeak peak_narrow(const std::uint32_t *list, std::uint32_t begin, std::uint3
                       const TwoClass &counts, std::uint32_t &ones_after) {
     const auto n = static_cast<std::int32_t>(counts.n), all = static_cast<std::int32_t>(counts.ones);
     const __m512i lanes = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
-    const __m512i whole = _mm512_set1_epi32(n), least = _mm512_set1_epi32(static_cast<std::int32_t>(counts.min_leaf));
-    const __m512i rank_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000u)), class_bit = _mm512_set1_epi32(1);
-    __m512i left = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<std::int32_t>(counts.start_n + begin)));
+    const __m512i whole = _mm512_set1_epi32(n),
+                  least = _mm512_set1_epi32(static_cast<std::int32_t>(counts.min_leaf));
+    const __m512i rank_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000u)),
+                  class_bit = _mm512_set1_epi32(1);
+    __m512i left =
+        _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<std::int32_t>(counts.start_n + begin)));
     __m512i expected = _mm512_mullo_epi32(left, _mm512_set1_epi32(all)); // n_L * ones
     const __m512i step = _mm512_set1_epi32(16), expected_step = _mm512_set1_epi32(16 * all);
     auto seen = static_cast<std::int32_t>(ones + counts.start_ones);
     __m512 best = _mm512_setzero_ps();
     std::uint32_t i = begin;
     for (; i < end; i += 16) {
-        __mmask16 inside = end - i >= 16 ? static_cast<__mmask16>(0xffff) : static_cast<__mmask16>((1u << (end - i)) - 1);
-        __m512i e = _mm512_maskz_loadu_epi32(inside, list + i), next = _mm512_maskz_loadu_epi32(inside, list + i + 1);
+        __mmask16 inside =
+            end - i >= 16 ? static_cast<__mmask16>(0xffff) : static_cast<__mmask16>((1u << (end - i)) - 1);
+        __m512i e = _mm512_maskz_loadu_epi32(inside, list + i),
+                next = _mm512_maskz_loadu_epi32(inside, list + i + 1);
         unsigned bits = _mm512_test_epi32_mask(e, class_bit);
         std::uint64_t low = running_counts(bits & 0xff), high = running_counts(bits >> 8);
         high += (low >> 56) * 0x0101010101010101u;
@@ -83,15 +90,18 @@ BlockPeak peak_wide(const std::uint64_t *list, std::uint32_t begin, std::uint32_
                     const TwoClass &counts, std::uint32_t &ones_after) {
     const auto n = static_cast<double>(counts.n), all = static_cast<double>(counts.ones);
     const __m512d whole = _mm512_set1_pd(n), least = _mm512_set1_pd(static_cast<double>(counts.min_leaf));
-    const __m512i rank_bits = _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000u)), class_bit = _mm512_set1_epi64(1);
+    const __m512i rank_bits = _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000u)),
+                  class_bit = _mm512_set1_epi64(1);
     __m512d left = _mm512_add_pd(_mm512_setr_pd(1, 2, 3, 4, 5, 6, 7, 8),
                                  _mm512_set1_pd(static_cast<double>(counts.start_n + begin)));
     const __m512d step = _mm512_set1_pd(8.0), expected = _mm512_set1_pd(all);
     std::int64_t seen = ones + counts.start_ones;
     __m256 best = _mm256_setzero_ps();
     for (std::uint32_t i = begin; i < end; i += 8) {
-        __mmask8 inside = end - i >= 8 ? static_cast<__mmask8>(0xff) : static_cast<__mmask8>((1u << (end - i)) - 1);
-        __m512i e = _mm512_maskz_loadu_epi64(inside, list + i), next = _mm512_maskz_loadu_epi64(inside, list + i + 1);
+        __mmask8 inside =
+            end - i >= 8 ? static_cast<__mmask8>(0xff) : static_cast<__mmask8>((1u << (end - i)) - 1);
+        __m512i e = _mm512_maskz_loadu_epi64(inside, list + i),
+                next = _mm512_maskz_loadu_epi64(inside, list + i + 1);
         unsigned bits = _mm512_test_epi64_mask(e, class_bit);
         __m128i packed = _mm_cvtsi64_si128(static_cast<long long>(running_counts(bits)));
         __m512i here = _mm512_add_epi64(_mm512_cvtepu8_epi64(packed), _mm512_set1_epi64(seen));
@@ -121,8 +131,8 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
 } // namespace avx512
 
 extern const Kernels avx512_kernels;
-const Kernels avx512_kernels{"avx512", avx512::part_narrow, avx512::part_wide, avx512::peaks_narrow, avx512::peaks_wide,
-                             avx512::class_hits};
+const Kernels avx512_kernels{"avx512",           avx512::part_narrow, avx512::part_wide, avx512::peaks_narrow,
+                             avx512::peaks_wide, avx512::class_hits};
 
 } // namespace hornbeam
 #endif

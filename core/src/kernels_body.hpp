@@ -1,5 +1,5 @@
-// The loops themselves, compiled once per instruction set. Included by kernels_<set>.cpp inside a namespace of its own,
-// so that no inline function compiled for a newer machine can be linked into the plain path.
+// The loops themselves, compiled once per instruction set. Included by kernels_<set>.cpp inside a namespace
+// of its own, so that no inline function compiled for a newer machine can be linked into the plain path.
 
 template <class E> inline std::uint32_t scalar_part(E *list, std::uint32_t from, std::uint32_t n,
                                                     const std::uint8_t *flag, E *right, std::uint32_t left) {
@@ -30,7 +30,8 @@ inline BlockPeak block_peak(const E *list, std::uint32_t begin, std::uint32_t en
     }
     ones_after = seen;
     const auto n = static_cast<Number>(counts.n), all = static_cast<Number>(counts.ones);
-    const auto start = static_cast<Number>(counts.start_n + begin + 1), start_ones = static_cast<Number>(counts.start_ones);
+    const auto start = static_cast<Number>(counts.start_n + begin + 1),
+               start_ones = static_cast<Number>(counts.start_ones);
     const auto least = static_cast<Number>(counts.min_leaf);
     std::int32_t best = 0; // bits of a non-negative float order as the float does
     for (std::uint32_t i = 0; i < size; ++i) {
@@ -48,8 +49,8 @@ inline BlockPeak block_peak(const E *list, std::uint32_t begin, std::uint32_t en
 }
 
 /// Calls `one_block` for each block of cuts; it returns the peak and moves `ones` on.
-template <class E, class OneBlock>
-inline void each_block(const E *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out, OneBlock one_block) {
+template <class E, class OneBlock> inline void
+each_block(const E *list, std::uint32_t n, const TwoClass &counts, BlockPeak *out, OneBlock one_block) {
     std::uint32_t ones = 0;
     for (std::uint32_t begin = 0; begin + 1 < n; begin += scan_block) {
         std::uint32_t end = begin + scan_block < n - 1 ? begin + scan_block : n - 1, after = 0;
@@ -58,13 +59,14 @@ inline void each_block(const E *list, std::uint32_t n, const TwoClass &counts, B
     }
 }
 
-bool class_hits(const std::uint32_t *__restrict list, const std::uint64_t *__restrict running, std::uint32_t cuts,
-                const ClassCuts &against, std::int64_t *__restrict hit) {
+bool class_hits(const std::uint32_t *__restrict list, const std::uint64_t *__restrict running,
+                std::uint32_t cuts, const ClassCuts &against, std::int64_t *__restrict hit) {
     const double n = against.n, nn = n * n, two_n = 2.0 * n, squares = against.squares, first = against.left;
     const double reach = against.reach, slack = against.slack, least = against.min_leaf;
     std::int64_t any = 0;
     for (std::uint32_t i = 0; i < cuts; ++i) {
-        // Both halves are below 2^31, as n has 15 bits: set as the fraction of 2^52 they convert without a conversion.
+        // Both halves are below 2^31, as n has 15 bits: set as the fraction of 2^52 they convert without a
+        // conversion.
         double s = __builtin_bit_cast(double, (running[i] & 0xffffffffu) | 0x4330000000000000u) - 0x1p52;
         double x = __builtin_bit_cast(double, (running[i] >> 32) | 0x4330000000000000u) - 0x1p52;
         double left = first + static_cast<double>(static_cast<std::int32_t>(i)), right = n - left;

@@ -130,9 +130,8 @@ class Presort {
     }
 
     /// One stable pass over the digit at bit `low`; `counts` becomes the end of each digit's entries.
-    template <unsigned width>
-    void scatter(std::size_t lo, std::size_t hi, const Entry *from, Entry *to, unsigned low,
-                 std::uint32_t *counts) {
+    template <unsigned width> void scatter(std::size_t lo, std::size_t hi, const Entry *from, Entry *to,
+                                           unsigned low, std::uint32_t *counts) {
         auto before = static_cast<std::uint32_t>(lo);
         for (std::uint32_t d = 0; d < 1u << width; ++d) before += std::exchange(counts[d], before);
         for_range(lo, hi, cancel_, [=](std::size_t i) {
@@ -210,7 +209,8 @@ class Numbering {
     /// Counts a key and returns its number; 0 instead of a new number above `limit()`.
     template <class Limit> std::uint16_t count(Key key, Limit limit) {
         std::uint16_t number = slots_[slot(key)];
-        if (values_[number].key != key) [[unlikely]] number = search(key, limit);
+        if (values_[number].key != key) [[unlikely]]
+            number = search(key, limit);
         ++values_[number].count;
         return number;
     }

@@ -15,7 +15,8 @@ struct Group {
     bool default_decided = false;     // some member has missing rows here, so the default branch is binding
 };
 
-/// Whether the group's test parts the rows of a lane as the lane's own choice does. `binding`: the lane has missing rows.
+/// Whether the group's test parts the rows of a lane as the lane's own choice does. `binding`: the lane has
+/// missing rows.
 inline bool agree(const Group &g, const Choice &c, bool binding) {
     const Choice &t = g.test;
     if (t.attribute != c.attribute || t.kind != c.kind) return false;
@@ -25,9 +26,12 @@ inline bool agree(const Group &g, const Choice &c, bool binding) {
     if (c.kind == TestKind::multiway) return t.branches == c.branches;
     std::size_t a = 0, b = 0;
     while (a < t.branches.size() && b < c.branches.size()) {
-        if (t.branches[a].first < c.branches[b].first) ++a;
-        else if (t.branches[a].first > c.branches[b].first) ++b;
-        else if (t.branches[a++].second != c.branches[b++].second) return false;
+        if (t.branches[a].first < c.branches[b].first)
+            ++a;
+        else if (t.branches[a].first > c.branches[b].first)
+            ++b;
+        else if (t.branches[a++].second != c.branches[b++].second)
+            return false;
     }
     return true;
 }

@@ -12,8 +12,8 @@ struct Cancelled : std::runtime_error {
     Cancelled() : std::runtime_error("stopped on request") {}
 };
 
-/// A cooperative stop: call `poll` at least every few milliseconds, from any thread. Only the thread that made the object
-/// looks further (bindings override `look` to see signals); the others see its flag.
+/// A cooperative stop: call `poll` at least every few milliseconds, from any thread. Only the thread that
+/// made the object looks further (bindings override `look` to see signals); the others see its flag.
 class Cancel {
   public:
     virtual ~Cancel() = default;

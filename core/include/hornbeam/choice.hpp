@@ -17,20 +17,22 @@ template <class Stats> struct Lane {
     Stats total;
 };
 
-/// Looks at one attribute after the other for one lane. `solo`: the lane is alone and every row counts once, which opens
-/// the fast scans.
+/// Looks at one attribute after the other for one lane. `solo`: the lane is alone and every row counts once,
+/// which opens the fast scans.
 template <class E, Criterion C> class Chooser {
   public:
     using Target = typename C::Target;
     using Stats = typename Target::Stats;
 
     Chooser(const Frame<E> &frame, const Target &target, const C &criterion, const GrowParameters &parameters)
-        : frame_(frame), target_(target), criterion_(criterion), parameters_(parameters), zero_(target.zero()), missing_(zero_), known_(zero_) {}
+        : frame_(frame), target_(target), criterion_(criterion), parameters_(parameters),
+          zero_(target.zero()), missing_(zero_), known_(zero_) {}
 
     /// True where the attribute takes a single known value among these rows: it never splits below either.
     static bool constant(const Segment<E> &segment) {
         if (segment.nominal()) return false;
-        return segment.size < 2 || Packed<E>::rank(segment.begin[0]) == Packed<E>::rank(segment.begin[segment.size - 1]);
+        return segment.size < 2 ||
+               Packed<E>::rank(segment.begin[0]) == Packed<E>::rank(segment.begin[segment.size - 1]);
     }
 
     /// Turns to another lane; `consider` then looks at its node's attributes in order.
@@ -43,10 +45,13 @@ template <class E, Criterion C> class Chooser {
         if (solo) prepare(facts_, criterion_, lane.total);
     }
 
-    /// Replaces `best` where the attribute has a better test. False: no attribute can be better than what is found.
+    /// Replaces `best` where the attribute has a better test. False: no attribute can be better than what is
+    /// found.
     bool consider(const Segment<E> &segment, std::span<const E> rows, Choice &best) {
-        if (segment.nominal()) consider_nominal(segment.attribute, rows, best);
-        else consider_numeric(segment, best);
+        if (segment.nominal())
+            consider_nominal(segment.attribute, rows, best);
+        else
+            consider_numeric(segment, best);
         return best.quality < highest_;
     }
 
@@ -82,7 +87,8 @@ template <class E, Criterion C> class Chooser {
             some_missing = missing_.n != 0;
         }
         auto cut_from = [&](const Stats &start) {
-            Scan<E, Target> scan{segment.begin, segment.size, target_, total, start, facts_, min_leaf_, best.quality};
+            Scan<E, Target> scan{segment.begin, segment.size, target_,   total,
+                                 start,         facts_,       min_leaf_, best.quality};
             return solo_ && parameters_.accelerate
                        ? fast_scan(scan, criterion_, *parameters_.kernels)
                        : plain_scan(scan, criterion_, [this](std::uint32_t id) { return times(id); });
@@ -95,7 +101,8 @@ template <class E, Criterion C> class Chooser {
         } else {
             cut = cut_from(missing_);
             Cut right = cut_from(zero_);
-            bool right_wins = right.quality > cut.quality || (right.quality == cut.quality && right.at < cut.at);
+            bool right_wins =
+                right.quality > cut.quality || (right.quality == cut.quality && right.at < cut.at);
             if (right_wins) cut = right, default_child = 1;
         }
         if (!(cut.quality > best.quality)) return;
@@ -113,7 +120,8 @@ template <class E, Criterion C> class Chooser {
     void consider_nominal(std::int32_t attribute, std::span<const E> rows, Choice &best) {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(attribute)];
         if (!tally(codes, rows)) count_rows(codes, rows);
-        NominalChooser<C>(criterion_, lane_->total, table_, min_leaf_).consider(attribute, parameters_.nominal, best);
+        NominalChooser<C>(criterion_, lane_->total, table_, min_leaf_)
+            .consider(attribute, parameters_.nominal, best);
     }
 
     void reserve(std::size_t present) {
@@ -155,14 +163,16 @@ template <class E, Criterion C> class Chooser {
         }
     }
 
-    /// Any target, any number of categories: time and room follow the rows of the node, not the categories of the column.
+    /// Any target, any number of categories: time and room follow the rows of the node, not the categories of
+    /// the column.
     void count_rows(const FrameCodes &codes, std::span<const E> rows) {
         if (slot_.size() < static_cast<std::size_t>(codes.n_categories))
             slot_.resize(static_cast<std::size_t>(codes.n_categories), -1);
         table_.code.clear();
         for (E e : rows) {
             std::int32_t code = codes.code[Packed<E>::id(e)];
-            if (code < 0 || slot_[static_cast<std::size_t>(code)] >= 0 || times(Packed<E>::id(e)) == 0) continue;
+            if (code < 0 || slot_[static_cast<std::size_t>(code)] >= 0 || times(Packed<E>::id(e)) == 0)
+                continue;
             slot_[static_cast<std::size_t>(code)] = 0;
             table_.code.push_back(code);
         }
@@ -177,8 +187,9 @@ template <class E, Criterion C> class Chooser {
             std::int64_t m = times(id);
             if (m == 0) continue;
             std::int32_t code = codes.code[id];
-            Stats &s = code < 0 ? table_.missing
-                                : table_.stats[static_cast<std::size_t>(slot_[static_cast<std::size_t>(code)])];
+            Stats &s = code < 0
+                           ? table_.missing
+                           : table_.stats[static_cast<std::size_t>(slot_[static_cast<std::size_t>(code)])];
             target_.add_for_quality(s, id, m);
         }
         for (std::int32_t code : table_.code) slot_[static_cast<std::size_t>(code)] = -1;

@@ -13,9 +13,7 @@ namespace hornbeam {
 
 /// One entry of a presorted list: dense rank of the value in the upper half, row in the lower.
 using Entry = std::uint64_t;
-inline Entry make_entry(std::uint32_t rank, std::uint32_t row) {
-    return (Entry{rank} << 32) | row;
-}
+inline Entry make_entry(std::uint32_t rank, std::uint32_t row) { return (Entry{rank} << 32) | row; }
 inline std::uint32_t rank_of(Entry e) { return static_cast<std::uint32_t>(e >> 32); }
 inline std::uint32_t row_of(Entry e) { return static_cast<std::uint32_t>(e); }
 

@@ -8,7 +8,8 @@
 
 namespace hornbeam {
 
-/// A two's complement integer of W 64-bit limbs, least significant first. Callers choose W so that it cannot overflow.
+/// A two's complement integer of W 64-bit limbs, least significant first. Callers choose W so that it cannot
+/// overflow.
 template <int W> struct Fixed {
     std::array<std::uint64_t, W> limb{};
 
@@ -48,7 +49,8 @@ template <int W> struct Fixed {
         auto low = static_cast<std::uint64_t>(value), high = static_cast<std::uint64_t>(value >> 64);
         std::array<std::uint64_t, 3> piece{low, high, fill};
         if (bits != 0)
-            piece = {low << bits, (high << bits) | (low >> (64 - bits)), (fill << bits) | (high >> (64 - bits))};
+            piece = {low << bits, (high << bits) | (low >> (64 - bits)),
+                     (fill << bits) | (high >> (64 - bits))};
         for (unsigned i = 0; i < 3 && at + i < W; ++i) term.limb[at + i] = piece[i];
         *this += term;
     }
@@ -109,8 +111,7 @@ template <int W> double nearest_double(const Fixed<W> &a, int exponent) {
         half = bit(drop - 1);
         for (int i = 0; i < (drop - 1) / 64 && !sticky; ++i) sticky = u.limb[i] != 0;
         int rest = (drop - 1) % 64;
-        if (!sticky && rest != 0)
-            sticky = (u.limb[(drop - 1) / 64] & ((std::uint64_t{1} << rest) - 1)) != 0;
+        if (!sticky && rest != 0) sticky = (u.limb[(drop - 1) / 64] & ((std::uint64_t{1} << rest) - 1)) != 0;
     }
     if (half && (sticky || (mantissa & 1) != 0)) ++mantissa;
     double r = std::ldexp(static_cast<double>(mantissa), drop + exponent);
@@ -120,7 +121,8 @@ template <int W> double nearest_double(const Fixed<W> &a, int exponent) {
 /// The double nearest to a * 2^exponent / n for n > 0.
 template <int W> double nearest_quotient(const Fixed<W> &a, std::uint64_t n, int exponent) {
     Fixed<W> u = a.magnitude();
-    Fixed<W + 3> q; // 128 fraction bits: the quotient keeps at least 64 significant bits; one limb for the sign
+    Fixed<W + 3>
+        q; // 128 fraction bits: the quotient keeps at least 64 significant bits; one limb for the sign
     unsigned __int128 rest = 0;
     for (int i = W + 1; i >= 0; --i) {
         rest = (rest << 64) | (i >= 2 ? u.limb[i - 2] : 0);

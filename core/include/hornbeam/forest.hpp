@@ -1,4 +1,5 @@
-// Trees grown together: one structure for all training sets, shared while their tests agree (paper 000, figure 5).
+// Trees grown together: one structure for all training sets, shared while their tests agree (paper 000,
+// figure 5).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The examples a grower works on, by ids of its own: all rows of the table (wide), or the few of one node (narrow).
+// The examples a grower works on, by ids of its own: all rows of the table (wide), or the few of one node
+// (narrow).
 #pragma once
 
 #include <memory>

@@ -8,6 +8,7 @@
 #include "hornbeam/agreement.hpp"
 #include "hornbeam/choice.hpp"
 #include "hornbeam/parallel.hpp"
+#include "hornbeam/pending.hpp"
 
 namespace hornbeam {
 
@@ -15,17 +16,6 @@ namespace hornbeam {
 struct StopRules {
     std::int64_t rows = 0; // of the whole set
     std::int64_t min_split = 2, min_leaf = 1;
-};
-
-/// A node whose lanes are still growing. Its lists live in the frame, or in `owner` where sets parted and needed a copy.
-template <class E, class Stats> struct Pending {
-    std::size_t node = 0;
-    std::int64_t depth = 0;
-    std::span<E> rows;
-    std::vector<Segment<E>> active;
-    std::vector<Lane<Stats>> lanes;
-    std::shared_ptr<std::vector<E>> owner;
-    bool stale = false; // a lane ended here: rows that only it had are still in the lists
 };
 
 template <class E, Criterion C> class Grower {
@@ -37,9 +27,10 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          chooser_(frame, target, criterion, task.parameters) {}
+          chooser_(frame, target, criterion, task.parameters), pool_(target) {}
 
-    /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown here.
+    /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
+    /// here.
     std::function<void(Node &&)> hand_over;
 
     /// Grows everything below `root`, whose lanes are growing already.
@@ -49,8 +40,10 @@ template <class E, Criterion C> class Grower {
             task_.cancel.poll();
             Node node = std::move(stack_.back());
             stack_.pop_back();
-            if (hand_over && node.rows.size() <= narrow_rows) hand_over(std::move(node));
-            else refine(std::move(node));
+            if (hand_over && node.rows.size() <= narrow_rows)
+                hand_over(std::move(node));
+            else
+                refine(std::move(node));
         }
     }
 
@@ -70,7 +63,8 @@ template <class E, Criterion C> class Grower {
             }
         } else {
             for (const auto &y : total.y)
-                forest_.mean.push_back(nearest_quotient(y, static_cast<std::uint64_t>(total.n), criterion_.exponent));
+                forest_.mean.push_back(
+                    nearest_quotient(y, static_cast<std::uint64_t>(total.n), criterion_.exponent));
         }
         r.count_end = forest_.count.size();
         forest_.lanes.push_back(r);
@@ -89,8 +83,9 @@ template <class E, Criterion C> class Grower {
     const std::vector<StopRules> &rules_;
     Forest &forest_;
     Chooser<E, C> chooser_;
-    std::vector<Node> stack_, free_;
-    std::vector<Stats> spare_, totals_;
+    NodePool<E, Target> pool_;
+    std::vector<Node> stack_;
+    std::vector<Stats> totals_;
     std::vector<Choice> choice_;
     std::vector<E> scratch_;
     std::vector<std::int32_t> child_of_code_;
@@ -115,7 +110,7 @@ template <class E, Criterion C> class Grower {
         } else {
             split_groups(node);
         }
-        recycle(std::move(node));
+        pool_.recycle(std::move(node));
     }
 
     void split_groups(Node &node) {
@@ -149,8 +144,11 @@ template <class E, Criterion C> class Grower {
     /// Fills choice_ with the best test of each lane.
     void choose(const Node &node) {
         choice_.assign(node.lanes.size(), Choice{});
-        const bool solo = node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
-        auto min_leaf = [&](const Lane<Stats> &lane) { return rules_[static_cast<std::size_t>(lane.set)].min_leaf; };
+        const bool solo =
+            node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
+        auto min_leaf = [&](const Lane<Stats> &lane) {
+            return rules_[static_cast<std::size_t>(lane.set)].min_leaf;
+        };
         if (attribute_threads() == 1) {
             for (std::size_t i = 0; i < node.lanes.size(); ++i) {
                 chooser_.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
@@ -197,8 +195,10 @@ template <class E, Criterion C> class Grower {
 
     // ---- agreement ----
 
-    /// Puts a lane into the first group whose partition of the lane's rows is the lane's own, or into a new one.
-    void join(std::vector<Group> &groups, std::size_t i, const Lane<Stats> &lane, const Choice &c, const Node &node) {
+    /// Puts a lane into the first group whose partition of the lane's rows is the lane's own, or into a new
+    /// one.
+    void join(std::vector<Group> &groups, std::size_t i, const Lane<Stats> &lane, const Choice &c,
+              const Node &node) {
         bool binding = node.lanes.size() > 1 && has_missing(lane, c, node);
         for (Group &g : groups)
             if (agree(g, c, binding)) {
@@ -214,7 +214,8 @@ template <class E, Criterion C> class Grower {
         if (c.kind == TestKind::numeric) {
             for (const Segment<E> &s : node.active)
                 if (s.attribute == c.attribute)
-                    for (std::uint32_t j = 0; j < s.size; ++j) known += count(Packed<E>::id(s.begin[j]), lane.set);
+                    for (std::uint32_t j = 0; j < s.size; ++j)
+                        known += count(Packed<E>::id(s.begin[j]), lane.set);
         } else {
             const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(c.attribute)];
             for (E e : node.rows)
@@ -257,10 +258,14 @@ template <class E, Criterion C> class Grower {
     /// Splits the rows of all lanes of the node by one test; `own` is what each lane itself chose.
     void split(Node &node, const Choice &test, std::span<const Choice *const> own) {
         auto arm = static_cast<std::int32_t>(forest_.arms.size());
-        forest_.arms.push_back({test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children});
-        for (std::size_t i = 0; i < own.size(); ++i) record_test(forest_.lanes[node.lanes[i].record], *own[i], arm);
-        if (test.n_children == 2) split_in_two(node, test);
-        else split_in_many(node, test);
+        forest_.arms.push_back(
+            {test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children});
+        for (std::size_t i = 0; i < own.size(); ++i)
+            record_test(forest_.lanes[node.lanes[i].record], *own[i], arm);
+        if (test.n_children == 2)
+            split_in_two(node, test);
+        else
+            split_in_many(node, test);
     }
 
     void record_test(LaneRecord &r, const Choice &c, std::int32_t arm) {
@@ -270,7 +275,8 @@ template <class E, Criterion C> class Grower {
         if (c.kind == TestKind::numeric) {
             auto attribute = static_cast<std::size_t>(c.attribute);
             const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
-            set_threshold(r, column, frame_.column_rank(attribute, c.lo), frame_.column_rank(attribute, c.hi));
+            set_threshold(r, column, frame_.column_rank(attribute, c.lo),
+                          frame_.column_rank(attribute, c.hi));
             return;
         }
         r.branch_begin = forest_.branch_code.size();
@@ -281,7 +287,8 @@ template <class E, Criterion C> class Grower {
         r.branch_end = forest_.branch_code.size();
     }
 
-    static void set_threshold(LaneRecord &r, const NumericColumn &column, std::uint32_t lo, std::uint32_t hi) {
+    static void set_threshold(LaneRecord &r, const NumericColumn &column, std::uint32_t lo,
+                              std::uint32_t hi) {
         if (column.is_integer) {
             __int128 sum = static_cast<__int128>(column.integers[lo]) + column.integers[hi];
             r.threshold_integer = static_cast<std::int64_t>(sum >> 1); // floor
@@ -291,7 +298,8 @@ template <class E, Criterion C> class Grower {
         r.threshold = t == high || !std::isfinite(t) ? low : t;
     }
 
-    /// Sets the flag of every row of the node to its child; returns the entries of the tested numeric list that go left.
+    /// Sets the flag of every row of the node to its child; returns the entries of the tested numeric list
+    /// that go left.
     std::uint32_t flag_rows(const Node &node, const Choice &test) {
         std::uint8_t *flag = frame_.flag.data();
         if (test.kind != TestKind::numeric) {
@@ -299,12 +307,14 @@ template <class E, Criterion C> class Grower {
             map_codes(codes, test);
             for (E e : node.rows) {
                 std::uint32_t id = Packed<E>::id(e);
-                flag[id] = static_cast<std::uint8_t>(child_of_code_[static_cast<std::size_t>(codes.code[id] + 1)]);
+                flag[id] =
+                    static_cast<std::uint8_t>(child_of_code_[static_cast<std::size_t>(codes.code[id] + 1)]);
             }
             return 0;
         }
-        const Segment<E> &s = *std::find_if(node.active.begin(), node.active.end(),
-                                            [&](const Segment<E> &a) { return a.attribute == test.attribute; });
+        const Segment<E> &s = *std::find_if(node.active.begin(), node.active.end(), [&](const Segment<E> &a) {
+            return a.attribute == test.attribute;
+        });
         if (s.size != node.rows.size())
             for (E e : node.rows) flag[Packed<E>::id(e)] = static_cast<std::uint8_t>(test.default_child);
         const E *end = s.begin + s.size;
@@ -321,7 +331,8 @@ template <class E, Criterion C> class Grower {
         for (auto [code, child] : test.branches) child_of_code_[static_cast<std::size_t>(code) + 1] = child;
     }
 
-    /// Stable partition of a list: flag 0 stays in front, the rest goes to `right`. Returns the size of the first part.
+    /// Stable partition of a list: flag 0 stays in front, the rest goes to `right`. Returns the size of the
+    /// first part.
     std::uint32_t part(E *list, std::uint32_t n, std::vector<E> &right) {
         if (right.size() < n + vector_room) right.resize(n + vector_room);
         if constexpr (sizeof(E) == 4)
@@ -337,8 +348,9 @@ template <class E, Criterion C> class Grower {
 
     void split_in_two(Node &node, const Choice &test) {
         std::uint32_t cut = flag_rows(node, test);
-        std::uint32_t left = part_in_place(node.rows.data(), static_cast<std::uint32_t>(node.rows.size()), scratch_);
-        std::array<Node, 2> child{fresh(), fresh()};
+        std::uint32_t left =
+            part_in_place(node.rows.data(), static_cast<std::uint32_t>(node.rows.size()), scratch_);
+        std::array<Node, 2> child{pool_.fresh(), pool_.fresh()};
         child[0].rows = node.rows.first(left);
         child[1].rows = node.rows.subspan(left);
         add_children(node, child);
@@ -359,7 +371,7 @@ template <class E, Criterion C> class Grower {
             part_lists(node, part_list);
         }
         for (int c = 1; c >= 0; --c) // the left child is visited first
-            grows[c] ? stack_.push_back(std::move(child[c])) : recycle(std::move(child[c]));
+            grows[c] ? stack_.push_back(std::move(child[c])) : pool_.recycle(std::move(child[c]));
     }
 
     template <class PartList> void part_lists(const Node &node, PartList part_list) {
@@ -376,30 +388,8 @@ template <class E, Criterion C> class Grower {
         });
     }
 
-    // Nodes and statistics go round: small nodes are many, and would spend their time in the allocator.
-    Node fresh() {
-        if (free_.empty()) return {};
-        Node node = std::move(free_.back());
-        free_.pop_back();
-        return node;
-    }
-    void recycle(Node &&node) {
-        for (auto &lane : node.lanes) spare_.push_back(std::move(lane.total));
-        node.lanes.clear();
-        node.active.clear();
-        node.owner.reset();
-        node.stale = false;
-        free_.push_back(std::move(node));
-    }
-    Stats fresh_stats() {
-        if (spare_.empty()) return target_.zero();
-        Stats s = std::move(spare_.back());
-        spare_.pop_back();
-        s.clear();
-        return s;
-    }
-
-    /// Creates the children's nodes with a record for every lane that reaches them, and keeps the lanes that go on growing.
+    /// Creates the children's nodes with a record for every lane that reaches them, and keeps the lanes that
+    /// go on growing.
     void add_children(Node &node, std::span<Node> child) {
         std::size_t first = forest_.nodes.size();
         forest_.nodes.resize(first + child.size());
@@ -416,8 +406,10 @@ template <class E, Criterion C> class Grower {
                 std::uint64_t record = forest_.lanes.size();
                 std::int32_t set = node.lanes[i].set;
                 bool grows = t.n != 0 && record_lane(set, t, child[c].depth);
-                if (grows) child[c].lanes.push_back({set, record, std::move(t)});
-                else spare_.push_back(std::move(t));
+                if (grows)
+                    child[c].lanes.push_back({set, record, std::move(t)});
+                else
+                    pool_.recycle_stats(std::move(t));
             }
             made.lane_end = forest_.lanes.size();
             child[c].stale = child[c].lanes.size() != k;
@@ -432,7 +424,7 @@ template <class E, Criterion C> class Grower {
         for (std::size_t c = 1; c < child.size(); ++c)
             if (child[c].rows.size() > child[largest].rows.size()) largest = c;
         totals_.clear();
-        for (std::size_t i = 0; i < k * child.size(); ++i) totals_.push_back(fresh_stats());
+        for (std::size_t i = 0; i < k * child.size(); ++i) totals_.push_back(pool_.fresh_stats());
         for (std::size_t i = 0; i < k; ++i) {
             Stats &rest = totals_[largest * k + i];
             std::swap(rest, node.lanes[i].total);
@@ -441,7 +433,8 @@ template <class E, Criterion C> class Grower {
                 Stats &t = totals_[c * k + i];
                 for (E e : child[c].rows) {
                     std::uint32_t id = Packed<E>::id(e);
-                    if (std::int64_t m = solo ? 1 : count(id, node.lanes[i].set); m != 0) target_.add(t, id, m);
+                    if (std::int64_t m = solo ? 1 : count(id, node.lanes[i].set); m != 0)
+                        target_.add(t, id, m);
                 }
                 rest -= t;
             }
@@ -461,7 +454,8 @@ template <class E, Criterion C> class Grower {
         std::vector<std::uint32_t> start(n_children + 1);
         auto deal = [&](E *list, std::uint32_t n) {
             std::fill(start.begin(), start.end(), 0);
-            for (std::uint32_t i = 0; i < n; ++i) ++start[static_cast<std::size_t>(child_of_id_[Packed<E>::id(list[i])]) + 1];
+            for (std::uint32_t i = 0; i < n; ++i)
+                ++start[static_cast<std::size_t>(child_of_id_[Packed<E>::id(list[i])]) + 1];
             for (std::size_t c = 0; c < n_children; ++c) start[c + 1] += start[c];
             if (scratch_.size() < n) scratch_.resize(n);
             std::vector<std::uint32_t> at(start.begin(), start.end() - 1);
@@ -471,17 +465,20 @@ template <class E, Criterion C> class Grower {
         };
         std::vector<Node> child(n_children);
         deal(node.rows.data(), static_cast<std::uint32_t>(node.rows.size()));
-        for (std::size_t c = 0; c < n_children; ++c) child[c].rows = node.rows.subspan(start[c], start[c + 1] - start[c]);
+        for (std::size_t c = 0; c < n_children; ++c)
+            child[c].rows = node.rows.subspan(start[c], start[c + 1] - start[c]);
         add_children(node, child);
         for (const Segment<E> &s : node.active) {
             // A category's rows share it: the tested attribute has nothing more to say below.
             if (s.attribute == test.attribute && s.nominal()) continue;
             if (!s.nominal()) deal(s.begin, s.size);
             for (std::size_t c = 0; c < n_children; ++c)
-                child[c].active.push_back(s.nominal() ? s : Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]});
+                child[c].active.push_back(
+                    s.nominal() ? s : Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]});
         }
         for (std::size_t c = n_children; c-- > 0;)
-            child[c].lanes.empty() ? recycle(std::move(child[c])) : stack_.push_back(std::move(child[c]));
+            child[c].lanes.empty() ? pool_.recycle(std::move(child[c]))
+                                   : stack_.push_back(std::move(child[c]));
     }
 };
 

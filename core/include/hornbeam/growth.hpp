@@ -1,4 +1,5 @@
-// From an encoded table to a forest: the root's lists, the wide frame while nodes are large, narrow frames below.
+// From an encoded table to a forest: the root's lists, the wide frame while nodes are large, narrow frames
+// below.
 #pragma once
 
 #include <functional>
@@ -24,8 +25,10 @@ template <Criterion C> class Growth {
 
     Forest grow() {
         std::vector<Stats> total = set_totals();
-        if (task_.table.n_rows <= narrow_rows) grow_small(total);
-        else grow_large(total);
+        if (task_.table.n_rows <= narrow_rows)
+            grow_small(total);
+        else
+            grow_large(total);
         return std::move(forest_);
     }
 
@@ -44,7 +47,8 @@ template <Criterion C> class Growth {
         std::vector<Stats> total(static_cast<std::size_t>(sets.n_sets), whole_.zero());
         for (std::size_t row = 0; row < task_.table.n_rows; ++row)
             for (std::int32_t s = 0; s < sets.n_sets; ++s)
-                if (std::int64_t m = sets.count(row, s); m != 0) whole_.add(total[static_cast<std::size_t>(s)], row, m);
+                if (std::int64_t m = sets.count(row, s); m != 0)
+                    whole_.add(total[static_cast<std::size_t>(s)], row, m);
         for (const Stats &t : total) {
             task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
             const GrowParameters &p = task_.parameters;
@@ -61,7 +65,8 @@ template <Criterion C> class Growth {
         for (std::size_t s = 0; s < total.size(); ++s) {
             auto set = static_cast<std::int32_t>(s);
             std::uint64_t record = forest_.lanes.size();
-            if (grower.record_lane(set, total[s], 0)) root.lanes.push_back({set, record, std::move(total[s])});
+            if (grower.record_lane(set, total[s], 0))
+                root.lanes.push_back({set, record, std::move(total[s])});
         }
         forest_.nodes[0].lane_end = forest_.lanes.size();
         root.stale = root.lanes.size() != total.size();
@@ -74,7 +79,8 @@ template <Criterion C> class Growth {
         rows.reserve(task_.table.n_rows);
         for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
             bool used = task_.sets.plain();
-            for (std::int32_t s = 0; s < task_.sets.n_sets && !used; ++s) used = task_.sets.count(row, s) != 0;
+            for (std::int32_t s = 0; s < task_.sets.n_sets && !used; ++s)
+                used = task_.sets.count(row, s) != 0;
             if (used) rows.push_back(static_cast<std::uint32_t>(row));
         }
         return rows;
@@ -89,16 +95,18 @@ template <Criterion C> class Growth {
 
     Target target_of(const FrameTarget &t) const {
         Target out = whole_;
-        if constexpr (requires { out.code; }) out.code = t.classes;
-        else out.y = t.values;
+        if constexpr (requires { out.code; })
+            out.code = t.classes;
+        else
+            out.y = t.values;
         return out;
     }
 
-    /// A frame of the given table rows, numbered from 0 in their order. `lists` gives each numeric attribute's entries as
-    /// (rank, row) pairs by `read`.
-    template <class E, class Read>
-    void fill_narrow(NarrowWork &work, std::span<const std::uint32_t> rows, std::span<const Segment<E>> lists, Read read,
-                     std::vector<std::uint16_t> &local) {
+    /// A frame of the given table rows, numbered from 0 in their order. `lists` gives each numeric
+    /// attribute's entries as (rank, row) pairs by `read`.
+    template <class E, class Read> void fill_narrow(NarrowWork &work, std::span<const std::uint32_t> rows,
+                                                    std::span<const Segment<E>> lists, Read read,
+                                                    std::vector<std::uint16_t> &local) {
         Frame<Narrow> &frame = work.frame;
         frame.n = rows.size();
         frame.flag.assign(rows.size() + 4, 0);
@@ -141,7 +149,8 @@ template <Criterion C> class Growth {
             const std::size_t q = task_.target.n_targets;
             t.own_values.resize(rows.size() * q);
             for (std::size_t i = 0; i < rows.size(); ++i)
-                for (std::size_t k = 0; k < q; ++k) t.own_values[i * q + k] = task_.target.values[rows[i] * q + k];
+                for (std::size_t k = 0; k < q; ++k)
+                    t.own_values[i * q + k] = task_.target.values[rows[i] * q + k];
             t.values = t.own_values;
         }
     }
@@ -168,7 +177,8 @@ template <Criterion C> class Growth {
         std::vector<std::uint16_t> local;
         std::vector<std::vector<Entry>> kept; // lists without the rows that count nowhere
         std::vector<Segment<Entry>> lists = root_lists(rows.size(), kept);
-        fill_narrow<Entry>(work, rows, lists, [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
+        fill_narrow<Entry>(
+            work, rows, lists, [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
         if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));
@@ -193,7 +203,8 @@ template <Criterion C> class Growth {
                 });
                 list = own;
             }
-            if (!list.empty()) lists.push_back({attribute, static_cast<std::uint32_t>(list.size()), list.data()});
+            if (!list.empty())
+                lists.push_back({attribute, static_cast<std::uint32_t>(list.size()), list.data()});
         }
         return lists;
     }
@@ -226,8 +237,10 @@ template <Criterion C> class Growth {
         grow_parts(waiting);
     }
 
-    /// Working lists of the root, class bit added; made in place of the presorted ones where those may be used up.
-    std::vector<Wide> wide_lists(Frame<Wide> &frame, Pending<Wide, Stats> &root, std::vector<std::vector<Wide>> &lists) {
+    /// Working lists of the root, class bit added; made in place of the presorted ones where those may be
+    /// used up.
+    std::vector<Wide> wide_lists(Frame<Wide> &frame, Pending<Wide, Stats> &root,
+                                 std::vector<std::vector<Wide>> &lists) {
         std::vector<std::uint32_t> rows = rows_in_use();
         std::vector<std::vector<Entry>> kept;
         bool all = rows.size() == task_.table.n_rows;
@@ -243,13 +256,16 @@ template <Criterion C> class Growth {
                 root.active[i] = {s.attribute, 0, nullptr};
                 return;
             }
-            if (task_.consume && all) lists[a] = std::move(std::get<NumericColumn>(task_.table.columns[a]).entries);
-            else lists[a].assign(s.begin, s.begin + s.size);
+            if (task_.consume && all)
+                lists[a] = std::move(std::get<NumericColumn>(task_.table.columns[a]).entries);
+            else
+                lists[a].assign(s.begin, s.begin + s.size);
             for (Wide &e : lists[a]) e = Packed<Wide>::make(rank_of(e), row_of(e), bit(row_of(e)));
             root.active[i] = {s.attribute, s.size, lists[a].data()};
         });
         std::vector<Wide> row_list(rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) row_list[i] = Packed<Wide>::make(0, rows[i], bit(rows[i]));
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            row_list[i] = Packed<Wide>::make(0, rows[i], bit(rows[i]));
         return row_list;
     }
 
@@ -258,8 +274,9 @@ template <Criterion C> class Growth {
         std::vector<std::uint32_t> rows(node.rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = Packed<Wide>::id(node.rows[i]);
         NarrowWork work;
-        fill_narrow<Wide>(work, rows, node.active,
-                          [](Wide e) { return std::pair{Packed<Wide>::rank(e), Packed<Wide>::id(e)}; }, local);
+        fill_narrow<Wide>(
+            work, rows, node.active,
+            [](Wide e) { return std::pair{Packed<Wide>::rank(e), Packed<Wide>::id(e)}; }, local);
         work.root.depth = node.depth;
         work.root.stale = node.stale;
         Forest part;

@@ -36,8 +36,8 @@ struct BlockPeak {
     std::uint32_t ones; // in the list before the block
 };
 
-/// What the cuts of a block of a many-class list are held against: n^2 s - 2 n l x + l^2 S (s and x in the halves of a
-/// running word, l rows on the left) has to reach `reach` times l (n - l), up to `slack`.
+/// What the cuts of a block of a many-class list are held against: n^2 s - 2 n l x + l^2 S (s and x in the
+/// halves of a running word, l rows on the left) has to reach `reach` times l (n - l), up to `slack`.
 struct ClassCuts {
     double n = 0, squares = 0;
     double left = 0; // rows on the left after the first entry of the block
@@ -47,14 +47,19 @@ struct ClassCuts {
 
 struct Kernels {
     const char *name;
-    /// Stable: entries with flag 0 move to the front in place, the others to `right` (room for n + 16); returns how many
-    /// stayed. `flag` is indexed by id and readable 4 bytes past its end.
-    std::uint32_t (*part_narrow)(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint32_t *right);
-    std::uint32_t (*part_wide)(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag, std::uint64_t *right);
-    /// Per block of the n - 1 cuts of the list, the largest D^2 / (n_L n_R), D = n ones_L - n_L ones, in single precision.
-    void (*peaks_narrow)(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *peaks);
+    /// Stable: entries with flag 0 move to the front in place, the others to `right` (room for n + 16);
+    /// returns how many stayed. `flag` is indexed by id and readable 4 bytes past its end.
+    std::uint32_t (*part_narrow)(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
+                                 std::uint32_t *right);
+    std::uint32_t (*part_wide)(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag,
+                               std::uint64_t *right);
+    /// Per block of the n - 1 cuts of the list, the largest D^2 / (n_L n_R), D = n ones_L - n_L ones, in
+    /// single precision.
+    void (*peaks_narrow)(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts,
+                         BlockPeak *peaks);
     void (*peaks_wide)(const std::uint64_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *peaks);
-    /// Which of at most scan_block cuts of a narrow list are worth a look: hit[i] is not 0. Returns whether any is.
+    /// Which of at most scan_block cuts of a narrow list are worth a look: hit[i] is not 0. Returns whether
+    /// any is.
     bool (*class_hits)(const std::uint32_t *list, const std::uint64_t *running, std::uint32_t cuts,
                        const ClassCuts &against, std::int64_t *hit);
 };

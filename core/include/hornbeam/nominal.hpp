@@ -1,4 +1,5 @@
-// Nominal tests of one training set: subset, value and multiway, from the statistics of each category present.
+// Nominal tests of one training set: subset, value and multiway, from the statistics of each category
+// present.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 
 namespace hornbeam {
 
-/// Statistics by category present at the node, codes ascending, and of the rows where the attribute is missing.
-/// Invariant: stats[0 .. code.size()) are in use; more may be kept for reuse.
+/// Statistics by category present at the node, codes ascending, and of the rows where the attribute is
+/// missing. Invariant: stats[0 .. code.size()) are in use; more may be kept for reuse.
 template <class Stats> struct CategoryTable {
     std::vector<std::int32_t> code;
     std::vector<Stats> stats;
@@ -41,7 +42,8 @@ template <Criterion C> class NominalChooser {
   public:
     using Stats = typename C::Target::Stats;
 
-    NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table, std::int64_t min_leaf)
+    NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table,
+                   std::int64_t min_leaf)
         : criterion_(criterion), node_(node), table_(table), min_leaf_(min_leaf) {}
 
     /// Replaces `best` where a test of this attribute has a higher quality.
@@ -53,10 +55,14 @@ template <Criterion C> class NominalChooser {
         side_.assign(table_.code.size(), 1);
         bool found = false;
         Found top{best.quality, 0.0, 0};
-        if (mode == NominalMode::value) found = best_value(top);
-        else if (table_.code.size() <= most_enumerated) found = best_of_all(top);
-        else found = best_ordered(top);
-        if (found) record(attribute, mode == NominalMode::value ? TestKind::value : TestKind::subset, top, best);
+        if (mode == NominalMode::value)
+            found = best_value(top);
+        else if (table_.code.size() <= most_enumerated)
+            found = best_of_all(top);
+        else
+            found = best_ordered(top);
+        if (found)
+            record(attribute, mode == NominalMode::value ? TestKind::value : TestKind::subset, top, best);
     }
 
   private:
@@ -105,8 +111,9 @@ template <Criterion C> class NominalChooser {
         return found;
     }
 
-    /// Every subset that contains the first category, in the order of the bit masks; partial[b] holds the sum of the chosen
-    /// categories from bit b upward, so that a step of the counter costs two additions on average.
+    /// Every subset that contains the first category, in the order of the bit masks; partial[b] holds the sum
+    /// of the chosen categories from bit b upward, so that a step of the counter costs two additions on
+    /// average.
     bool best_of_all(Found &top) {
         const std::size_t c = table_.code.size();
         std::vector<Stats> partial(c, zero_like());
@@ -136,7 +143,8 @@ template <Criterion C> class NominalChooser {
         return z;
     }
 
-    /// Prefix cuts of an order of the categories; with more than two classes or several targets a local search follows.
+    /// Prefix cuts of an order of the categories; with more than two classes or several targets a local
+    /// search follows.
     bool best_ordered(Found &top) {
         std::vector<std::size_t> order(table_.code.size());
         std::iota(order.begin(), order.end(), 0);
@@ -168,7 +176,8 @@ template <Criterion C> class NominalChooser {
         }
         if (length == 0) return false;
         bool prefix_is_left = first < length;
-        for (std::size_t i = 0; i < order.size(); ++i) side_[order[i]] = (i < length) == prefix_is_left ? 0 : 1;
+        for (std::size_t i = 0; i < order.size(); ++i)
+            side_[order[i]] = (i < length) == prefix_is_left ? 0 : 1;
         return true;
     }
     void exchange(Found &current) {
@@ -219,7 +228,8 @@ template <Criterion C> class NominalChooser {
         return true;
     }
 
-    /// Class proportions or target means of a category, as doubles; classes absent from the node are left out.
+    /// Class proportions or target means of a category, as doubles; classes absent from the node are left
+    /// out.
     std::vector<double> profile(const Stats &s) const {
         std::vector<double> out;
         if constexpr (requires { node_.c; }) {
@@ -269,8 +279,9 @@ template <Criterion C> class NominalChooser {
             }
             for (std::size_t j = 0; j < c; ++j) score[j] = along(j);
         }
-        std::sort(order.begin(), order.end(),
-                  [&](std::size_t a, std::size_t b) { return score[a] != score[b] ? score[a] < score[b] : a < b; });
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return score[a] != score[b] ? score[a] < score[b] : a < b;
+        });
     }
 
     void consider_multiway(std::int32_t attribute, Choice &best) {
@@ -301,8 +312,9 @@ template <Criterion C> class NominalChooser {
         best.n_children = kind == TestKind::multiway ? static_cast<std::int32_t>(c) : 2;
         best.branches.clear();
         for (std::size_t i = 0; i < c; ++i)
-            best.branches.emplace_back(table_.code[i], kind == TestKind::multiway ? static_cast<std::int32_t>(i)
-                                                                                  : static_cast<std::int32_t>(best_side_[i]));
+            best.branches.emplace_back(table_.code[i], kind == TestKind::multiway
+                                                           ? static_cast<std::int32_t>(i)
+                                                           : static_cast<std::int32_t>(best_side_[i]));
     }
 };
 

@@ -1,4 +1,5 @@
-// Numeric cuts of one training set: the plain scan of every criterion, and fast ones that return the same cut.
+// Numeric cuts of one training set: the plain scan of every criterion, and fast ones that return the same
+// cut.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +34,8 @@ inline void read_facts(NodeFacts &facts, const ClassCounts &node) {
     }
 }
 
-/// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows, where
-/// they are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
+/// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows,
+/// where they are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
 template <class E, class Target> struct Scan {
     const E *list = nullptr;
     std::uint32_t size = 0;
@@ -46,7 +47,9 @@ template <class E, class Target> struct Scan {
     double floor = -1.0;
 
     std::uint32_t id(std::uint32_t i) const { return Packed<E>::id(list[i]); }
-    bool cuts_after(std::uint32_t i) const { return Packed<E>::rank(list[i]) != Packed<E>::rank(list[i + 1]); }
+    bool cuts_after(std::uint32_t i) const {
+        return Packed<E>::rank(list[i]) != Packed<E>::rank(list[i + 1]);
+    }
     bool admits(std::int64_t left) const { return left >= min_leaf && node.n - left >= min_leaf; }
 };
 
@@ -86,8 +89,9 @@ inline double gain_to_reach(double quality) {
     return std::max(quality, negligible_gain) - gain_slack;
 }
 
-/// Gini for any number of classes. Kept by O(1) updates: s = sum of l_k^2 and x = sum of l_k c_k over the classes, from which
-/// sum of D_k^2 = n^2 s - 2 n l x + l^2 S. The literal gain only where the real one may reach the best.
+/// Gini for any number of classes. Kept by O(1) updates: s = sum of l_k^2 and x = sum of l_k c_k over the
+/// classes, from which sum of D_k^2 = n^2 s - 2 n l x + l^2 S. The literal gain only where the real one may
+/// reach the best.
 struct ClassSweep {
     std::int64_t n, squares;
     double reach; // times l (n - l)
@@ -145,14 +149,16 @@ inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const
     return sweep.result(scan.floor);
 }
 
-/// Narrow lists: n has 15 bits, so s and x share a word, and an entry costs one addition to it. Lists of many values are
-/// held against the best block by block.
+/// Narrow lists: n has 15 bits, so s and x share a word, and an entry costs one addition to it. Lists of many
+/// values are held against the best block by block.
 inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const Kernels &kernels) {
-    thread_local std::vector<std::uint64_t> steps; // of each class: what its next entry adds to the running word
+    thread_local std::vector<std::uint64_t>
+        steps; // of each class: what its next entry adds to the running word
     if (steps.size() < scan.node.c.size()) steps.resize(scan.node.c.size());
     std::uint64_t running = 0;
     for (ClassCode k : scan.facts.present) {
-        auto left = static_cast<std::uint64_t>(scan.start.c[k]), all = static_cast<std::uint64_t>(scan.node.c[k]);
+        auto left = static_cast<std::uint64_t>(scan.start.c[k]),
+             all = static_cast<std::uint64_t>(scan.node.c[k]);
         steps[k] = (2 * left + 1) | (all << 32);
         running += (left * left) | ((left * all) << 32);
     }
@@ -164,10 +170,12 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
     };
     ClassSweep sweep(scan.node.n, scan.facts.squares, scan.floor);
     auto look = [&](std::uint32_t i, std::uint64_t word) {
-        sweep.look(i, static_cast<std::uint32_t>(word), static_cast<std::int64_t>(word >> 32), scan.start.n + i + 1);
+        sweep.look(i, static_cast<std::uint32_t>(word), static_cast<std::int64_t>(word >> 32),
+                   scan.start.n + i + 1);
     };
     const std::uint32_t cuts = scan.size - 1;
-    std::uint32_t values = Packed<std::uint32_t>::rank(scan.list[cuts]) - Packed<std::uint32_t>::rank(scan.list[0]);
+    std::uint32_t values =
+        Packed<std::uint32_t>::rank(scan.list[cuts]) - Packed<std::uint32_t>::rank(scan.list[0]);
     if (cuts < 16 || values < cuts / 8) {
         for (std::uint32_t i = 0; i < cuts; ++i) {
             std::uint64_t word = add(i);
@@ -180,8 +188,12 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
     for (std::uint32_t begin = 0; begin < cuts; begin += scan_block) {
         std::uint32_t size = std::min(scan_block, cuts - begin);
         for (std::uint32_t i = 0; i < size; ++i) words[i] = add(begin + i);
-        ClassCuts against{as_double(scan.node.n), as_double(scan.facts.squares), as_double(scan.start.n + begin + 1),
-                          as_double(scan.min_leaf), sweep.reach, sweep.slack};
+        ClassCuts against{as_double(scan.node.n),
+                          as_double(scan.facts.squares),
+                          as_double(scan.start.n + begin + 1),
+                          as_double(scan.min_leaf),
+                          sweep.reach,
+                          sweep.slack};
         if (!kernels.class_hits(scan.list + begin, words, size, against, hit)) continue;
         for (std::uint32_t i = 0; i < size; ++i)
             if (hit[i]) look(begin + i, words[i]);
@@ -199,10 +211,11 @@ inline double gini_gain_two(std::int64_t n, std::int64_t ones, std::int64_t left
     return Gini::gain(sum, squares, n);
 }
 
-/// Visits the cuts [begin, end) of a two-class list whose score may reach the best, in order, with literal gains.
-template <class E>
-void gini_two_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin, std::uint32_t end, std::int64_t ones_before,
-                    double &reach, Cut &best) {
+/// Visits the cuts [begin, end) of a two-class list whose score may reach the best, in order, with literal
+/// gains.
+template <class E> void gini_two_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin,
+                                       std::uint32_t end, std::int64_t ones_before, double &reach,
+                                       Cut &best) {
     const std::int64_t n = scan.node.n, ones = scan.node.c[1], squares = scan.facts.squares;
     std::int64_t left = scan.start.n + begin, left_ones = ones_before;
     for (std::uint32_t i = begin; i < end; ++i) {
@@ -255,7 +268,8 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     return best;
 }
 
-/// What a cut must reach to have a chance, in gain: the quality times the split's own information where that is a ratio.
+/// What a cut must reach to have a chance, in gain: the quality times the split's own information where that
+/// is a ratio.
 inline bool promising(const Entropy &, double gain, std::int64_t, std::int64_t, double quality) {
     return quality < 0.0 || gain >= gain_to_reach(quality);
 }
@@ -267,7 +281,8 @@ inline bool promising(const GainRatio &c, double gain, std::int64_t left, std::i
     return gain >= quality * split * (1.0 - 1e-9) - gain_slack;
 }
 
-/// Information gain and gain ratio: sums of xlog kept by O(1) updates, the literal score only where it may beat the best.
+/// Information gain and gain ratio: sums of xlog kept by O(1) updates, the literal score only where it may
+/// beat the best.
 template <class E, class C>
 Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const XlogTable &xlog) {
     Cut best;
@@ -277,7 +292,8 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
     left = scan.start;
     right = scan.node;
     right -= left;
-    double l = 0.0, r = 0.0, all = 0.0; // running sums of xlog over classes, each off by at most one rounding per step
+    double l = 0.0, r = 0.0,
+           all = 0.0; // running sums of xlog over classes, each off by at most one rounding per step
     for (ClassCode k : scan.facts.present) {
         l += xlog(left.c[k]);
         r += xlog(right.c[k]);
@@ -293,7 +309,8 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
         ++left.c[k], ++left.n;
         --right.c[k], --right.n;
         if (!scan.cuts_after(i) || !scan.admits(left.n)) continue;
-        double gain = (whole - ((xlog(left.n) - l) + (xlog(right.n) - r))) * scale; // not below the literal one
+        double gain =
+            (whole - ((xlog(left.n) - l) + (xlog(right.n) - r))) * scale; // not below the literal one
         if (!promising(criterion, gain + gain_slack, left.n, n, best.quality)) continue;
         Score s = criterion.score(scan.node, sides);
         if (s.quality > best.quality) best = {s.quality, s.gain, i, i + 1, left.n};
@@ -302,8 +319,8 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
     return best;
 }
 
-/// Variance: a first pass in doubles bounds what any cut can gain; only an attribute that may win is summed exactly,
-/// and only its near-best cuts are scored.
+/// Variance: a first pass in doubles bounds what any cut can gain; only an attribute that may win is summed
+/// exactly, and only its near-best cuts are scored.
 template <class E, int W>
 Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion) {
     using Stats = TargetSums<W>;
@@ -322,8 +339,8 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
         first[t] = nearest_double(scan.start.y[t], criterion.exponent) - as_double(scan.start.n) * centre[t];
         offset += std::abs(centre[t]);
     }
-    // |D| <= n A with A = sum of |y - mean| <= n sqrt(variance); D is off by at most n times the error of the running sum,
-    // plus what the rounded mean leaves over.
+    // |D| <= n A with A = sum of |y - mean| <= n sqrt(variance); D is off by at most n times the error of the
+    // running sum, plus what the rounded mean leaves over.
     const double a = nn * std::sqrt(impurity) * (1.0 + 1e-9);
     const double error = nn * 0x1p-52 * ((nn + 8.0) * a + 4.0 * nn * offset);
     const double slack = as_double(static_cast<std::int64_t>(q)) * (2.0 * nn * a + error) * error;
@@ -355,7 +372,8 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     double reach = to_reach(scan.floor);
     if (most < reach) return Cut{};
     if (scan.floor >= 0.0 || most * relative > zero)
-        if (double least = (top - slack) / top_sides / scale * relative; least > zero) reach = std::max(reach, least);
+        if (double least = (top - slack) / top_sides / scale * relative; least > zero)
+            reach = std::max(reach, least);
     Stats exact = scan.start, right = scan.target.zero();
     sum = first;
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
@@ -376,7 +394,9 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     return best;
 }
 
-template <Criterion C> void prepare(NodeFacts &facts, const C &, const ClassCounts &node) { read_facts(facts, node); }
+template <Criterion C> void prepare(NodeFacts &facts, const C &, const ClassCounts &node) {
+    read_facts(facts, node);
+}
 template <int W> void prepare(NodeFacts &facts, const Variance<W> &criterion, const TargetSums<W> &node) {
     facts.impurity = criterion.impurity(node);
     facts.centre.resize(node.y.size());
@@ -384,14 +404,17 @@ template <int W> void prepare(NodeFacts &facts, const Variance<W> &criterion, co
         facts.centre[t] = nearest_quotient(node.y[t], Variance<W>::count(node.n), criterion.exponent);
 }
 
-/// The fast scan of a criterion, where it has one, for a set that is alone at the node with every row counting once.
+/// The fast scan of a criterion, where it has one, for a set that is alone at the node with every row
+/// counting once.
 template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Gini &, const Kernels &kernels) {
     return scan.node.c.size() == 2 ? gini_scan_two(scan, kernels) : gini_scan_classes(scan, kernels);
 }
-template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const Kernels &) {
+template <class E>
+Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const Kernels &) {
     return information_scan(scan, criterion, *criterion.xlog);
 }
-template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &) {
+template <class E>
+Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &) {
     return information_scan(scan, criterion, *criterion.entropy.xlog);
 }
 template <class E, int W>

@@ -106,7 +106,9 @@ template <int W> struct NumericTarget {
     Stats zero() const { return Stats(n_targets); }
     void add(Stats &s, std::size_t id, std::int64_t times) const { add_parts<true>(s, id, times); }
     /// Leaves the squares out: qualities need only the sums.
-    void add_for_quality(Stats &s, std::size_t id, std::int64_t times) const { add_parts<false>(s, id, times); }
+    void add_for_quality(Stats &s, std::size_t id, std::int64_t times) const {
+        add_parts<false>(s, id, times);
+    }
 
   private:
     template <bool Squares> void add_parts(Stats &s, std::size_t id, std::int64_t times) const {

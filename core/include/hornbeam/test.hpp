@@ -30,8 +30,8 @@ struct Cut {
     double quality = -1.0;
     double gain = 0.0;
     std::uint32_t at = 0;
-    std::uint32_t next = 0;  // the first entry that goes right
-    std::int64_t left = 0;   // rows on the left, missing ones included where they go there
+    std::uint32_t next = 0; // the first entry that goes right
+    std::int64_t left = 0;  // rows on the left, missing ones included where they go there
 };
 
 } // namespace hornbeam

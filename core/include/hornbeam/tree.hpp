@@ -16,16 +16,17 @@ struct FlatTree {
     std::int32_t n_targets = 0; // 0 for classification
     // per node
     std::vector<std::uint8_t> kind;
-    std::vector<std::int32_t> attribute;     // -1 at a leaf
-    std::vector<std::int32_t> first_child;   // -1 at a leaf
-    std::vector<std::int32_t> n_children;    // 0 at a leaf
-    std::vector<std::int32_t> default_child; // which child (0-based) takes missing and never seen values; -1 at a leaf
-    std::vector<double> threshold;           // numeric test on a float attribute: value <= threshold goes to child 0
+    std::vector<std::int32_t> attribute;   // -1 at a leaf
+    std::vector<std::int32_t> first_child; // -1 at a leaf
+    std::vector<std::int32_t> n_children;  // 0 at a leaf
+    std::vector<std::int32_t>
+        default_child;             // which child (0-based) takes missing and never seen values; -1 at a leaf
+    std::vector<double> threshold; // numeric test on a float attribute: value <= threshold goes to child 0
     std::vector<std::int64_t> threshold_integer; // the same for an integer attribute
-    std::vector<std::int64_t> rows;          // rows of the training set, times multiplicity
-    std::vector<double> weight;              // sum of weights (= rows without weights)
+    std::vector<std::int64_t> rows;              // rows of the training set, times multiplicity
+    std::vector<double> weight;                  // sum of weights (= rows without weights)
     std::vector<double> impurity;
-    std::vector<double> gain;                // impurity decrease of the test; 0 at a leaf
+    std::vector<double> gain; // impurity decrease of the test; 0 at a leaf
     // nominal tests: categories present at the node, ascending, and the child each goes to; node i owns
     // branch_start[i] .. branch_start[i + 1]
     std::vector<std::int64_t> branch_start;

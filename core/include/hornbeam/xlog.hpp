@@ -1,4 +1,5 @@
-// m log2 m from one routine of our own, correctly rounded, so that every path and the oracle agree to the bit.
+// m log2 m from one routine of our own, correctly rounded, so that every path and the oracle agree to the
+// bit.
 #pragma once
 
 #include <cstddef>

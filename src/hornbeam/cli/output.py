@@ -60,7 +60,8 @@ def style(text: str, **looks: bool | str) -> str:
 def working(what: str) -> Iterator[Callable[[float], None] | None]:
     """A line on stderr while something takes its time; silent unless a person watches.
 
-    It spins until it is told a share of the work, and is a bar from then on. Where nobody watches there is nothing to tell.
+    It spins until it is told a share of the work, and is a bar from then on. Where nobody watches there is
+    nothing to tell.
     """
     if not sys.stderr.isatty():
         yield None

@@ -48,7 +48,7 @@ def grow_tree(
     engine: Engine | None = None,
     report: Callable[[float], None] | None = None,
 ) -> Tree:
-    """The tree of all rows. `report` is told some ten times a second which share of the rows rests in a leaf."""
+    """The tree of all rows. `report` hears ten times a second which share of them rests in a leaf."""
     forest = _grow(table, target, parameters, None, threads, engine or Engine(), report)
     return _tree(forest, 0, table, target)
 
@@ -62,7 +62,7 @@ def grow_forest(
     threads: int = 1,
     engine: Engine | None = None,
 ) -> list[Tree]:
-    """The trees of several training sets, grown together: `multiplicity[row, set]` says how often a row counts."""
+    """Trees of several training sets, grown together: `multiplicity[row, set]` is how often a row counts."""
     forest = _grow(table, target, parameters, multiplicity, threads, engine or Engine())
     return [_tree(forest, i, table, target) for i in range(forest.n_sets)]
 
@@ -84,9 +84,8 @@ def _grow(
 ) -> _core.Forest:
     values, n_classes = _native_target(table, target)
     if engine.kernels != "auto" and engine.kernels not in _core.kernels():
-        raise UsageError(
-            f"kernels {engine.kernels!r} are not available here; use one of auto, {', '.join(_core.kernels())}"
-        )
+        known = ", ".join(("auto", *_core.kernels()))
+        raise UsageError(f"kernels {engine.kernels!r} are not available here; use one of {known}")
     if multiplicity is not None and (multiplicity.sum(axis=0, dtype=np.int64) == 0).any():
         raise DataError("a training set has no rows; every set needs at least one")
     encoded = _core.encode(table.native(), table.n_rows, threads)
@@ -119,12 +118,14 @@ def _native_target(table: Table, target: Target) -> tuple[npt.NDArray[Any], int]
     n_classes = len(target.labels)
     if n_classes > MAX_CLASSES:
         raise DataError(
-            f"the target has {n_classes} classes; up to {MAX_CLASSES} are allowed, so is it a number (TreeRegressor)?"
+            f"the target has {n_classes} classes; up to {MAX_CLASSES} are allowed; "
+            "for a number use TreeRegressor"
         )
     for attribute in table.schema.attributes:
-        if len(attribute.labels) * n_classes > MAX_CATEGORY_CLASSES:
+        n_categories = len(attribute.labels)
+        if n_categories * n_classes > MAX_CATEGORY_CLASSES:
             raise DataError(
-                f"attribute {attribute.name!r} has {len(attribute.labels)} categories for {n_classes} classes; "
+                f"attribute {attribute.name!r} has {n_categories} categories for {n_classes} classes; "
                 f"categories times classes may reach {MAX_CATEGORY_CLASSES}: leave it out or merge categories"
             )
     return target.codes.astype(np.uint16), n_classes

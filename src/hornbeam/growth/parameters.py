@@ -33,7 +33,9 @@ class Parameters:
 
     def checked(self, task: str) -> Parameters:
         """The same parameters in plain types and by their own names; UsageError where one means nothing."""
-        criterion = ALIASES.get(self.criterion, self.criterion) if isinstance(self.criterion, str) else self.criterion
+        criterion = (
+            ALIASES.get(self.criterion, self.criterion) if isinstance(self.criterion, str) else self.criterion
+        )
         _one_of("criterion", criterion, CRITERIA[task], f" for {task}")
         _one_of("nominal", self.nominal, NOMINAL)
         return replace(
@@ -76,10 +78,15 @@ def _whole(name: str, value: Any, least: int) -> int:
 def _size(name: str, value: Any, least: int, most_fraction: float) -> int | float:
     if _is_number(value, numbers.Integral) and value >= least:
         return int(value)
-    if _is_number(value, numbers.Real) and not _is_number(value, numbers.Integral) and 0.0 < value <= most_fraction:
+    if (
+        _is_number(value, numbers.Real)
+        and not _is_number(value, numbers.Integral)
+        and 0.0 < value <= most_fraction
+    ):
         return float(value)
     raise UsageError(
-        f"{name}={value!r}: a whole number from {least} (rows) or a fraction above 0 up to {most_fraction} is allowed"
+        f"{name}={value!r}: a whole number from {least} (rows) "
+        f"or a fraction above 0 up to {most_fraction} is allowed"
     )
 
 

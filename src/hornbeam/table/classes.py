@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam._core import encode_labels
 from hornbeam.errors import DataError
 from hornbeam.table.columns import Array
-from hornbeam.table.labels import encode_labels
 from hornbeam.table.objects import class_of
 from hornbeam.table.schema import is_unicode
 from hornbeam.table.targets import is_arrow_vector

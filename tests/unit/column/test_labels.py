@@ -63,13 +63,13 @@ def test_other_objects_are_refused_by_type_and_position(wrap: Any) -> None:
 
 @pytest.mark.parametrize("values", [("a",), "ab", 3, None, np.zeros(2), np.array([["a"]]), np.array([b"a"])])
 def test_other_containers_are_refused(values: Any) -> None:
-    with pytest.raises(TypeError, match="^labels of type"):
+    with pytest.raises(TypeError, match=r"^labels of type"):
         _core.encode_labels(values)
 
 
 def test_lone_surrogates_are_refused_by_position() -> None:
     for values in (["a", "\ud800"], np.array(["a", "\ud800"], dtype=object), np.array(["a", "\ud800"])):
-        with pytest.raises(ValueError, match="^label at position 1 is not Unicode text"):
+        with pytest.raises(ValueError, match=r"^label at position 1 is not Unicode text"):
             _core.encode_labels(values)
 
 
@@ -80,7 +80,8 @@ def test_integers_are_encoded_as_by_unique(values: list[int]) -> None:
         expected, inverse = np.unique(array, return_inverse=True)
         np.testing.assert_array_equal(distinct, expected)
         np.testing.assert_array_equal(codes, inverse)
-        assert codes.dtype == np.int32 and distinct.dtype == np.int64
+        assert codes.dtype == np.int32
+        assert distinct.dtype == np.int64
 
 
 @pytest.mark.parametrize("span", [3, 4096, 100_000, 2**40, 2**62])

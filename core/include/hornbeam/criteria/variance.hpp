@@ -14,7 +14,8 @@ template <int W> struct Variance {
 
     static std::uint64_t count(std::int64_t n) { return static_cast<std::uint64_t>(n); }
 
-    /// sum over targets of d(D)^2 with D = m * a - k * b exactly: no cancellation, however large the common offset.
+    /// sum over targets of d(D)^2 with D = m * a - k * b exactly: no cancellation, however large the common
+    /// offset.
     double contrast(std::int64_t m, const Stats &a, std::int64_t k, const Stats &b) const {
         double sum = 0.0;
         for (std::size_t t = 0; t < a.y.size(); ++t) {

@@ -1,0 +1,63 @@
+// Nodes that wait to be grown, and a pool of them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "hornbeam/choice.hpp"
+#include "hornbeam/frame.hpp"
+
+namespace hornbeam {
+
+/// A node whose lanes are still growing. Its lists live in the frame, or in `owner` where sets parted and
+/// needed a copy.
+template <class E, class Stats> struct Pending {
+    std::size_t node = 0;
+    std::int64_t depth = 0;
+    std::span<E> rows;
+    std::vector<Segment<E>> active;
+    std::vector<Lane<Stats>> lanes;
+    std::shared_ptr<std::vector<E>> owner;
+    bool stale = false; // a lane ended here: rows that only it had are still in the lists
+};
+
+/// Nodes and statistics go round: small nodes are many, and would spend their time in the allocator.
+template <class E, class Target> class NodePool {
+  public:
+    using Stats = typename Target::Stats;
+    using Node = Pending<E, Stats>;
+
+    explicit NodePool(const Target &target) : target_(target) {}
+
+    Node fresh() {
+        if (nodes_.empty()) return {};
+        Node node = std::move(nodes_.back());
+        nodes_.pop_back();
+        return node;
+    }
+    void recycle(Node &&node) {
+        for (auto &lane : node.lanes) recycle_stats(std::move(lane.total));
+        node.lanes.clear();
+        node.active.clear();
+        node.owner.reset();
+        node.stale = false;
+        nodes_.push_back(std::move(node));
+    }
+    Stats fresh_stats() {
+        if (stats_.empty()) return target_.zero();
+        Stats s = std::move(stats_.back());
+        stats_.pop_back();
+        s.clear();
+        return s;
+    }
+    void recycle_stats(Stats &&s) { stats_.push_back(std::move(s)); }
+
+  private:
+    const Target &target_;
+    std::vector<Node> nodes_;
+    std::vector<Stats> stats_;
+};
+
+} // namespace hornbeam
