@@ -14,7 +14,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from hornbeam import TreeClassifier, TreeRegressor
 from tests.real_data import RealSet
 
-# Sets of at least 1000 rows with numeric columns; of the larger ones a sample is taken.
+# Sets of at least 1000 rows with numeric columns; of the larger ones a sample is taken. Not of letter: its
+# integers are full of ties, and which of them wins moves the accuracy of a sample by nearly a point.
 SETS = [
     *(
         "yeast",
@@ -29,6 +30,7 @@ SETS = [
     *("electricity", "shuttle"),
 ]
 MOST_ROWS = 6000
+WHOLE = ("letter",)
 POINT = 0.01
 SEEDS = range(3)  # scikit-learn breaks ties at random: its mean over these
 
@@ -36,7 +38,7 @@ SEEDS = range(3)  # scikit-learn breaks ties at random: its mean over these
 def numeric_part(real: RealSet) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
     X = real.table[list(real.numeric)].to_numpy(np.float64)
     y = real.target.to_numpy()
-    rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+    rows = np.random.default_rng(0).permutation(len(y))[: None if real.name in WHOLE else MOST_ROWS]
     return X[rows], y[rows]
 
 
