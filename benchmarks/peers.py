@@ -43,7 +43,7 @@ class Hornbeam:
 
 
 class ScikitLearn:
-    """Takes numbers only: a frame with text is one-hot encoded for it, outside the clock."""
+    """Takes numbers only: with text its users put a one-hot encoder in front, which is then part of the work."""
 
     name = "scikit-learn"
 
@@ -51,12 +51,20 @@ class ScikitLearn:
         self._class = import_module("sklearn.tree").DecisionTreeClassifier
 
     def prepare(self, table: Table) -> Any:
-        if isinstance(table, np.ndarray):
-            return table
-        return pd.get_dummies(table, dummy_na=False).to_numpy(dtype=np.float32)
+        return table
 
     def fit(self, table: Any, labels: Labels, min_leaf: int) -> Any:
-        return self._class(min_samples_leaf=min_leaf, random_state=0).fit(table, labels)
+        tree = self._class(min_samples_leaf=min_leaf, random_state=0)
+        if isinstance(table, np.ndarray):
+            return tree.fit(table, labels)
+        text = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
+        one_hot = import_module("sklearn.preprocessing").OneHotEncoder(
+            handle_unknown="ignore", sparse_output=False, dtype=np.float32
+        )
+        encoder = import_module("sklearn.compose").ColumnTransformer(
+            [("text", one_hot, text)], remainder="passthrough"
+        )
+        return import_module("sklearn.pipeline").make_pipeline(encoder, tree).fit(table, labels)
 
     def predict(self, model: Any, table: Any) -> Labels:
         return model.predict(table)
