@@ -190,14 +190,15 @@ def prefixes(node: Node, order: Sequence[int]) -> Iterator[Candidate]:
 
 
 def exchange(node: Node, current: Choice) -> Choice:
-    """Move one category at a time to the other side while that is better."""
-    while True:
+    """Move one category at a time to the other side while that is better, at most 32 times."""
+    for _ in range(32):
         left = {i for i, (_, child) in enumerate(current.candidate.child_of) if child == 0}
         moved = (left ^ {i} for i in range(len(node.groups)))
         found = node.best(subset(node, side) for side in moved if 0 < len(side) < len(node.groups))
         if found is None or not found.quality > current.quality:
-            return current
+            break
         current = found
+    return current
 
 
 def best_subset(node: Node) -> Choice | None:

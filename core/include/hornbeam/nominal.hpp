@@ -264,20 +264,23 @@ template <Criterion C> class NominalChooser {
             for (std::size_t k = 0; k < m; ++k) sum += dev[j][k] * v[k];
             return sum;
         };
-        if (most > 0.0) {
-            for (int round = 0; round < power_rounds; ++round) {
-                std::fill(w.begin(), w.end(), 0.0);
-                for (std::size_t j = 0; j < c; ++j) {
-                    double a = as_double(category(j).n) * along(j);
-                    for (std::size_t k = 0; k < m; ++k) w[k] += a * dev[j][k];
-                }
-                double norm = 0.0;
-                for (double x : w) norm += x * x;
-                norm = std::sqrt(norm);
-                if (norm == 0.0) break;
-                for (std::size_t k = 0; k < m; ++k) v[k] = w[k] / norm;
+        bool found = most > 0.0 && std::isfinite(most);
+        for (int round = 0; found && round < power_rounds; ++round) {
+            std::fill(w.begin(), w.end(), 0.0);
+            for (std::size_t j = 0; j < c; ++j) {
+                double a = as_double(category(j).n) * along(j);
+                for (std::size_t k = 0; k < m; ++k) w[k] += a * dev[j][k];
             }
-            for (std::size_t j = 0; j < c; ++j) score[j] = along(j);
+            double norm = 0.0;
+            for (double x : w) norm += x * x;
+            norm = std::sqrt(norm);
+            if (norm == 0.0) break;
+            found = std::isfinite(norm);
+            for (std::size_t k = 0; k < m; ++k) v[k] = w[k] / norm;
+        }
+        for (std::size_t j = 0; j < c; ++j) {
+            double s = found ? along(j) : 0.0;
+            score[j] = std::isfinite(s) ? s : 0.0;
         }
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
             return score[a] != score[b] ? score[a] < score[b] : a < b;
