@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .node import Legend, describe
 from .records import Picture
-from .svg import element, frame, label
-from .text import escape, percent_text, shorten
+from .svg import element, frame, text_line
+from .text import escape, percent_text, shorten, shorten_test
 
 WIDTH = 1132.0
 _MOST_HEIGHT = 420.0
@@ -71,8 +71,10 @@ def _block(
     )
     if width > 64 and band >= 16:
         # On a dark block of a numeric prediction ink would drown: the halo of class l keeps it readable.
-        text = node.test or node.prediction
-        parts.append(label(x + 6, y + band / 2 + 4, text, width - 12, 11, "s" if node.shares else "l"))
+        text, look = node.test or node.prediction, "s" if node.shares else "l"
+        room = (width - 12) / 11
+        shown = shorten_test(node.subject, node.condition, room) if node.test else shorten(text, room)
+        parts.append(text_line(x + 6, y + band / 2 + 4, shown, text, look))
     return element("g", "".join(parts))
 
 
