@@ -53,7 +53,8 @@ def place_boxes(shown: Sequence[Shown], picture: Picture) -> Places:
                 if down.width <= PAGE_WIDTH:
                     return down
     right = _place_right(shown, nodes, False)
-    return right if right.width <= PAGE_WIDTH else _place_right(shown, nodes, True)
+    whole = all(_test_width(node, False) <= _WIDEST for node in nodes if node)
+    return right if whole and right.width <= PAGE_WIDTH else _place_right(shown, nodes, True)
 
 
 def _heights(nodes: Sequence[PictureNode | None], broken: bool) -> list[float]:

@@ -54,7 +54,7 @@ def shorten(text: str, room_em: float) -> str:
     text = clean(text)
     if width_em(text) <= room_em:
         return text
-    return _fitting(text, room_em - width_em(ELLIPSIS)).rstrip() + ELLIPSIS
+    return _fitting(text, room_em - width_em(ELLIPSIS)).rstrip(" ,") + ELLIPSIS
 
 
 def _fitting(text: str, room: float) -> str:
