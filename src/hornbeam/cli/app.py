@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import shlex
@@ -16,6 +17,7 @@ import hornbeam
 from hornbeam.errors import HornbeamError
 
 INTERRUPTED = 130
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COMMANDS = ("demo", "fit", "predict", "show")
 
 
@@ -55,6 +57,9 @@ def _guarded(group: click.Group, args: list[str], debug: bool) -> int:
         # The reader of stdout went away (`| head`); what it took was right.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
     except click.UsageError as error:
         return _say(_usage_line(error), 2)
     except Exception as error:
@@ -67,6 +72,8 @@ def _line_of(error: Exception) -> tuple[str, int]:
     if isinstance(error, HornbeamError):
         return str(error), error.exit_code
     if isinstance(error, OSError):
+        if error.filename is None and error.errno in _FULL:
+            return f"cannot write to standard output: {error.strerror}; free some space and try again", 4
         name = f" {error.filename!r}" if error.filename else ""
         return f"cannot use{name}: {error.strerror or error}", 4
     if isinstance(error, MemoryError):

@@ -65,19 +65,20 @@ def run(
     from hornbeam.errors import UsageError
 
     from .output import check_places, print_json, working, write_file
+    from .sources import check_source, data_hash, data_name
 
     if test is not None and not 0 < test < 1:
         raise UsageError(
             f"--test {test:g}: a share of the rows between 0 and 1 is allowed, for instance 0.25"
         )
-    check_places(output, report)
+    check_places(output, report, sources=[data])
+    check_source(data)
 
     from hornbeam.estimators.store import write_model
     from hornbeam.table import read_path
 
     from .learn import Plan, learn
     from .results import learned_object, page_of, print_learned
-    from .sources import data_hash, data_name
 
     plan = Plan(targets, nominal_features=tuple(split_names(nominal_features)), test=test, **parameters)  # type: ignore[arg-type]
     with working(f"reading {data_name(data)}"):

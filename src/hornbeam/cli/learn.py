@@ -117,6 +117,8 @@ def check_targets(data: pa.Table, targets: tuple[str, ...]) -> None:
 
 def _near(target: str, names: list[str]) -> str:
     folded = {name.casefold(): name for name in names}
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        return f"the only column is {names[0][:60]!r}: cells must be separated by commas; convert the file"
     near = difflib.get_close_matches(target.casefold(), list(folded), n=3, cutoff=0.6)
     if near:
         return f"did you mean {' or '.join(repr(folded[name]) for name in near)}?"
@@ -177,6 +179,11 @@ def _learn_classes(
 def _learn_numbers(
     data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
 ) -> Learned:
+    for name in plan.targets:
+        if pa.types.is_string(data.schema.field(name).type):
+            raise DataError(
+                f"target {name!r} holds text where regression needs numbers; use --task classification"
+            )
     values = np.column_stack([encode_targets(_column(data, target)) for target in plan.targets])
     grown, held = hold_out(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)

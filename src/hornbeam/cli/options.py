@@ -45,7 +45,9 @@ def tree_options(function: F) -> F:
             multiple=True,
             help="Columns whose values are labels although they look like numbers: a,b (may be repeated).",
         ),
-        click.option("--max-depth", type=int, metavar="N", help="The most tests on a path."),
+        click.option(
+            "--max-depth", type=click.IntRange(min=1), metavar="N", help="The most tests on a path."
+        ),
         click.option(
             "--min-samples-split",
             type=Count(),

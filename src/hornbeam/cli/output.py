@@ -24,8 +24,11 @@ def write_file(place: str, content: bytes) -> None:
         raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
 
 
-def check_places(*places: str | None) -> None:
-    """Refuse before the work what would be refused after it: no directory, or two results in one place."""
+def check_places(*places: str | None, sources: Sequence[str] = ()) -> None:
+    """Refuse before the work what must not or cannot be written after it.
+
+    A result replaces the file of its name, so it may stand neither where the input is nor on a device.
+    """
     named = [place for place in places if place]
     for place in named:
         parent = Path(place).parent
@@ -35,8 +38,16 @@ def check_places(*places: str | None) -> None:
             )
         if Path(place).is_dir():
             raise StorageError(f"cannot write {place!r}: it is a directory; name a file")
+        if os.path.exists(place) and not os.path.isfile(place):
+            raise StorageError(f"cannot write {place!r}: it is a device or a pipe; name a regular file")
+        if any(_is_same(place, source) for source in sources):
+            raise UsageError(f"{place!r} is read and would be overwritten; name another file for the result")
     if len({os.path.realpath(place) for place in named}) < len(named):
         raise UsageError(f"two results would be written to {named[0]!r}; give each its own file")
+
+
+def _is_same(place: str, source: str) -> bool:
+    return os.path.exists(place) and os.path.exists(source) and os.path.samefile(place, source)
 
 
 def print_json(content: object) -> None:

@@ -33,8 +33,10 @@ def command(
 ) -> None:
     """Answer for every row of DATA with MODEL, a file of hornbeam fit; columns are matched by name."""
     from .output import check_places, working, write_file
+    from .sources import check_source
 
-    check_places(output)
+    check_places(output, sources=[model, data])
+    check_source(data)
     from hornbeam.errors import UsageError
     from hornbeam.estimators.store import read_model
     from hornbeam.table import conform, read_path

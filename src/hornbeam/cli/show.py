@@ -19,7 +19,7 @@ def command(model: str, form: str, depth: int | None, output: str | None) -> Non
     """Show MODEL, a file that hornbeam fit wrote."""
     from .output import check_places, write_file
 
-    check_places(output)
+    check_places(output, sources=[model])
     from hornbeam.estimators.store import StoredModel, read_model
 
     def render(stored: StoredModel) -> str:

@@ -5,6 +5,14 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from hornbeam.errors import StorageError
+
+
+def check_source(path: str) -> None:
+    """Refuse a directory, whatever its name ends with."""
+    if Path(path).is_dir():
+        raise StorageError(f"{path!r} is a directory; name one file in it, for instance data.csv")
+
 
 def data_name(path: str) -> str:
     """What to call the data in a report."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from .node import Legend, describe
-from .records import Picture
-from .svg import element, frame, label
-from .text import escape, percent_text, shorten
+from .records import Picture, PictureNode
+from .svg import element, frame, text_line
+from .text import clean, escape, percent_text, shorten, shorten_middle, width_em
 
 WIDTH = 1132.0
 _MOST_HEIGHT = 420.0
-_NARROWEST = 0.8
+_NARROWEST = 1.0
 _MOST_STEPS = 8
+# Slim blocks are many and hard to point at; the last steps of their path do, or a page grows by megabytes.
+_SLIM = 8.0
+_SLIM_STEPS = 2
 
 
 def draw_icicle(picture: Picture, *, inline: bool = False, title: str = "The whole tree at a glance") -> str:
@@ -28,7 +31,7 @@ def draw_icicle(picture: Picture, *, inline: bool = False, title: str = "The who
             slivers.append((node.depth, x, width))
             continue
         blocks.append(_block(picture, index, legend, x, y, width, band))
-    body = "".join(_joined(slivers, band)) + "".join(blocks)
+    body = _joined(slivers, band) + "".join(blocks)
     described = (
         f"{picture.leaves_below[0]} leaves on {levels} levels; the width of a block is its share of the rows"
     )
@@ -55,7 +58,9 @@ def _block(
     strength = (0.25 + 0.55 * purity) if not node.children else 0.10 + 0.22 * purity
     if node.means:
         strength = 0.95 if not node.children else 0.35
-    parts = [element("title", escape(_path_text(picture, index)))]
+    parts = [
+        element("title", escape(_path_text(picture, index, _SLIM_STEPS if width < _SLIM else _MOST_STEPS)))
+    ]
     parts.append(
         element(
             "rect",
@@ -63,7 +68,7 @@ def _block(
             y=y,
             width=max(width - 0.8, 0.4),
             height=band - 0.8,
-            rx=min(2.0, width / 4),
+            rx=2 if width >= _SLIM else None,
             style=f"fill:{legend.fill(node)}",
             fill_opacity=f"{strength:.2f}",
             data_node=index,
@@ -71,17 +76,26 @@ def _block(
     )
     if width > 64 and band >= 16:
         # On a dark block of a numeric prediction ink would drown: the halo of class l keeps it readable.
-        text = node.test or node.prediction
-        parts.append(label(x + 6, y + band / 2 + 4, text, width - 12, 11, "s" if node.shares else "l"))
+        text, look = node.test or node.prediction, "s" if node.shares else "l"
+        shown = _short(node, (width - 12) / 11)
+        parts.append(text_line(x + 6, y + band / 2 + 4, shown, text, look))
     return element("g", "".join(parts))
 
 
-def _path_text(picture: Picture, index: int) -> str:
+def _short(node: PictureNode, room_em: float) -> str:
+    """The question, or else the name of its attribute: a threshold without a name says nothing."""
+    if not node.test:
+        return shorten(node.prediction, room_em)
+    whole = clean(node.test)
+    return whole if width_em(whole) <= room_em else shorten_middle(node.subject, room_em)
+
+
+def _path_text(picture: Picture, index: int, most_steps: int) -> str:
     steps: list[str] = []
     at = index
     while at > 0:
         node = picture.nodes[at]
-        if len(steps) == _MOST_STEPS:
+        if len(steps) == most_steps:
             steps.append("…")
             break
         steps.append(shorten(f"{picture.nodes[node.parent].test}: {node.branch}", 36))
@@ -90,7 +104,7 @@ def _path_text(picture: Picture, index: int) -> str:
     return " → ".join([*reversed(steps), f"{describe(picture, picture.nodes[index])} ({share} of all)"])
 
 
-def _joined(slivers: list[tuple[int, float, float]], band: float) -> list[str]:
+def _joined(slivers: list[tuple[int, float, float]], band: float) -> str:
     """Blocks too narrow to see, merged where they touch, in a neutral grey."""
     runs: list[list[float]] = []
     for depth, x, width in sorted(slivers):
@@ -98,8 +112,8 @@ def _joined(slivers: list[tuple[int, float, float]], band: float) -> list[str]:
             runs[-1][2] = x + width - runs[-1][1]
         else:
             runs.append([depth, x, width])
-    return [
-        element("rect", x=x, y=depth * band, width=max(width, 0.4), height=band - 0.8,
-                style="fill:var(--hb-other)", fill_opacity=0.6)
+    blocks = [
+        element("rect", x=x, y=depth * band, width=max(width, 0.4), height=band - 0.8)
         for depth, x, width in runs
-    ]  # fmt: skip
+    ]
+    return element("g", "".join(blocks), style="fill:var(--hb-other)", fill_opacity=0.6) if blocks else ""

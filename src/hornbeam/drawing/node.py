@@ -7,11 +7,12 @@ from typing import Any
 
 from . import palette
 from .records import Picture, PictureNode
-from .svg import element, label, text_line
-from .text import count_text, escape, number_text, percent_text, shorten_test
+from .svg import BOLD, element, label, text_line
+from .text import count_text, escape, number_text, percent_text, shorten, shorten_middle, shorten_test
 
 BOX_HEIGHT = 60.0
-_PAD = 10.0
+LINE = 16.0
+PAD = 10.0
 _BAR = 8.0
 
 
@@ -46,20 +47,35 @@ class Legend:
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
 
 
-def draw_box(picture: Picture, index: int, legend: Legend, x: float, y: float, width: float) -> str:
-    """One node with its upper left corner at x, y."""
+def draw_box(
+    picture: Picture, index: int, legend: Legend, x: float, y: float, width: float, height: float
+) -> str:
+    """One node with its upper left corner at x, y; a box with a line more has its test on two."""
     node = picture.nodes[index]
-    room = width - 2 * _PAD
-    fill = legend.fill(node)
-    parts = [element("title", escape(describe(picture, node))), _card(node, fill, x, y, width)]
+    room = width - 2 * PAD
+    card = _card(node, legend.fill(node), x, y, width, height)
+    parts = [element("title", escape(describe(picture, node))), card]
     if node.test:
-        shown = shorten_test(node.test, room / 12 / 1.1)
-        parts.append(text_line(x + _PAD, y + 19, shown, node.test, "t"))
+        parts.append(_test(node, x + PAD, y + 19, room, height > BOX_HEIGHT))
     else:
-        parts.append(label(x + _PAD, y + 19, node.prediction, room))
-    parts.append(_bar(picture, node, legend, x + _PAD, y + 27, room))
-    parts.append(label(x + _PAD, y + 50, _small_line(node), room, 11, "s"))
+        parts.append(label(x + PAD, y + 19, node.prediction, room))
+    parts.append(_bar(picture, node, legend, x + PAD, y + height - 33, room))
+    parts.append(label(x + PAD, y + height - 10, small_line(node), room, 11, "s"))
     return element("g", "".join(parts), data_node=index)
+
+
+def _test(node: PictureNode, x: float, y: float, room: float, broken: bool) -> str:
+    """The question on one line or two; where it was shortened, the whole of it is the tooltip."""
+    room_em = room / 12 / BOLD
+    if not broken:
+        return text_line(x, y, shorten_test(node.subject, node.condition, room_em), node.test, "t")
+    lines = (
+        (y, node.subject, shorten_middle(node.subject, room_em)),
+        (y + LINE, node.condition, shorten(node.condition, room_em)),
+    )
+    return "".join(
+        text_line(x, at, shown, whole if shown == whole else node.test, "t") for at, whole, shown in lines
+    )
 
 
 def describe(picture: Picture, node: PictureNode) -> str:
@@ -77,8 +93,8 @@ def describe(picture: Picture, node: PictureNode) -> str:
     return f"{asks}; {count_text(node.rows)} rows: {spread}{missing}"
 
 
-def _card(node: PictureNode, fill: str, x: float, y: float, width: float) -> str:
-    card = element("rect", x=x, y=y, width=width, height=BOX_HEIGHT, rx=7, class_="b")
+def _card(node: PictureNode, fill: str, x: float, y: float, width: float, height: float) -> str:
+    card = element("rect", x=x, y=y, width=width, height=height, rx=7, class_="b")
     if node.test:
         return card
     tint = element(
@@ -86,7 +102,7 @@ def _card(node: PictureNode, fill: str, x: float, y: float, width: float) -> str
         x=x,
         y=y,
         width=width,
-        height=BOX_HEIGHT,
+        height=height,
         rx=7,
         style=f"fill:{fill};stroke:{fill}",
         fill_opacity=0.13,
@@ -94,7 +110,8 @@ def _card(node: PictureNode, fill: str, x: float, y: float, width: float) -> str
     return card + tint
 
 
-def _small_line(node: PictureNode) -> str:
+def small_line(node: PictureNode) -> str:
+    """How many rows, and what most of them are."""
     rows = f"n = {count_text(node.rows)}"
     if node.shares:
         best = max(share for _, share in node.shares)

@@ -17,7 +17,7 @@ class PictureNode:
     takes_missing: bool
     """Whether missing and never seen values arrive here from the parent."""
     test: str
-    """The question asked here; empty at a leaf."""
+    """The question asked here, the name of its attribute first; empty at a leaf."""
     rows: float
     prediction: str
     shares: tuple[tuple[int, float], ...] = ()
@@ -25,6 +25,18 @@ class PictureNode:
     means: tuple[float, ...] = ()
     spread: float = 0.0
     """Regression: standard deviation of the first target at the node."""
+    name_length: int | None = None
+    """How many characters of the test are the attribute's name; None for all."""
+
+    @property
+    def subject(self) -> str:
+        """The attribute that is asked about."""
+        return self.test[: self.name_length]
+
+    @property
+    def condition(self) -> str:
+        """What is asked of it, for instance "≤ 3"; empty where the branches say it."""
+        return "" if self.name_length is None else self.test[self.name_length :].lstrip()
 
 
 @dataclass(frozen=True)

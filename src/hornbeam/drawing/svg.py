@@ -7,6 +7,9 @@ from .text import escape, shorten
 
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
 
+# Bold letters are about a tenth wider than the estimate of the regular face.
+BOLD = 1.1
+
 RULES = (
     ".hb text{font-family:" + FONT + ";fill:var(--hb-ink)}"
     ".hb .t{font-size:12px;font-weight:600}.hb .s{font-size:11px;fill:var(--hb-soft)}"
@@ -49,8 +52,7 @@ def label(
     x: float, y: float, text: str, room: float, size: float = 12, class_: str = "t", anchor: str | None = None
 ) -> str:
     """A line of text that never leaves its room; the whole text is its tooltip where it was shortened."""
-    # Bold letters are about a tenth wider than the estimate of the regular face.
-    shown = shorten(text, room / size / (1.1 if class_ == "t" else 1.0))
+    shown = shorten(text, room / size / (BOLD if class_ == "t" else 1.0))
     return text_line(x, y, shown, text, class_, anchor)
 
 

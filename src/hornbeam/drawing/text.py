@@ -54,29 +54,41 @@ def shorten(text: str, room_em: float) -> str:
     text = clean(text)
     if width_em(text) <= room_em:
         return text
-    room = room_em - width_em(ELLIPSIS)
+    return _fitting(text, room_em - width_em(ELLIPSIS)).rstrip(" ,") + ELLIPSIS
+
+
+def _fitting(text: str, room: float) -> str:
+    """As many characters from the beginning as the room takes."""
     kept: list[str] = []
     for character in text:
         room -= _character_width(character)
         if room < 0:
             break
         kept.append(character)
-    return "".join(kept).rstrip() + ELLIPSIS
+    return "".join(kept)
 
 
-def shorten_test(text: str, room_em: float) -> str:
-    """Shorten a question in its attribute name first, so that the threshold stays readable."""
-    for mark in (" ≤ ", " = ", " in "):
-        name, found, value = text.partition(mark)
-        if not found or width_em(text) <= room_em:
-            continue
-        rest = width_em(clean(mark + value))
-        if rest <= room_em * 0.6:
-            return shorten(name, room_em - rest) + clean(mark + value)
-        half = room_em * 0.45
-        kept_name = shorten(name, half)
-        return kept_name + mark + shorten(value, room_em - width_em(kept_name + mark))
-    return shorten(text, room_em)
+def shorten_middle(text: str, room_em: float) -> str:
+    """The text itself where it fits, else its beginning and its end: names often differ only there."""
+    text = clean(text)
+    if width_em(text) <= room_em:
+        return text
+    half = (room_em - width_em(ELLIPSIS)) / 2
+    head, tail = _fitting(text, half), _fitting(text[::-1], half)[::-1]
+    while tail and unicodedata.combining(tail[0]):
+        tail = tail[1:]
+    return head.rstrip() + ELLIPSIS + tail.lstrip()
+
+
+def shorten_test(name: str, condition: str, room_em: float) -> str:
+    """A question on one line, shortened in its attribute name first, so that the threshold stays readable."""
+    rest = clean(f" {condition}") if condition else ""
+    if width_em(clean(name) + rest) <= room_em:
+        return clean(name) + rest
+    if width_em(rest) <= room_em * 0.6:
+        return shorten_middle(name, room_em - width_em(rest)) + rest
+    kept = shorten_middle(name, room_em * 0.45)
+    return kept + shorten(rest, room_em - width_em(kept))
 
 
 def count_text(value: float) -> str:

@@ -28,6 +28,7 @@ def picture_of(tree: Tree) -> Picture:
     for node in range(tree.n_nodes):
         parent = parents[node]
         place = node - arrays["first_child"][parent] if parent >= 0 else -1
+        test = question(tree, arrays, node)
         nodes.append(
             PictureNode(
                 parent=parent,
@@ -35,7 +36,8 @@ def picture_of(tree: Tree) -> Picture:
                 children=tuple(tree.children(node)),
                 branch=branches[node],
                 takes_missing=parent >= 0 and arrays["default_child"][parent] == place,
-                test=question(tree, arrays, node),
+                test=test,
+                name_length=_name_length(tree, arrays, node, test),
                 rows=float(arrays["weight"][node]),
                 prediction=_prediction(tree, classes, node),
                 shares=_shares(arrays, node) if classes else (),
@@ -60,6 +62,14 @@ def question(tree: Tree, arrays: dict[str, list[Any]], node: int) -> str:
     if _names_labels(arrays, node):
         return attribute.name
     return f"{attribute.name} = {_branch_labels(tree, arrays, node, 0)}"
+
+
+def _name_length(tree: Tree, arrays: dict[str, list[Any]], node: int, test: str) -> int | None:
+    """Where the attribute's name ends in the question; None where there is nothing but a name."""
+    if not test:
+        return None
+    length = len(tree.schema.attributes[arrays["attribute"][node]].name)
+    return length if length < len(test) else None
 
 
 def _names_labels(arrays: dict[str, list[Any]], node: int) -> bool:

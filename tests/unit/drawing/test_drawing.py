@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from hornbeam.drawing import Picture, PictureNode, draw_icicle, draw_tree
 from hornbeam.drawing.layout import across, visible_part
-from hornbeam.drawing.node import BOX_HEIGHT
+from hornbeam.drawing.node import BOX_HEIGHT, LINE
+from hornbeam.drawing.places import place_boxes
 from hornbeam.drawing.text import (
     clean,
     count_text,
@@ -20,6 +22,7 @@ from hornbeam.drawing.text import (
     number_text,
     percent_text,
     shorten,
+    shorten_middle,
     shorten_test,
     width_em,
 )
@@ -122,10 +125,52 @@ def test_shown_text_fits_its_box(name: str) -> None:
 
 
 def test_a_shortened_question_keeps_its_threshold() -> None:
-    shown = shorten_test("a very long attribute name indeed ≤ 0.125", 16)
-    assert shown.endswith(" ≤ 0.125")
+    shown = shorten_test("a very long attribute name indeed", "≤ 0.125", 16)
+    assert shown.startswith("a v")
+    assert shown.endswith("deed ≤ 0.125")
     assert "…" in shown
     assert width_em(shown) <= 16.5
+
+
+def named(picture: Picture, name: str, condition: str) -> Picture:
+    """The same tree, asking a condition of an attribute everywhere."""
+    nodes = tuple(
+        replace(node, test=f"{name} {condition}", name_length=len(name)) if node.test else node
+        for node in picture.nodes
+    )
+    return Picture(nodes, picture.classes)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("name", ["x", "worst concave points", "worst fractal dimension", "a ≤ b = c"])
+def test_names_of_everyday_length_are_read_in_full(name: str, depth: int) -> None:
+    shown = texts(draw_tree(named(full_tree(depth), name, "≤ 0.0005071"), depth))
+    if f"{name} ≤ 0.0005071" not in shown:
+        assert shown.count(name) == shown.count("≤ 0.0005071") > 0
+    assert not [text for text in shown if "…" in text]
+
+
+def test_a_test_on_two_lines_makes_its_box_taller_and_nothing_overlaps() -> None:
+    picture = named(full_tree(4), "worst concave points", "≤ 0.1222")
+    places = place_boxes(visible_part(picture, 4), picture)
+    assert {box.height for box in places.boxes} == {BOX_HEIGHT, BOX_HEIGHT + LINE}
+    for one, other in combinations(places.boxes, 2):
+        beside = one.x + one.width <= other.x or other.x + other.width <= one.x
+        assert beside or one.y + one.height <= other.y or other.y + other.height <= one.y
+    assert max(box.x + box.width for box in places.boxes) <= places.width
+    assert max(box.y + box.height for box in places.boxes) <= places.height
+
+
+def test_a_name_beyond_the_widest_box_is_shortened_in_its_middle_and_kept_as_tooltip() -> None:
+    name = "average_monthly_expenditure_on_fuel_in_2023"
+    svg = draw_tree(named(full_tree(3), name, "≤ 5"), 3)
+    assert f"<title>{name} ≤ 5</title>average_" in svg
+    assert "_2023</text>" in svg
+
+
+def test_the_icicle_names_the_attribute_where_the_whole_test_has_no_room() -> None:
+    svg = draw_icicle(named(full_tree(4), "worst concave points", "≤ 0.0000000000000001250000000125"))
+    assert "</title>worst concave points</text>" in svg
 
 
 def test_hidden_leaves_are_counted() -> None:
@@ -212,6 +257,7 @@ def test_many_classes_get_distinct_looks_until_grey() -> None:
 @given(st.text(max_size=60), st.floats(2, 30))
 def test_shortened_text_never_exceeds_its_room(text: str, room: float) -> None:
     assert width_em(shorten(text, room)) <= room + 1e-9
+    assert width_em(shorten_middle(text, room)) <= room + 1e-9
     assert re.search(r"[\x00-\x1f]", clean(text)) is None
     assert "<" not in escape(text)
 
