@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,13 +15,19 @@
 
 namespace hornbeam {
 
-/// Runs work(task, worker) for all tasks on up to `threads` threads while the calling thread polls.
+/// Runs work(task, worker) for all tasks on up to `threads` threads while the calling thread polls. Where the system gives
+/// fewer threads the work is done by those; where it gives none, by the caller.
 template <class Work> void share(std::size_t tasks, unsigned threads, Cancel &cancel, Work work) {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::condition_variable finished;
     std::exception_ptr failure;
-    unsigned running = static_cast<unsigned>(std::min<std::size_t>(threads, tasks));
+    unsigned running = 0;
+    auto count = [&](int change) {
+        std::lock_guard lock(mutex);
+        running += static_cast<unsigned>(change);
+        if (running == 0) finished.notify_one();
+    };
     auto run = [&](unsigned worker) {
         try {
             for (std::size_t t; (t = next++) < tasks;) work(t, worker);
@@ -29,14 +36,24 @@ template <class Work> void share(std::size_t tasks, unsigned threads, Cancel &ca
             std::lock_guard lock(mutex);
             if (!failure) failure = std::current_exception();
         }
-        std::lock_guard lock(mutex);
-        --running;
-        finished.notify_one();
+        count(-1);
     };
     {
         std::vector<std::jthread> workers;
         try {
-            for (unsigned w = 0, n = running; w < n; ++w) workers.emplace_back(run, w);
+            for (unsigned w = 0; w < std::min<std::size_t>(threads, tasks); ++w) {
+                count(1);
+                try {
+                    workers.emplace_back(run, w);
+                } catch (const std::system_error &) {
+                    count(-1);
+                    break;
+                }
+            }
+            if (workers.empty()) {
+                count(1);
+                run(0);
+            }
             std::unique_lock lock(mutex);
             while (!finished.wait_for(lock, std::chrono::milliseconds(10), [&] { return running == 0; })) {
                 lock.unlock();

@@ -63,6 +63,8 @@ def replace_file(path: str, content: bytes) -> None:
     """Temporary file beside it, fsync, rename, fsync of the directory; a failure removes the temporary."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
     directory, name = os.path.split(path)
     # Short enough for any file system, whatever the length of the name itself.
     temporary = os.path.join(directory, f".{name[:40]}.{secrets.token_hex(8)}.tmp")

@@ -189,3 +189,13 @@ def test_a_hundred_thousand_nodes_are_saved_and_loaded_in_about_a_second(tmp_pat
     again = Tree.from_record(read_document(tmp_path / "m")["tree"])
     assert time.process_time() - began < 2.0  # 0.7 s measured; slack for a busy machine
     assert again == tree
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_or_a_device_is_never_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(StorageError, match="a device or a pipe"):
+        write_document(pipe, {"a": 1})
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
