@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 from types import SimpleNamespace
 from typing import Any
 
@@ -109,6 +110,18 @@ def test_a_set_with_multiplicities_is_not_confused_by_its_neighbour() -> None:
     times = [[0, 2], [2, 0], [1, 2]]
     for i, tree in enumerate(grow_forest(case, times)):
         assert_identical(case, tree, [row[i] for row in times])
+
+
+def test_categories_change_sides_until_no_change_is_better() -> None:
+    """Many categories, each leaning to a class of its own: the search takes more than a few dozen steps."""
+    source = random.Random(2)
+    labels = [f"v{i:03d}" for i in range(300)]
+    cells = [*labels, *source.choices(labels, k=2700)]
+    lean = {label: source.choices(range(6), k=3) for label in labels}
+    classes = [source.choice(lean[label]) for label in cells]
+    column = Column("x", "nominal", tuple(cells))
+    case = Case((column,), Classes(tuple(classes)), Parameters(max_depth=1))
+    assert_identical(case, grow_forest(case, None)[0], None)
 
 
 def folds(data: st.DataObject, n: int) -> list[list[int]]:
