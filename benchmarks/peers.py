@@ -43,7 +43,7 @@ class Hornbeam:
 
 
 class ScikitLearn:
-    """Takes numbers only: with text its users put a one-hot encoder in front, which is then part of the work."""
+    """Takes numbers only: with text its users put a one-hot encoder in front, which is part of the work."""
 
     name = "scikit-learn"
 

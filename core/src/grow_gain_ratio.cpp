@@ -5,7 +5,7 @@
 namespace hornbeam {
 
 Forest grow_gain_ratio(const GrowTask &task) {
-    XlogTable xlog(task.table.n_rows + 1);
+    XlogTable xlog(task.table.n_rows + 1, task.cancel);
     GainRatio criterion{{&xlog}};
     return Growth<GainRatio>(task, criterion, ClassTarget{task.target.classes, task.target.n_classes}).grow();
 }

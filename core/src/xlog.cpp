@@ -102,10 +102,11 @@ double exact_xlog(std::uint64_t m) {
     return times_rounded(static_cast<double>(m), log2_integer(m, centre_logs()));
 }
 
-XlogTable::XlogTable(std::size_t limit) : table_(std::min(limit, largest_table) + 1, 0.0) {
+XlogTable::XlogTable(std::size_t limit, Cancel &cancel) : table_(std::min(limit, largest_table) + 1, 0.0) {
     const auto &logs = centre_logs();
     // log2(j 2^e) = log2(j) + e: only odd numbers need a series.
     for (std::size_t odd = 1; odd < table_.size(); odd += 2) {
+        if (odd % 16384 == 1) cancel.poll();
         DoubleDouble log = log2_integer(odd, logs);
         double e = 0;
         for (std::size_t m = odd; m < table_.size(); m *= 2, e += 1)

@@ -121,7 +121,19 @@ print(grown, refused)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is Linux's")
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "threads",
+    [
+        1,
+        pytest.param(
+            2,
+            marks=pytest.mark.xfail(
+                reason="the C library ends the process where a new thread's own storage cannot be had",
+                strict=False,
+            ),
+        ),
+    ],
+)
 @pytest.mark.parametrize("kind", ["gini", "26 classes", "regression", "nominal"])
 def test_a_memory_limit_is_a_MemoryError(kind: str, threads: int) -> None:
     grown, refused = map(int, run(LIMITED, kind, threads, 40_000)[0].split())

@@ -112,8 +112,8 @@ def test_a_set_with_multiplicities_is_not_confused_by_its_neighbour() -> None:
         assert_identical(case, tree, [row[i] for row in times])
 
 
-def test_categories_change_sides_until_no_change_is_better() -> None:
-    """Many categories, each leaning to a class of its own: the search takes more than a few dozen steps."""
+def test_categories_change_sides_as_often_as_the_law_allows() -> None:
+    """Many categories, each leaning to a class of its own: the search would take more steps than it may."""
     source = random.Random(2)
     labels = [f"v{i:03d}" for i in range(300)]
     cells = [*labels, *source.choices(labels, k=2700)]

@@ -24,8 +24,9 @@ template <class E, Criterion C> class Chooser {
     using Target = typename C::Target;
     using Stats = typename Target::Stats;
 
-    Chooser(const Frame<E> &frame, const Target &target, const C &criterion, const GrowParameters &parameters)
-        : frame_(frame), target_(target), criterion_(criterion), parameters_(parameters),
+    Chooser(const Frame<E> &frame, const Target &target, const C &criterion, const GrowParameters &parameters,
+            Cancel &cancel)
+        : frame_(frame), target_(target), criterion_(criterion), parameters_(parameters), cancel_(cancel),
           zero_(target.zero()), missing_(zero_), known_(zero_) {}
 
     /// True where the attribute takes a single known value among these rows: it never splits below either.
@@ -60,6 +61,7 @@ template <class E, Criterion C> class Chooser {
     const Target &target_;
     const C &criterion_;
     const GrowParameters &parameters_;
+    Cancel &cancel_;
     Stats zero_, missing_, known_;
     NodeFacts facts_;
     const Lane<Stats> *lane_ = nullptr;
@@ -79,6 +81,7 @@ template <class E, Criterion C> class Chooser {
         if (some_missing) {
             known_.clear();
             for (std::uint32_t i = 0; i < segment.size; ++i) {
+                pause(i);
                 std::uint32_t id = Packed<E>::id(segment.begin[i]);
                 if (std::int64_t m = times(id); m != 0) target_.add_for_quality(known_, id, m);
             }
@@ -87,8 +90,8 @@ template <class E, Criterion C> class Chooser {
             some_missing = missing_.n != 0;
         }
         auto cut_from = [&](const Stats &start) {
-            Scan<E, Target> scan{segment.begin, segment.size, target_,   total,
-                                 start,         facts_,       min_leaf_, best.quality};
+            Scan<E, Target> scan{segment.begin, segment.size, target_,   total,       start,
+                                 facts_,        cancel_,      min_leaf_, best.quality};
             return solo_ && parameters_.accelerate
                        ? fast_scan(scan, criterion_, *parameters_.kernels)
                        : plain_scan(scan, criterion_, [this](std::uint32_t id) { return times(id); });
@@ -120,8 +123,13 @@ template <class E, Criterion C> class Chooser {
     void consider_nominal(std::int32_t attribute, std::span<const E> rows, Choice &best) {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(attribute)];
         if (!tally(codes, rows)) count_rows(codes, rows);
-        NominalChooser<C>(criterion_, lane_->total, table_, min_leaf_)
+        NominalChooser<C>(criterion_, lane_->total, table_, min_leaf_, cancel_)
             .consider(attribute, parameters_.nominal, best);
+    }
+
+    /// Called for every row of a long loop: looks for a stop now and then.
+    void pause(std::size_t i) const {
+        if (i % 32768 == 32767) cancel_.poll();
     }
 
     void reserve(std::size_t present) {
@@ -182,8 +190,9 @@ template <class E, Criterion C> class Chooser {
             slot_[static_cast<std::size_t>(table_.code[i])] = static_cast<std::int32_t>(i);
             table_.stats[i].clear();
         }
-        for (E e : rows) {
-            std::uint32_t id = Packed<E>::id(e);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            pause(i);
+            std::uint32_t id = Packed<E>::id(rows[i]);
             std::int64_t m = times(id);
             if (m == 0) continue;
             std::int32_t code = codes.code[id];

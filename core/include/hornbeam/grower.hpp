@@ -27,7 +27,7 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          chooser_(frame, target, criterion, task.parameters), pool_(target) {}
+          chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
@@ -162,7 +162,7 @@ template <class E, Criterion C> class Grower {
         // Each attribute by itself, then the attributes in order: the same as one after the other.
         std::vector<std::vector<Choice>> found(node.active.size(), choice_);
         parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a) {
-            Chooser<E, C> own(frame_, target_, criterion_, task_.parameters);
+            Chooser<E, C> own(frame_, target_, criterion_, task_.parameters, task_.cancel);
             for (std::size_t i = 0; i < node.lanes.size(); ++i) {
                 own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
                 own.consider(node.active[a], node.rows, found[a][i]);

@@ -45,10 +45,12 @@ template <Criterion C> class Growth {
     std::vector<Stats> set_totals() {
         const TrainingSets &sets = task_.sets;
         std::vector<Stats> total(static_cast<std::size_t>(sets.n_sets), whole_.zero());
-        for (std::size_t row = 0; row < task_.table.n_rows; ++row)
+        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
+            if (row % 32768 == 32767) task_.cancel.poll();
             for (std::int32_t s = 0; s < sets.n_sets; ++s)
                 if (std::int64_t m = sets.count(row, s); m != 0)
                     whole_.add(total[static_cast<std::size_t>(s)], row, m);
+        }
         for (const Stats &t : total) {
             task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
             const GrowParameters &p = task_.parameters;

@@ -43,8 +43,8 @@ template <Criterion C> class NominalChooser {
     using Stats = typename C::Target::Stats;
 
     NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table,
-                   std::int64_t min_leaf)
-        : criterion_(criterion), node_(node), table_(table), min_leaf_(min_leaf) {}
+                   std::int64_t min_leaf, Cancel &cancel)
+        : criterion_(criterion), node_(node), table_(table), min_leaf_(min_leaf), cancel_(cancel) {}
 
     /// Replaces `best` where a test of this attribute has a higher quality.
     void consider(std::int32_t attribute, NominalMode mode, Choice &best) {
@@ -75,6 +75,8 @@ template <Criterion C> class NominalChooser {
     const Stats &node_;
     const CategoryTable<Stats> &table_;
     std::int64_t min_leaf_;
+    Cancel &cancel_;
+    std::uint32_t asked_ = 0;
     Stats known_, left_, right_;
     std::vector<std::uint8_t> side_, best_side_; // child of each category present
 
@@ -82,6 +84,7 @@ template <Criterion C> class NominalChooser {
 
     /// Scores the test whose known rows on the left are `left`; true where it beats `top`.
     bool beats(const Stats &left, Found &top) {
+        if (++asked_ % 1024 == 0) cancel_.poll();
         right_ = known_;
         right_ -= left;
         if (table_.missing.n == 0) return beats_with(left, right_, left.n >= right_.n ? 0 : 1, top);
@@ -267,6 +270,7 @@ template <Criterion C> class NominalChooser {
         bool found = most > 0.0 && std::isfinite(most);
         for (int round = 0; found && round < power_rounds; ++round) {
             std::fill(w.begin(), w.end(), 0.0);
+            cancel_.poll();
             for (std::size_t j = 0; j < c; ++j) {
                 double a = as_double(category(j).n) * along(j);
                 for (std::size_t k = 0; k < m; ++k) w[k] += a * dev[j][k];

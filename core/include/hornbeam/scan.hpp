@@ -7,6 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "hornbeam/cancel.hpp"
 #include "hornbeam/criteria/entropy.hpp"
 #include "hornbeam/criteria/gain_ratio.hpp"
 #include "hornbeam/criteria/gini.hpp"
@@ -43,8 +44,14 @@ template <class E, class Target> struct Scan {
     const typename Target::Stats &node;
     const typename Target::Stats &start;
     const NodeFacts &facts;
+    Cancel &cancel;
     std::int64_t min_leaf = 1;
     double floor = -1.0;
+
+    /// Called for every entry of a slow scan: looks for a stop now and then.
+    void pause(std::uint32_t i) const {
+        if (i % 32768 == 32767) cancel.poll();
+    }
 
     std::uint32_t id(std::uint32_t i) const { return Packed<E>::id(list[i]); }
     bool cuts_after(std::uint32_t i) const {
@@ -63,6 +70,7 @@ Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Coun
     const std::uint32_t none = ~std::uint32_t{0};
     std::uint32_t last = none; // the last entry that counts
     for (std::uint32_t i = 0; i < scan.size; ++i) {
+        scan.pause(i);
         std::int64_t times = count(scan.id(i));
         if (times == 0) continue;
         bool cut = last != none && Packed<E>::rank(scan.list[last]) != Packed<E>::rank(scan.list[i]);
@@ -139,6 +147,7 @@ inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const
     }
     ClassSweep sweep(scan.node.n, scan.facts.squares, scan.floor);
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        scan.pause(i);
         Side &side = sides[scan.target.code[scan.id(i)]];
         s += 2 * side.left + 1;
         x += side.all;
@@ -303,6 +312,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
     const double whole = (xlog(n) - all) + drift, scale = 1.0 / as_double(n);
     const std::array<const ClassCounts *, 2> sides{&left, &right};
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        scan.pause(i);
         ClassCode k = scan.target.code[scan.id(i)];
         l += xlog(left.c[k] + 1) - xlog(left.c[k]);
         r += xlog(right.c[k] - 1) - xlog(right.c[k]);
@@ -358,6 +368,7 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     double top = -1.0, top_sides = 1.0;
     std::int64_t left = scan.start.n;
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        scan.pause(i);
         double c = contrast(i);
         ++left;
         if (!scan.cuts_after(i) || !scan.admits(left)) continue;
@@ -377,6 +388,7 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     Stats exact = scan.start, right = scan.target.zero();
     sum = first;
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        scan.pause(i);
         double c = contrast(i);
         scan.target.add_for_quality(exact, scan.id(i), 1);
         if (!scan.cuts_after(i) || !scan.admits(exact.n)) continue;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "hornbeam/cancel.hpp"
+
 namespace hornbeam {
 
 /// m * log2(m) rounded to the nearest double (computed in double-double; error below 2^-98 before rounding).
@@ -16,7 +18,7 @@ class XlogTable {
   public:
     static constexpr std::size_t largest_table = std::size_t{1} << 22;
     XlogTable() = default;
-    explicit XlogTable(std::size_t limit);
+    XlogTable(std::size_t limit, Cancel &cancel);
     double operator()(std::int64_t m) const {
         auto i = static_cast<std::size_t>(m);
         return i < table_.size() ? table_[i] : exact_xlog(i);
