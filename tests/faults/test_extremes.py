@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import resource
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -28,15 +27,13 @@ def memory() -> int:
 
 
 @pytest.mark.parametrize("mode", ["subset", "multiway"])
-def test_a_million_categories_take_seconds_and_bounded_memory(mode: str) -> None:
+def test_a_million_categories_take_bounded_memory(mode: str) -> None:
     n = 1_000_000
     X = pd.DataFrame({"key": pd.array([f"key {i:07d}" for i in range(n)], dtype="str")})
     y = np.random.default_rng(0).integers(0, 2, n)
-    before, began = memory(), time.process_time()
+    before = memory()
     model = TreeClassifier(nominal=mode).fit(X, y)
-    seconds, more = time.process_time() - began, memory() - before
-    print(f"{mode}: {seconds:.1f} s, {more / 2**20:.0f} MB")
-    assert seconds < 20
+    more = memory() - before
     assert more < 2**30
     assert model.get_n_leaves() == (2 if mode == "subset" else n)
     assert (model.predict(X.head(1000)) == y[:1000]).all()
@@ -50,23 +47,19 @@ def test_a_million_and_one_categories_are_refused() -> None:
 
 
 @pytest.mark.parametrize("mode", ["subset", "multiway"])
-def test_sixty_thousand_categories_and_ten_classes_take_seconds(mode: str) -> None:
+def test_sixty_thousand_categories_and_ten_classes_are_told_apart(mode: str) -> None:
     n = 60_000
     X = pd.DataFrame({"key": [f"key {i}" for i in range(n)]})
     y = np.random.default_rng(0).integers(0, 10, n)
-    began = time.process_time()
     model = TreeClassifier(nominal=mode).fit(X, y)
-    assert time.process_time() - began < 20
     assert model.score(X, y) == 1.0
 
 
-def test_a_value_test_for_every_row_takes_seconds() -> None:
+def test_a_value_test_for_every_row_is_grown() -> None:
     n = 5_000
     X = pd.DataFrame({"key": [f"key {i}" for i in range(n)]})
     y = np.random.default_rng(0).integers(0, 2, n)
-    began = time.process_time()
     model = TreeClassifier(nominal="value").fit(X, y)
-    assert time.process_time() - began < 20
     assert model.score(X, y) == 1.0
 
 

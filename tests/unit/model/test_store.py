@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import stat
-import time
 from pathlib import Path
 from typing import Any
 
@@ -169,10 +168,8 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> No
 def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
     with open(tmp_path / "m", "wb") as file:
         file.truncate(store.MAX_BYTES + 1)
-    began = time.perf_counter()
     with pytest.raises(DataError, match="at most 1073741824"):
         read_document(tmp_path / "m")
-    assert time.perf_counter() - began < 0.5
 
 
 def test_a_model_above_the_limit_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,12 +179,10 @@ def test_a_model_above_the_limit_is_not_written(tmp_path: Path, monkeypatch: pyt
     assert os.listdir(tmp_path) == []
 
 
-def test_a_hundred_thousand_nodes_are_saved_and_loaded_in_about_a_second(tmp_path: Path) -> None:
+def test_a_hundred_thousand_nodes_are_saved_and_loaded(tmp_path: Path) -> None:
     tree = chain(50_000, float_schema(8))
-    began = time.process_time()
     write_document(tmp_path / "m", {"tree": tree.to_record()})
     again = Tree.from_record(read_document(tmp_path / "m")["tree"])
-    assert time.process_time() - began < 2.0  # 0.7 s measured; slack for a busy machine
     assert again == tree
 
 
