@@ -82,7 +82,7 @@ KINDS = ["gini", "26 classes", "entropy", "gain_ratio", "regression", "nominal",
 
 def run(script: str, *arguments: object) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines()
@@ -106,7 +106,7 @@ def size():
 
 grown = refused = 0
 # In steps from nothing to more than a growth takes; a thread alone asks for 8 MB of address space.
-for extra in range(0, 50_000_000, 500_000):
+for extra in range(0, 50_000_000, 2_000_000):
     resource.setrlimit(resource.RLIMIT_AS, (size() + extra, resource.RLIM_INFINITY))
     try:
         grow_tree(table, target, parameters, threads=threads)
