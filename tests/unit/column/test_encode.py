@@ -252,6 +252,8 @@ def test_ctrl_c_stops_encoding(threads: int) -> None:
         for _ in range(100):
             _core.encode([(0, column, None, 0)] * 8, n, threads)
 
+    # A run in the background may have been told to ignore the signal.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     press = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
     press.start()
     try:
@@ -259,6 +261,7 @@ def test_ctrl_c_stops_encoding(threads: int) -> None:
             encode_for_long()
     finally:
         press.join()
+        signal.signal(signal.SIGINT, previous)
 
 
 @settings(max_examples=20)
