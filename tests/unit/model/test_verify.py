@@ -177,9 +177,10 @@ def test_a_shorter_array_is_refused(name: str) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_valid_trees_are_accepted(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    random_tree(
+    tree = random_tree(
         rng, SCHEMA, n_tests=seed, breadth_first=bool(seed % 2), n_targets=seed % 3, weighted=seed % 5 == 0
     )
+    assert Tree(tree.schema, tree.arrays, classes=tree.classes, targets=tree.targets) == tree
 
 
 def test_a_mean_has_to_be_finite() -> None:
