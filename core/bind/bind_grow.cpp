@@ -91,14 +91,9 @@ Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_c
                   const std::string &kernels, bool accelerate, bool consume, const nb::object &report) {
     GrowTarget t = target_of(target, n_classes, table.n_rows);
     TrainingSets sets = sets_of(multiplicity, table.n_rows);
-    GrowParameters p{nominal_mode(nominal),
-                     max_depth,
-                     size_rule(min_samples_split),
-                     size_rule(min_samples_leaf),
-                     min_impurity_decrease,
-                     accelerate,
-                     threads,
-                     kernels_named(kernels)};
+    GrowParameters p{
+        nominal_mode(nominal), max_depth,  size_rule(min_samples_split), size_rule(min_samples_leaf),
+        min_impurity_decrease, accelerate, std::max(threads, 1),         kernels_named(kernels)};
     if (p.kernels == nullptr)
         throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
     GrowProgress progress;

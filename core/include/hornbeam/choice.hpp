@@ -64,6 +64,7 @@ template <class E, Criterion C> class Chooser {
     Cancel &cancel_;
     Stats zero_, missing_, known_;
     NodeFacts facts_;
+    ScanScratch scratch_;
     const Lane<Stats> *lane_ = nullptr;
     bool solo_ = false;
     std::int64_t min_leaf_ = 1;
@@ -90,8 +91,8 @@ template <class E, Criterion C> class Chooser {
             some_missing = missing_.n != 0;
         }
         auto cut_from = [&](const Stats &start) {
-            Scan<E, Target> scan{segment.begin, segment.size, target_,   total,       start,
-                                 facts_,        cancel_,      min_leaf_, best.quality};
+            Scan<E, Target> scan{segment.begin, segment.size, target_, total,     start,
+                                 facts_,        scratch_,     cancel_, min_leaf_, best.quality};
             return solo_ && parameters_.accelerate
                        ? fast_scan(scan, criterion_, *parameters_.kernels)
                        : plain_scan(scan, criterion_, [this](std::uint32_t id) { return times(id); });

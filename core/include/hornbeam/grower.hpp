@@ -88,6 +88,8 @@ template <class E, Criterion C> class Grower {
     std::vector<Stats> totals_;
     std::vector<Choice> choice_;
     std::vector<E> scratch_;
+    std::vector<Chooser<E, C>> choosers_; // one a worker
+    std::vector<std::vector<E>> rooms_;   // one a worker
     std::vector<std::int32_t> child_of_code_;
     std::vector<std::int32_t> child_of_id_;
 
@@ -161,8 +163,10 @@ template <class E, Criterion C> class Grower {
         }
         // Each attribute by itself, then the attributes in order: the same as one after the other.
         std::vector<std::vector<Choice>> found(node.active.size(), choice_);
-        parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a) {
-            Chooser<E, C> own(frame_, target_, criterion_, task_.parameters, task_.cancel);
+        while (choosers_.size() < static_cast<std::size_t>(attribute_threads()))
+            choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
+        parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a, unsigned w) {
+            Chooser<E, C> &own = choosers_[w];
             for (std::size_t i = 0; i < node.lanes.size(); ++i) {
                 own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
                 own.consider(node.active[a], node.rows, found[a][i]);
@@ -382,10 +386,9 @@ template <class E, Criterion C> class Grower {
             }
             return;
         }
-        parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a) {
-            thread_local std::vector<E> room;
-            part_list(a, room);
-        });
+        rooms_.resize(static_cast<std::size_t>(attribute_threads()));
+        parallel_for(node.active.size(), attribute_threads(), task_.cancel,
+                     [&](std::size_t a, unsigned w) { part_list(a, rooms_[w]); });
     }
 
     /// Creates the children's nodes with a record for every lane that reaches them, and keeps the lanes that

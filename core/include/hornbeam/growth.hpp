@@ -248,7 +248,7 @@ template <Criterion C> class Growth {
         bool all = rows.size() == task_.table.n_rows;
         std::vector<Segment<Entry>> entries = root_lists(rows.size(), kept);
         root.active.resize(entries.size());
-        parallel_for(entries.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i) {
+        parallel_for(entries.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i, unsigned) {
             const Segment<Entry> &s = entries[i];
             auto a = static_cast<std::size_t>(s.attribute);
             if (s.nominal()) {
@@ -300,9 +300,9 @@ template <Criterion C> class Growth {
         std::vector<Forest> parts(waiting.size());
         std::vector<std::size_t> at;
         for (const auto &w : waiting) at.push_back(w.node);
-        parallel_for(waiting.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i) {
-            thread_local std::vector<std::uint16_t> local;
-            parts[i] = grow_part(std::move(waiting[i]), local);
+        std::vector<std::vector<std::uint16_t>> local(static_cast<std::size_t>(task_.parameters.threads));
+        parallel_for(waiting.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i, unsigned w) {
+            parts[i] = grow_part(std::move(waiting[i]), local[w]);
         });
         for (std::size_t i = 0; i < parts.size(); ++i) forest_.graft(at[i], parts[i]);
     }

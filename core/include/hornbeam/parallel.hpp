@@ -15,8 +15,8 @@
 
 namespace hornbeam {
 
-/// Runs work(task, worker) for all tasks on up to `threads` threads while the calling thread polls. Where the system gives
-/// fewer threads the work is done by those; where it gives none, by the caller.
+/// Runs work(task, worker) for all tasks on up to `threads` threads while the calling thread polls. Where the
+/// system gives fewer threads the work is done by those; where it gives none, by the caller.
 template <class Work> void share(std::size_t tasks, unsigned threads, Cancel &cancel, Work work) {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
@@ -68,16 +68,17 @@ template <class Work> void share(std::size_t tasks, unsigned threads, Cancel &ca
     if (failure) std::rethrow_exception(failure);
 }
 
-/// Calls body(task) for each task once: here where one thread is asked for, else on workers.
+/// Calls body(task, worker) for each task once: here where one thread is asked for, else on workers numbered
+/// from 0, fewer than `threads`.
 template <class Body> void parallel_for(std::size_t tasks, int threads, Cancel &cancel, Body body) {
     if (threads > 1 && tasks > 1)
-        return share(tasks, static_cast<unsigned>(threads), cancel, [&](std::size_t t, unsigned) {
+        return share(tasks, static_cast<unsigned>(threads), cancel, [&](std::size_t t, unsigned w) {
             cancel.check();
-            body(t);
+            body(t, w);
         });
     for (std::size_t t = 0; t < tasks; ++t) {
         cancel.poll();
-        body(t);
+        body(t, 0u);
     }
 }
 

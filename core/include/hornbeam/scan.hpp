@@ -35,6 +35,19 @@ inline void read_facts(NodeFacts &facts, const ClassCounts &node) {
     }
 }
 
+/// Room that the scans of one thread use again and again. Not thread_local: where memory is short, the C
+/// library ends the process when such storage is first touched.
+struct ScanScratch {
+    struct Side {
+        std::int64_t left, all;
+    };
+    std::vector<Side> sides;          // of each class
+    std::vector<std::uint64_t> steps; // of each class: what its next entry adds to the running word
+    std::vector<BlockPeak> peaks;
+    ClassCounts left, right;
+    std::vector<double> first, sum; // of each target
+};
+
 /// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows,
 /// where they are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
 template <class E, class Target> struct Scan {
@@ -44,6 +57,7 @@ template <class E, class Target> struct Scan {
     const typename Target::Stats &node;
     const typename Target::Stats &start;
     const NodeFacts &facts;
+    ScanScratch &scratch;
     Cancel &cancel;
     std::int64_t min_leaf = 1;
     double floor = -1.0;
@@ -134,11 +148,9 @@ struct ClassSweep {
 
 /// Wide lists: s and x have words of their own.
 inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const Kernels &) {
-    struct Side {
-        std::int64_t left, all;
-    };
-    thread_local std::vector<Side> sides;
-    if (sides.size() < scan.node.c.size()) sides.resize(scan.node.c.size());
+    using Side = ScanScratch::Side;
+    if (scan.scratch.sides.size() < scan.node.c.size()) scan.scratch.sides.resize(scan.node.c.size());
+    Side *const sides = scan.scratch.sides.data();
     std::int64_t s = 0, x = 0, left = scan.start.n;
     for (ClassCode k : scan.facts.present) {
         sides[k] = {scan.start.c[k], scan.node.c[k]};
@@ -161,9 +173,8 @@ inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const
 /// Narrow lists: n has 15 bits, so s and x share a word, and an entry costs one addition to it. Lists of many
 /// values are held against the best block by block.
 inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const Kernels &kernels) {
-    thread_local std::vector<std::uint64_t>
-        steps; // of each class: what its next entry adds to the running word
-    if (steps.size() < scan.node.c.size()) steps.resize(scan.node.c.size());
+    if (scan.scratch.steps.size() < scan.node.c.size()) scan.scratch.steps.resize(scan.node.c.size());
+    std::uint64_t *const steps = scan.scratch.steps.data();
     std::uint64_t running = 0;
     for (ClassCode k : scan.facts.present) {
         auto left = static_cast<std::uint64_t>(scan.start.c[k]),
@@ -253,7 +264,7 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     if (scan.size < worth_blocks || n >= exact_products) {
         gini_two_range(scan, 0, scan.size - 1, scan.start.c[1], reach, best);
     } else {
-        thread_local std::vector<BlockPeak> peaks;
+        std::vector<BlockPeak> &peaks = scan.scratch.peaks;
         peaks.resize(scan.size / scan_block + 1);
         TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.min_leaf};
         if constexpr (sizeof(E) == 4)
@@ -297,7 +308,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
     Cut best;
     best.quality = scan.floor;
     const std::int64_t n = scan.node.n;
-    thread_local ClassCounts left, right;
+    ClassCounts &left = scan.scratch.left, &right = scan.scratch.right;
     left = scan.start;
     right = scan.node;
     right -= left;
@@ -342,7 +353,7 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     if (impurity < 1e-200) return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
     Cut best;
     best.quality = scan.floor;
-    thread_local std::vector<double> first, sum;
+    std::vector<double> &first = scan.scratch.first, &sum = scan.scratch.sum;
     first.resize(q);
     double offset = 0.0;
     for (std::size_t t = 0; t < q; ++t) {
