@@ -7,6 +7,7 @@
 
 #include "hornbeam/agreement.hpp"
 #include "hornbeam/choice.hpp"
+#include "hornbeam/counting.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 
@@ -27,7 +28,8 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target) {}
+          chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target),
+          counting_(frame, target, pool_, task.cancel) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
@@ -35,6 +37,7 @@ template <class E, Criterion C> class Grower {
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
+        counting_.begin(root, attribute_threads());
         stack_.push_back(std::move(root));
         while (!stack_.empty()) {
             task_.cancel.poll();
@@ -84,6 +87,7 @@ template <class E, Criterion C> class Grower {
     Forest &forest_;
     Chooser<E, C> chooser_;
     NodePool<E, Target> pool_;
+    Counting<E, Target> counting_;
     std::vector<Node> stack_;
     std::vector<Stats> totals_;
     std::vector<Choice> choice_;
@@ -156,7 +160,7 @@ template <class E, Criterion C> class Grower {
                 chooser_.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
                 for (const Segment<E> &segment : node.active) {
                     poll_if_large(node);
-                    if (!chooser_.consider(segment, node.rows, choice_[i])) break;
+                    if (!chooser_.consider(segment, node.rows, node.avc, choice_[i])) break;
                 }
             }
             return;
@@ -169,7 +173,7 @@ template <class E, Criterion C> class Grower {
             Chooser<E, C> &own = choosers_[w];
             for (std::size_t i = 0; i < node.lanes.size(); ++i) {
                 own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
-                own.consider(node.active[a], node.rows, found[a][i]);
+                own.consider(node.active[a], node.rows, node.avc, found[a][i]);
             }
         });
         for (auto &of_attribute : found)
@@ -193,7 +197,7 @@ template <class E, Criterion C> class Grower {
         };
         node.rows = node.rows.first(kept(node.rows.data(), node.rows.size()));
         for (Segment<E> &s : node.active)
-            if (!s.nominal()) s.size = static_cast<std::uint32_t>(kept(s.begin, s.size));
+            if (s.listed()) s.size = static_cast<std::uint32_t>(kept(s.begin, s.size));
         node.stale = false;
     }
 
@@ -245,7 +249,7 @@ template <class E, Criterion C> class Grower {
         };
         part.rows = filtered(node.rows);
         for (const Segment<E> &s : node.active) {
-            if (s.nominal()) {
+            if (!s.listed()) {
                 part.active.push_back(s);
                 continue;
             }
@@ -319,6 +323,10 @@ template <class E, Criterion C> class Grower {
         const Segment<E> &s = *std::find_if(node.active.begin(), node.active.end(), [&](const Segment<E> &a) {
             return a.attribute == test.attribute;
         });
+        if (!s.listed()) {
+            counting_.flag_rows(node.rows, test);
+            return 0;
+        }
         if (s.size != node.rows.size())
             for (E e : node.rows) flag[Packed<E>::id(e)] = static_cast<std::uint8_t>(test.default_child);
         const E *end = s.begin + s.size;
@@ -364,15 +372,16 @@ template <class E, Criterion C> class Grower {
             auto part_list = [&](std::size_t a, std::vector<E> &room) {
                 const Segment<E> &s = node.active[a];
                 std::uint32_t n_left = 0;
-                if (!s.nominal()) {
+                if (s.listed()) {
                     // The tested list is in order already.
                     bool tested = test.kind == TestKind::numeric && s.attribute == test.attribute;
                     n_left = tested ? cut : part_in_place(s.begin, s.size, room, grows[1]);
                 }
                 child[0].active[a] = {s.attribute, n_left, s.begin};
-                child[1].active[a] = {s.attribute, s.size - n_left, s.nominal() ? nullptr : s.begin + n_left};
+                child[1].active[a] = {s.attribute, s.size - n_left, s.listed() ? s.begin + n_left : nullptr};
             };
             part_lists(node, part_list);
+            counting_.hand_down(node, child, attribute_threads());
         }
         for (int c = 1; c >= 0; --c) // the left child is visited first
             grows[c] ? stack_.push_back(std::move(child[c])) : pool_.recycle(std::move(child[c]));
@@ -473,12 +482,13 @@ template <class E, Criterion C> class Grower {
         add_children(node, child);
         for (const Segment<E> &s : node.active) {
             // A category's rows share it: the tested attribute has nothing more to say below.
-            if (s.attribute == test.attribute && s.nominal()) continue;
-            if (!s.nominal()) deal(s.begin, s.size);
+            if (s.attribute == test.attribute) continue;
+            if (s.listed()) deal(s.begin, s.size);
             for (std::size_t c = 0; c < n_children; ++c)
                 child[c].active.push_back(
-                    s.nominal() ? s : Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]});
+                    s.listed() ? Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]} : s);
         }
+        counting_.hand_down(node, child, attribute_threads());
         for (std::size_t c = n_children; c-- > 0;)
             child[c].lanes.empty() ? pool_.recycle(std::move(child[c]))
                                    : stack_.push_back(std::move(child[c]));

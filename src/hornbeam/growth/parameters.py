@@ -50,13 +50,15 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Engine:
-    """Switches that never change a tree: which kernels run, and whether the fast scans are used at all.
+    """Switches that never change a tree: which kernels run, whether the fast scans are used at all, and when
+    attributes of few values are counted by value ("auto": where it pays, "always", "never").
 
     HORNBEAM_KERNELS names the kernels for a whole process: auto, plain, avx2 or avx512.
     """
 
     kernels: str = field(default_factory=lambda: os.environ.get("HORNBEAM_KERNELS", "auto"))
     accelerate: bool = True
+    counting: str = "auto"
 
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "") -> None:
