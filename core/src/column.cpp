@@ -313,9 +313,10 @@ NumericColumn encode_integers(Strided<std::int64_t> values, const std::uint8_t *
 EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigned threads, Cancel &cancel) {
     EncodedTable table{n_rows, std::vector<Column>(sources.size())};
     const bool small = n_rows * sources.size() < 200'000; // a millisecond: not worth a thread
-    if (small || threads == 0) threads = 1;
+    if (small || sources.size() < 2 || threads == 0) threads = 1;
+    Workers workers(threads, cancel);
     std::vector<Source> from(sources.begin(), sources.end());
-    std::vector<std::unique_ptr<Scratch>> scratch(threads);
+    std::vector<std::unique_ptr<Scratch>> scratch(workers.places());
     const auto encode_column = [&](std::size_t j, Scratch &own) {
         if (const auto *nominal = std::get_if<NominalSource>(&from[j])) {
             table.columns[j] = copy_codes(*nominal, n_rows, j, cancel);
@@ -339,11 +340,7 @@ EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigne
         if (!small) stage({&from[lo], hi - lo}, {&table.columns[lo], hi - lo}, n_rows, cancel);
         for (std::size_t j = lo; j < hi; ++j) encode_column(j, *scratch[worker]);
     };
-    if (threads > 1) {
-        share(groups, threads, cancel, encode_group);
-    } else {
-        for (std::size_t g = 0; g < groups; ++g) encode_group(g, 0);
-    }
+    workers.share(groups, encode_group);
     return table;
 }
 

@@ -34,6 +34,8 @@ template <class E, Criterion C> class Grower {
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
     std::function<void(Node &&)> hand_over;
+    /// Large nodes share their attributes among these; narrow frames run one to a thread.
+    Workers *workers = nullptr;
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
@@ -155,7 +157,7 @@ template <class E, Criterion C> class Grower {
         auto min_leaf = [&](const Lane<Stats> &lane) {
             return rules_[static_cast<std::size_t>(lane.set)].min_leaf;
         };
-        if (attribute_threads() == 1) {
+        if (!shares_attributes()) {
             for (std::size_t i = 0; i < node.lanes.size(); ++i) {
                 chooser_.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
                 for (const Segment<E> &segment : node.active) {
@@ -167,9 +169,9 @@ template <class E, Criterion C> class Grower {
         }
         // Each attribute by itself, then the attributes in order: the same as one after the other.
         std::vector<std::vector<Choice>> found(node.active.size(), choice_);
-        while (choosers_.size() < static_cast<std::size_t>(attribute_threads()))
+        while (choosers_.size() < workers->places())
             choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
-        parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a, unsigned w) {
+        workers->share(node.active.size(), [&](std::size_t a, unsigned w) {
             Chooser<E, C> &own = choosers_[w];
             for (std::size_t i = 0; i < node.lanes.size(); ++i) {
                 own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
@@ -181,8 +183,7 @@ template <class E, Criterion C> class Grower {
                 if (of_attribute[i].quality > choice_[i].quality) choice_[i] = std::move(of_attribute[i]);
     }
 
-    /// Large nodes share their attributes among threads; narrow frames run one to a thread.
-    int attribute_threads() const { return hand_over ? task_.parameters.threads : 1; }
+    bool shares_attributes() const { return workers != nullptr && workers->several(); }
 
     bool wanted(E e, const Node &node) const {
         return std::any_of(node.lanes.begin(), node.lanes.end(),
@@ -388,16 +389,15 @@ template <class E, Criterion C> class Grower {
     }
 
     template <class PartList> void part_lists(const Node &node, PartList part_list) {
-        if (attribute_threads() == 1) {
+        if (!shares_attributes()) {
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 poll_if_large(node);
                 part_list(a, scratch_);
             }
             return;
         }
-        rooms_.resize(static_cast<std::size_t>(attribute_threads()));
-        parallel_for(node.active.size(), attribute_threads(), task_.cancel,
-                     [&](std::size_t a, unsigned w) { part_list(a, rooms_[w]); });
+        rooms_.resize(workers->places());
+        workers->share(node.active.size(), [&](std::size_t a, unsigned w) { part_list(a, rooms_[w]); });
     }
 
     /// Creates the children's nodes with a record for every lane that reaches them, and keeps the lanes that

@@ -238,6 +238,7 @@ template <Criterion C> class Growth {
     // ---- the wide frame ----
 
     void grow_large(std::vector<Stats> &total) {
+        Workers workers(static_cast<unsigned>(task_.parameters.threads), task_.cancel);
         Frame<Wide> frame;
         frame.n = task_.table.n_rows;
         frame.flag.assign(frame.n + 4, 0);
@@ -249,32 +250,33 @@ template <Criterion C> class Growth {
         frame.cells = cells_;
         Pending<Wide, Stats> root;
         std::vector<std::vector<Wide>> lists(task_.table.columns.size());
-        std::vector<Wide> row_list = wide_lists(frame, root, lists);
+        std::vector<Wide> row_list = wide_lists(frame, root, lists, workers);
         root.rows = row_list;
         Grower<Wide, C> grower(frame, whole_, criterion_, task_, rules_, forest_);
         if (!open_root(grower, total, root)) return;
         std::vector<Pending<Wide, Stats>> waiting;
         std::vector<std::uint16_t> local;
-        const bool at_once = task_.parameters.threads <= 1;
+        const bool at_once = !workers.several();
+        grower.workers = &workers;
         grower.hand_over = [&](Pending<Wide, Stats> &&node) {
             if (!at_once) return waiting.push_back(std::move(node));
             std::size_t at = node.node;
             forest_.graft(at, grow_part(std::move(node), local));
         };
         grower.grow(std::move(root));
-        grow_parts(waiting);
+        grow_parts(waiting, workers);
     }
 
     /// Working lists of the root, class bit added; made in place of the presorted ones where those may be
     /// used up.
     std::vector<Wide> wide_lists(Frame<Wide> &frame, Pending<Wide, Stats> &root,
-                                 std::vector<std::vector<Wide>> &lists) {
+                                 std::vector<std::vector<Wide>> &lists, Workers &workers) {
         std::vector<std::uint32_t> rows = rows_in_use();
         std::vector<std::vector<Entry>> kept;
         bool all = rows.size() == task_.table.n_rows;
         std::vector<Segment<Entry>> entries = root_lists(rows.size(), kept);
         root.active.resize(entries.size());
-        parallel_for(entries.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i, unsigned) {
+        workers.share(entries.size(), [&](std::size_t i, unsigned) {
             const Segment<Entry> &s = entries[i];
             auto a = static_cast<std::size_t>(s.attribute);
             root.active[i] = {s.attribute, 0, nullptr};
@@ -323,12 +325,12 @@ template <Criterion C> class Growth {
         return part;
     }
 
-    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting) {
+    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting, Workers &workers) {
         std::vector<Forest> parts(waiting.size());
         std::vector<std::size_t> at;
         for (const auto &w : waiting) at.push_back(w.node);
-        std::vector<std::vector<std::uint16_t>> local(static_cast<std::size_t>(task_.parameters.threads));
-        parallel_for(waiting.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i, unsigned w) {
+        std::vector<std::vector<std::uint16_t>> local(workers.places());
+        workers.share(waiting.size(), [&](std::size_t i, unsigned w) {
             parts[i] = grow_part(std::move(waiting[i]), local[w]);
         });
         for (std::size_t i = 0; i < parts.size(); ++i) forest_.graft(at[i], parts[i]);

@@ -82,6 +82,8 @@ def _checked(table: "pa.Table", shown: str) -> "pa.Table":
 
 
 def _refuse(shown: str, error: BaseException, kind: str) -> DataError:
+    if isinstance(error, MemoryError):  # Arrow has one of its own, among its other errors
+        raise error
     first = (str(error).splitlines() or [type(error).__name__])[0][:300]
     return DataError(f"{shown!r} is not a readable {kind} file: {first}")
 

@@ -184,3 +184,15 @@ def test_a_file_that_is_not_there_is_a_storage_error(tmp_path: Path, name: str) 
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(StorageError, match="is a directory"):
         read_path(tmp_path / "d.csv")
+
+
+def test_memory_that_runs_out_is_not_blamed_on_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short(*_: object, **__: object) -> None:
+        raise pa.ArrowMemoryError("malloc of size 131136 failed")
+
+    monkeypatch.setattr("pyarrow.csv.read_csv", short)
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(MemoryError):
+        read_path(tmp_path / "t.csv")
