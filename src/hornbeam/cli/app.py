@@ -16,6 +16,8 @@ import click
 import hornbeam
 from hornbeam.errors import HornbeamError
 
+from .options import debug_option
+
 INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COMMANDS = ("demo", "fit", "predict", "show")
@@ -103,7 +105,7 @@ def _say(message: str, code: int) -> int:
     epilog="Exit codes: 0 done, 1 failure, 2 usage, 3 data refused, 4 storage, 130 interrupted.",
 )
 @click.version_option(hornbeam.__version__, prog_name="hornbeam")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@debug_option
 def app() -> None:
     """One readable decision tree that you can trust: exact and fast.
 

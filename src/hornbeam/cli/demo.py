@@ -46,7 +46,7 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
         dataset.targets,
         task=dataset.task,
         nominal_features=dataset.nominal,
-        min_samples_leaf=5,
+        parameters={"min_samples_leaf": 5},
         test=0.25,
         seed=seed,
     )

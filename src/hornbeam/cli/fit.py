@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .options import common_options, split_names, tree_options
+from .options import common_options, source_options, split_names, tree_options
 
 _MOST_LINES = 60
 
@@ -25,19 +25,12 @@ _MOST_LINES = 60
     help="By default text, booleans and at most 20 different integers are classes.",
 )
 @tree_options
-@click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file.")
+@source_options
 @click.option(
     "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the hold-out draw."
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="The tree does not depend on them.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
 @click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
@@ -53,8 +46,11 @@ def run(
     *,
     data: str,
     targets: tuple[str, ...],
+    task: str | None,
     sql: str | None,
     test: float | None,
+    seed: int,
+    threads: int,
     output: str | None,
     report: str | None,
     as_json: bool,
@@ -80,7 +76,15 @@ def run(
     from .learn import Plan, learn
     from .results import learned_object, page_of, print_learned
 
-    plan = Plan(targets, nominal_features=tuple(split_names(nominal_features)), test=test, **parameters)  # type: ignore[arg-type]
+    plan = Plan(
+        targets,
+        task=task,
+        parameters={name: value for name, value in parameters.items() if value is not None},
+        nominal_features=tuple(split_names(nominal_features)),
+        test=test,
+        seed=seed,
+        threads=threads,
+    )
     with working(f"reading {data_name(data)}"):
         rows = read_path(data, sql=sql)
     with working("growing the tree") as report_share:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 import hornbeam
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
-from hornbeam.growth import ClassTarget, NumericTarget, Parameters, grow_tree
+from hornbeam.growth import CRITERIA, ClassTarget, NumericTarget, Parameters, grow_tree
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
 from hornbeam.table import Table, conform, encode_classes, encode_targets, from_data
@@ -29,13 +30,9 @@ class Plan:
 
     targets: tuple[str, ...]
     task: str | None = None
-    criterion: str | None = None
-    nominal: str = "subset"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the tree that were given; the others have their defaults."""
     nominal_features: tuple[str, ...] = ()
-    max_depth: int | None = None
-    min_samples_split: int | float = 2
-    min_samples_leaf: int | float = 1
-    min_impurity_decrease: float = 0.0
     test: float | None = None
     seed: int = 0
     threads: int = 1
@@ -83,14 +80,7 @@ def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
         raise UsageError(
             f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
         )
-    parameters = Parameters(
-        criterion=plan.criterion or ("gini" if task == "classification" else "variance"),
-        nominal=plan.nominal,
-        max_depth=plan.max_depth,
-        min_samples_split=plan.min_samples_split,
-        min_samples_leaf=plan.min_samples_leaf,
-        min_impurity_decrease=plan.min_impurity_decrease,
-    ).checked(task=task)
+    parameters = Parameters(**{"criterion": CRITERIA[task][0], **plan.parameters}).checked(task=task)
     attributes = data.drop_columns(list(plan.targets))
     if attributes.num_columns == 0:
         raise DataError(
@@ -228,14 +218,6 @@ def _grow(
 
 def _model(estimator: str, tree: Tree, plan: Plan, parameters: Parameters) -> StoredModel:
     """The model file of the tree: an estimator with these parameters would have grown it."""
-    stored = {
-        "criterion": parameters.criterion,
-        "nominal": parameters.nominal,
-        "nominal_features": list(plan.nominal_features) or "from_dtype",
-        "max_depth": parameters.max_depth,
-        "min_samples_split": parameters.min_samples_split,
-        "min_samples_leaf": parameters.min_samples_leaf,
-        "min_impurity_decrease": parameters.min_impurity_decrease,
-    }
+    stored = asdict(parameters) | {"nominal_features": list(plan.nominal_features) or "from_dtype"}
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
     return StoredModel(estimator, stored, tree, notes)

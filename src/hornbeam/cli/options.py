@@ -48,20 +48,8 @@ def tree_options(function: F) -> F:
         click.option(
             "--max-depth", type=click.IntRange(min=1), metavar="N", help="The most tests on a path."
         ),
-        click.option(
-            "--min-samples-split",
-            type=Count(),
-            default="2",
-            show_default=True,
-            help="Rows that a node needs to be split.",
-        ),
-        click.option(
-            "--min-samples-leaf",
-            type=Count(),
-            default="1",
-            show_default=True,
-            help="Rows that every branch needs.",
-        ),
+        _count_option("--min-samples-split", "2", "Rows that a node needs to be split."),
+        _count_option("--min-samples-leaf", "1", "Rows that every branch needs."),
         click.option(
             "--min-impurity-decrease",
             type=float,
@@ -70,17 +58,44 @@ def tree_options(function: F) -> F:
             help="The least that a split must gain.",
         ),
     )
+    return _with(function, *options)
+
+
+def _count_option(name: str, default: str, what: str) -> Callable[[F], F]:
+    return click.option(name, type=Count(), default=default, show_default=True, help=what)
+
+
+def _with(function: F, *options: Callable[[F], F]) -> F:
+    """The function with options that --help lists in this order."""
     for option in reversed(options):
         function = option(function)
     return function
 
 
+def source_options(function: F) -> F:
+    """What a command takes that reads rows."""
+    return _with(
+        function,
+        click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file."),
+        click.option(
+            "--threads",
+            type=click.IntRange(min=1),
+            default=1,
+            show_default=True,
+            help="The result does not depend on them.",
+        ),
+    )
+
+
 def common_options(function: F) -> F:
     """What every command takes."""
-    function = click.option(
-        "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
-    )(function)
-    return click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")(function)
+    as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
+    return _with(function, as_json, debug_option)
+
+
+debug_option = click.option(
+    "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
+)
 
 
 def split_names(given: tuple[str, ...]) -> list[str]:

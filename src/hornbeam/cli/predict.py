@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import common_options
+from .options import common_options, source_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,15 +17,8 @@ if TYPE_CHECKING:
 @click.command("predict", short_help="Answer for the rows of a file.")
 @click.argument("model")
 @click.argument("data")
-@click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file.")
+@source_options
 @click.option("--proba", is_flag=True, help="Add the share of each class in the leaf.")
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="The answers do not depend on them.",
-)
 @click.option("-o", "--output", metavar="FILE", help="Write the answers here instead of stdout (CSV).")
 @common_options
 def command(

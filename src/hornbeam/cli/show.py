@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .options import debug_option
+
 
 @click.command("show", short_help="Show a saved model.")
 @click.argument("model")
@@ -14,7 +16,7 @@ import click
     "--depth", type=click.IntRange(min=0), metavar="N", help="Show no more than N levels below the root."
 )
 @click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@debug_option
 def command(model: str, form: str, depth: int | None, output: str | None) -> None:
     """Show MODEL, a file that hornbeam fit wrote."""
     from .output import check_places, write_file

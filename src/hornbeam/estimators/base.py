@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -25,25 +26,46 @@ if TYPE_CHECKING:
 
 
 class TreeEstimator(BaseEstimator):  # type: ignore[misc]
-    """A decision tree over one table. Subclasses add the target: a class or numbers."""
+    """A decision tree over one table. Subclasses add the target: a class or numbers.
 
-    criterion: str
-    nominal: str
-    nominal_features: Any
-    max_depth: int | None
-    min_samples_split: int | float
-    min_samples_leaf: int | float
-    min_impurity_decrease: float
-    n_jobs: int | None
+    A subclass names in its header what it has by default instead: `class Mine(Tree, criterion="entropy")`.
+    """
+
     tree_: Tree
     n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        nominal: str = "subset",
+        nominal_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.nominal = nominal
+        self.nominal_features = nominal_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         refuse_foreign(cls.__name__, parameters)
         return super().__new__(cls)  # type: ignore[no-any-return]
 
-    def __init_subclass__(cls, **arguments: Any) -> None:
-        super().__init_subclass__(**arguments)
+    def __init_subclass__(cls, **defaults: Any) -> None:
+        super().__init_subclass__()
+        if "__init__" not in cls.__dict__:
+            # A constructor of its own: the defaults, and the class that a wrong call is told about.
+            cls.__init__ = _with_defaults(cls.__init__, f"{cls.__qualname__}.__init__", defaults)  # type: ignore[method-assign]
         # Without this the signature that people see would be that of __new__.
         signature = inspect.signature(cls.__init__)
         cls.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
@@ -63,14 +85,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _checked(self, task: str) -> Parameters:
-        return Parameters(
-            criterion=self.criterion,
-            nominal=self.nominal,
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_impurity_decrease=self.min_impurity_decrease,
-        ).checked(task=task)
+        return Parameters.of(self).checked(task=task)
 
     def _grow(self, table: Table, target: ClassTarget | NumericTarget, parameters: Parameters) -> None:
         """Grow the tree and keep it; attributes of an earlier fit go when they no longer hold."""
@@ -131,6 +146,14 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def get_n_leaves(self) -> int:
         """The number of leaves."""
         return self._fitted().n_leaves
+
+
+def _with_defaults(function: Any, name: str, defaults: dict[str, Any]) -> Any:
+    """A copy of a function with keyword-only parameters, under another name and with other defaults."""
+    copy = FunctionType(function.__code__, function.__globals__, closure=function.__closure__)
+    copy.__annotations__, copy.__qualname__ = function.__annotations__, name
+    copy.__kwdefaults__ = function.__kwdefaults__ | defaults
+    return copy
 
 
 def threads_of(n_jobs: int | None) -> int:

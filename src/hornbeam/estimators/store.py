@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hornbeam.errors import DataError, UsageError
+from hornbeam.growth import Parameters
 from hornbeam.model import Tree, read_document, write_document
 
 CLASSIFIER, REGRESSOR = "TreeClassifier", "TreeRegressor"
 _KNOWN = (CLASSIFIER, REGRESSOR)
-_PARAMETERS = frozenset(
-    (
-        "criterion",
-        "nominal",
-        "nominal_features",
-        "max_depth",
-        "min_samples_split",
-        "min_samples_leaf",
-        "min_impurity_decrease",
-        "random_state",
-        "n_jobs",
-    )
-)
+_PARAMETERS = {entry.name for entry in fields(Parameters)} | {"nominal_features", "random_state", "n_jobs"}
 
 
 @dataclass(frozen=True)
@@ -118,8 +110,6 @@ def _plain(name: str, value: Any) -> Any:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The fitted estimator that `save` wrote."""
-    import numpy as np
-
     stored = read_model(path)
     if stored.is_classifier:
         from .classifier import TreeClassifier as Estimator
@@ -132,8 +122,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     if tree.schema.named:
         model.feature_names_in_ = np.array(tree.schema.names, dtype=object)
     if tree.classes is not None:
-        text = isinstance(tree.classes[0], str)
-        model.classes_ = np.array(tree.classes, dtype=object if text else None)
+        model.classes_ = _class_array(tree.classes)
         model.n_classes_ = len(tree.classes)
     model.n_outputs_ = 1 if tree.classes is not None else tree.n_targets
     return model
+
+
+def _class_array(classes: tuple[Any, ...]) -> npt.NDArray[Any]:
+    if isinstance(classes[0], str):
+        return np.array(classes, dtype=object)
+    # Left alone, NumPy makes floats of integers that need uint64.
+    return np.array(classes, dtype=np.uint64 if type(classes[0]) is int and max(classes) >= 2**63 else None)

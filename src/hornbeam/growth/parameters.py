@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from hornbeam.errors import UsageError
 
-Task = Literal["classification", "regression"]
-
+# The first of a task is its default.
 CRITERIA: dict[str, tuple[str, ...]] = {
     "classification": ("gini", "entropy", "gain_ratio"),
     "regression": ("variance",),
@@ -30,6 +29,11 @@ class Parameters:
     min_samples_split: int | float = 2
     min_samples_leaf: int | float = 1
     min_impurity_decrease: float = 0.0
+
+    @classmethod
+    def of(cls, source: object) -> Parameters:
+        """The parameters that an object carries under the same names."""
+        return cls(**{entry.name: getattr(source, entry.name) for entry in fields(cls)})
 
     def checked(self, task: str) -> Parameters:
         """The same parameters in plain types and by their own names; UsageError where one means nothing."""

@@ -15,6 +15,7 @@ from hornbeam.errors import DataError
 from hornbeam.model import canonical, json_form, routing, text
 from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
 from hornbeam.table import Schema, Table
+from hornbeam.table.schema import is_unicode
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -287,9 +288,19 @@ def checked_classes(classes: Sequence[Any] | None) -> tuple[Label, ...] | None:
         )
     if kinds == {float} and not np.all(np.isfinite(np.array(labels))):
         raise DataError("tree: a class label is not finite")
+    if kinds == {int} and not fits_64_bits(labels):
+        raise DataError("tree: the class labels do not fit one type of 64-bit integers")
+    if kinds == {str} and not is_unicode("".join(map(str, labels))):
+        raise DataError("tree: a class label is not valid Unicode")
     if len(set(labels)) < len(labels):
         raise DataError("tree: a class label is there twice")
     return labels
+
+
+def fits_64_bits(labels: Sequence[Any]) -> bool:
+    """Whether one type holds all of them: int64, or uint64."""
+    low, high = min(labels), max(labels)
+    return bool(low >= -(2**63) and high < (2**63 if low < 0 else 2**64))
 
 
 def checked_targets(targets: Sequence[Any] | None) -> tuple[str, ...] | None:
@@ -297,4 +308,6 @@ def checked_targets(targets: Sequence[Any] | None) -> tuple[str, ...] | None:
         return None
     if isinstance(targets, str) or not targets or not all(isinstance(name, str) for name in targets):
         raise DataError("tree: targets must be the names of the targets, at least one")
+    if not is_unicode("".join(targets)):
+        raise DataError("tree: the name of a target is not valid Unicode")
     return tuple(targets)

@@ -168,6 +168,14 @@ def test_text_classes_survive_the_file(tmp_path: Path) -> None:
     assert other.nominal_features == ["colour"]
 
 
+def test_large_unsigned_classes_survive_the_file(tmp_path: Path) -> None:
+    y = np.array([1, 2**64 - 1], dtype=np.uint64)
+    hornbeam.save(TreeClassifier().fit([[0.0], [1.0]], y), tmp_path / "m")
+    again = hornbeam.load(tmp_path / "m")
+    assert again.classes_.dtype == np.uint64
+    assert again.predict([[0.0], [1.0]]).tolist() == y.tolist()
+
+
 def test_save_refuses_what_is_no_fitted_tree(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="StandardScaler"):
         hornbeam.save(StandardScaler(), tmp_path / "m")
@@ -219,8 +227,9 @@ def test_parameters_of_scikit_learn_that_do_not_exist_say_what_to_use(estimator:
 
 
 def test_other_unknown_parameters_are_refused_as_python_does() -> None:
-    with pytest.raises(TypeError, match="colour"):
-        TreeClassifier(colour=1)
+    for estimator in (TreeClassifier, TreeRegressor):
+        with pytest.raises(TypeError, match=rf"{estimator.__name__}.*'colour'"):
+            estimator(colour=1)
 
 
 @pytest.mark.parametrize("alias", ["log_loss", "entropy"])
@@ -320,6 +329,21 @@ def test_the_signature_is_that_of_the_constructor() -> None:
     import inspect
 
     assert "max_depth" in inspect.signature(TreeClassifier).parameters
+    assert inspect.signature(TreeClassifier).parameters["criterion"].default == "gini"
+    assert inspect.signature(TreeRegressor).parameters["criterion"].default == "variance"
+
+
+def test_a_subclass_may_have_other_defaults_or_a_constructor_of_its_own(iris: Any) -> None:
+    class Small(TreeClassifier, max_depth=1):
+        pass
+
+    class Own(TreeClassifier):
+        def __init__(self, max_depth: int = 2) -> None:
+            super().__init__(max_depth=max_depth)
+
+    for model, depth in ((Small(), 1), (Small(max_depth=3), 3), (Own(), 2), (TreeClassifier(max_depth=4), 4)):
+        assert clone(model).fit(*iris).get_depth() == depth
+    assert TreeClassifier().max_depth is None
 
 
 def test_the_types_name_what_the_package_exports() -> None:

@@ -2,7 +2,6 @@
 
 import datetime
 import decimal
-import json
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hornbeam.errors import DataError
-from hornbeam.table import Labels, check_same_length, encode_classes, encode_targets
+from hornbeam.table import check_same_length, encode_classes, encode_targets
 
 
 def check(y: Any, cells: list[Any], classes: list[Any]) -> Any:
@@ -173,51 +172,6 @@ def test_no_labels_have_no_classes() -> None:
     ):
         codes, classes = encode_classes(y)
         assert len(codes) == len(classes) == 0
-
-
-class TestLabels:
-    @pytest.mark.parametrize(
-        ("classes", "kind"),
-        [
-            (np.array([1, 2]), "int"),
-            (np.array([0, 2**64 - 1], dtype="u8"), "int"),
-            (np.array([0.0, 1.5]), "float"),
-            (np.array([False, True]), "bool"),
-            (np.array(["a", "b"]), "str"),
-            (np.array(["a", "b"], dtype=object), "str"),
-        ],
-    )
-    def test_they_survive_json(self, classes: Any, kind: str) -> None:
-        labels = Labels.from_array(classes)
-        assert labels.kind == kind
-        again = Labels.from_json(json.loads(json.dumps(labels.to_json())))
-        assert again == labels
-        assert again.to_array().tolist() == classes.tolist()
-
-    @pytest.mark.parametrize(
-        "bad",
-        [
-            None,
-            {},
-            {"kind": "int"},
-            {"kind": "date", "values": []},
-            {"kind": [], "values": []},
-            {"kind": "int", "values": 3},
-            {"kind": "int", "values": [True]},
-            {"kind": "int", "values": [1.0]},
-            {"kind": "int", "values": [2, 1]},
-            {"kind": "int", "values": [1, 1]},
-            {"kind": "int", "values": [-1, 2**63]},
-            {"kind": "int", "values": [2**64]},
-            {"kind": "float", "values": [float("nan")]},
-            {"kind": "float", "values": [1.0, float("inf")]},
-            {"kind": "str", "values": ["\ud800"]},
-            {"kind": "str", "values": ["a"], "more": 1},
-        ],
-    )
-    def test_anything_else_is_refused(self, bad: object) -> None:
-        with pytest.raises(DataError, match="stored class labels refused"):
-            Labels.from_json(bad)
 
 
 class TestTargets:
