@@ -79,7 +79,7 @@ def source_options(function: F) -> F:
         click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file."),
         click.option(
             "--threads",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, 2**15),
             default=1,
             show_default=True,
             help="The result does not depend on them.",

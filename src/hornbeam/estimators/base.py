@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from hornbeam.errors import UsageError
-from hornbeam.growth import ClassTarget, NumericTarget, Parameters, grow_tree
+from hornbeam.growth import MAX_THREADS, ClassTarget, NumericTarget, Parameters, grow_tree
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, conform
 
@@ -160,9 +160,10 @@ def threads_of(n_jobs: int | None) -> int:
     """Threads for scikit-learn's n_jobs: None is one, -1 all processors, -2 all but one."""
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if not whole or n_jobs == 0 or n_jobs > MAX_THREADS:
         raise UsageError(
-            f"n_jobs={n_jobs!r}: None, a positive number of threads or -1 (all processors) is allowed"
+            f"n_jobs={n_jobs!r}: None (one thread), 1 to {MAX_THREADS} or -1 (all processors) is allowed"
         )
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 

@@ -251,6 +251,13 @@ def test_aliases_of_criteria_are_accepted(alias: str, iris: Any) -> None:
         {"min_samples_leaf": 0},
         {"min_samples_leaf": 1.0},
         {"min_impurity_decrease": -1.0},
+        {"n_jobs": 0},
+        {"n_jobs": 1.5},
+        {"n_jobs": True},
+        {"n_jobs": 2**31},
+        {"nominal_features": "all"},
+        {"nominal_features": [4]},
+        {"nominal_features": ["colour"]},
     ],
 )
 def test_wrong_parameters_are_refused_in_one_line(parameters: dict[str, Any], iris: Any) -> None:
