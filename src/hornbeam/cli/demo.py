@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .options import common_options
+from .options import Whole, common_options
 
 _DEPTH_ON_SCREEN = 4
 
@@ -18,9 +18,7 @@ _DEPTH_ON_SCREEN = 4
     metavar="NAME",
     help="breast_cancer, wine, iris, digits, diabetes, linnerud, or a set of HORNBEAM_DATA.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Seed of the hold-out draw."
-)
+@click.option("--seed", type=Whole(0), default=7, show_default=True, help="Seed of the hold-out draw.")
 @click.option(
     "--report",
     default="hornbeam-demo.html",

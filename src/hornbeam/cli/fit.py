@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .options import common_options, source_options, split_names, tree_options
+from .options import Whole, common_options, source_options, split_names, tree_options
 
 _MOST_LINES = 60
 
@@ -29,9 +29,7 @@ _MOST_LINES = 60
 @click.option(
     "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the hold-out draw."
-)
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the hold-out draw.")
 @click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
 @click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
 @common_options
@@ -60,8 +58,8 @@ def run(
     """Everything is computed before anything is written."""
     from hornbeam.errors import UsageError
 
-    from .output import check_places, print_json, working, write_file
-    from .sources import check_source, data_hash, data_name
+    from .output import check_places, print_json, working
+    from .sources import check_source, data_hash, data_name, naming
 
     if test is not None and not 0 < test < 1:
         raise UsageError(
@@ -70,7 +68,8 @@ def run(
     check_places(output, report, sources=[data])
     check_source(data)
 
-    from hornbeam.estimators.store import write_model
+    from hornbeam.estimators.store import model_bytes
+    from hornbeam.model.store import replace_files
     from hornbeam.table import read_path
 
     from .learn import Plan, learn
@@ -87,16 +86,14 @@ def run(
     )
     with working(f"reading {data_name(data)}"):
         rows = read_path(data, sql=sql)
-    with working("growing the tree") as report_share:
+    with working("growing the tree") as report_share, naming(data):
         learned = learn(rows, plan, report_share)
-    page = b""
+    results = {output: model_bytes(learned.model)} if output else {}
     if report:
         with working("writing the report"):
-            page = page_of(learned, command=line, data_name=data_name(data), data_hash=data_hash(data))
-    if output:
-        write_model(output, learned.model)
-    if report:
-        write_file(report, page)
+            facts = {"command": line, "data_name": data_name(data), "data_hash": data_hash(data)}
+            results[report] = page_of(learned, **facts)
+    replace_files(results)
     if as_json:
         print_json(learned_object(learned) | {"model": output, "report": report})
         return

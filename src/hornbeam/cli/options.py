@@ -10,6 +10,12 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Whole(click.IntRange):
+    """A whole number of a range; click calls it an integer range in its errors."""
+
+    name = "whole number"
+
+
 class Count(click.ParamType):  # type: ignore[type-arg]
     """A whole number of rows, or a share of all rows between 0 and 1."""
 
@@ -45,9 +51,7 @@ def tree_options(function: F) -> F:
             multiple=True,
             help="Columns whose values are labels although they look like numbers: a,b (may be repeated).",
         ),
-        click.option(
-            "--max-depth", type=click.IntRange(min=1), metavar="N", help="The most tests on a path."
-        ),
+        click.option("--max-depth", type=Whole(1), metavar="N", help="The most tests on a path."),
         _count_option("--min-samples-split", "2", "Rows that a node needs to be split."),
         _count_option("--min-samples-leaf", "1", "Rows that every branch needs."),
         click.option(
@@ -79,7 +83,7 @@ def source_options(function: F) -> F:
         click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file."),
         click.option(
             "--threads",
-            type=click.IntRange(1, 2**15),
+            type=Whole(1, 2**15),
             default=1,
             show_default=True,
             help="The result does not depend on them.",
@@ -99,5 +103,8 @@ debug_option = click.option(
 
 
 def split_names(given: tuple[str, ...]) -> list[str]:
-    """Names from repeated, comma-separated options."""
-    return [name for entry in given for name in entry.split(",") if name]
+    """Names from repeated, comma-separated --nominal-features."""
+    names = [name for entry in given for name in entry.split(",") if name]
+    if given and not names:
+        raise click.UsageError("--nominal-features names no column; name some, or leave it out")
+    return names

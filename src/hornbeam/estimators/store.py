@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import sys
 from dataclasses import dataclass, fields
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import Parameters
-from hornbeam.model import Tree, read_document, write_document
+from hornbeam.model import Tree, document_of, read_document, write_document
 
 CLASSIFIER, REGRESSOR = "TreeClassifier", "TreeRegressor"
 _KNOWN = (CLASSIFIER, REGRESSOR)
@@ -34,9 +35,9 @@ class StoredModel:
         return self.estimator == CLASSIFIER
 
 
-def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
-    """Write a model file; the old file stays whole until the new one is safe."""
-    write_document(path, payload_of(model))
+def model_bytes(model: StoredModel) -> bytes:
+    """The content of the model's file."""
+    return document_of(payload_of(model))
 
 
 def payload_of(model: StoredModel) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"save takes a fitted {' or '.join(_KNOWN)}; given is a {name} (save a pipeline's tree alone)"
         )
     parameters = {key: _plain(key, value) for key, value in model.get_params(deep=False).items()}
-    write_model(path, StoredModel(name, parameters, model._fitted(), {}))
+    write_document(path, payload_of(StoredModel(name, parameters, model._fitted(), {})))
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -105,6 +106,10 @@ def _plain(name: str, value: Any) -> Any:
         value = sorted(value) if not isinstance(value, tuple) else list(value)
     if name == "random_state" and not isinstance(value, int):
         return None
+    if isinstance(value, numbers.Real) and not isinstance(value, int):
+        value = float(value)
+    if not _is_plain(value):
+        raise UsageError(f"cannot save {name}={value!r}: it is neither text, a number nor a list of them")
     return value
 
 

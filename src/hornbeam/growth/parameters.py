@@ -67,8 +67,9 @@ class Engine:
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "") -> str:
     if not isinstance(value, str) or value not in allowed:
-        listed = ", ".join(repr(word) for word in allowed)
-        raise UsageError(f"{_shown(name, value)}{context}: use one of {listed}")
+        *others, last = map(repr, allowed)
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise UsageError(f"{_shown(name, value)}{context}: use {listed}")
     return str(value)
 
 

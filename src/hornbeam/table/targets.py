@@ -55,6 +55,8 @@ def _read_columns(y: Any) -> list[Cells]:
         return [read_vector(np.fromiter(y, dtype=object, count=len(y)), "y")]
     if hasattr(y, "__array__") and not isinstance(y, np.ndarray) and not hasattr(y, "columns"):
         return _read_columns(np.asarray(y))
+    if getattr(y, "ndim", 2) > 2:
+        raise DataError(f"y has shape {y.shape}; give a number, or a row of numbers, for each row of X")
     frame = open_frame(y, "y")
     return [frame.cells(j, "y", False) for j in range(frame.n_columns)]
 

@@ -25,8 +25,8 @@ BAD: dict[str, list[Any]] = {
     "min_impurity_decrease": [-1, -1e-300, NAN, "0", None, True, [0.0], np.array([0.0, 1.0])],
 }
 ALLOWED = {
-    "criterion": "use one of 'gini', 'entropy', 'gain_ratio'",
-    "nominal": "use one of 'subset', 'value', 'multiway'",
+    "criterion": "use 'gini', 'entropy' or 'gain_ratio'",
+    "nominal": "use 'subset', 'value' or 'multiway'",
     "max_depth": "a whole number from 1 is allowed, or None for no limit",
     "min_samples_split": "a whole number from 2 (rows) or a fraction above 0 up to 1.0 is allowed",
     "min_samples_leaf": "a whole number from 1 (rows) or a fraction above 0 up to 0.5 is allowed",
@@ -53,7 +53,7 @@ def test_a_criterion_belongs_to_its_task() -> None:
     for task, other in (("classification", "regression"), ("regression", "classification")):
         for criterion in CRITERIA[task]:
             assert Parameters(criterion=criterion).checked(task=task).criterion == criterion
-            with pytest.raises(UsageError, match=f"for {other}: use one of '{CRITERIA[other][0]}'"):
+            with pytest.raises(UsageError, match=f"for {other}: use '{CRITERIA[other][0]}'"):
                 Parameters(criterion=criterion).checked(task=other)
 
 

@@ -151,8 +151,8 @@ def test_a_missing_label_is_refused_with_its_row(y: Any) -> None:
         (np.zeros((2, 2)), r"y should be a 1d array, got an array of shape \(2, 2\)"),
         ([[1, 2]], "y should be a 1d array"),
         (pd.DataFrame({"a": [1], "b": [2]}), "y should be a 1d array"),
-        (None, "y is a NoneType"),
-        ("ab", "y is a str"),
+        (None, "y is of type NoneType"),
+        ("ab", "y is of type str"),
         (np.array(["\ud800"], dtype=object), "not valid Unicode"),
     ],
 )
@@ -224,9 +224,9 @@ class TestTargets:
             (np.array([2**53 + 1]), "no exact float64"),
             (np.zeros(2, dtype=complex), "[Cc]omplex"),
             (np.zeros((2, 1), dtype=complex), "Complex data not supported"),
-            (np.zeros((2, 2, 2)), "dim 3"),
+            (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\)"),
             (np.zeros((2, 0)), "no target columns"),
-            (None, "y is a NoneType"),
+            (None, "y is of type NoneType"),
         ],
     )
     def test_what_is_no_number_is_refused_on_one_line(self, y: Any, words: str) -> None:
