@@ -9,6 +9,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -106,7 +107,8 @@ def _say(message: str, code: int) -> int:
     encoding = getattr(stream, "encoding", None) or "utf-8"
     text = f"hornbeam: {line}".encode(encoding, "backslashreplace").decode(encoding)
     printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    print(printable, file=stream)
+    with suppress(OSError):  # a terminal that went away
+        print(printable, file=stream, flush=True)
     return code
 
 
