@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from .options import Whole, common_options, source_options, split_names, tree_options
+
+if TYPE_CHECKING:
+    from .learn import Learned
 
 _MOST_LINES = 60
 
@@ -56,15 +61,11 @@ def run(
     **parameters: object,
 ) -> None:
     """Everything is computed before anything is written."""
-    from hornbeam.errors import UsageError
-
-    from .output import check_places, print_json, working
+    from .output import check_places, working
     from .sources import check_source, data_hash, data_name, naming
 
     if test is not None and not 0 < test < 1:
-        raise UsageError(
-            f"--test {test:g}: a share of the rows between 0 and 1 is allowed, for instance 0.25"
-        )
+        raise click.UsageError(f"--test {test:g}: a share between 0 and 1 is allowed, for instance 0.25")
     check_places(output, report, sources=[data])
     check_source(data)
 
@@ -73,7 +74,7 @@ def run(
     from hornbeam.table import read_path
 
     from .learn import Plan, learn
-    from .results import learned_object, page_of, print_learned
+    from .results import page_of
 
     plan = Plan(
         targets,
@@ -94,6 +95,14 @@ def run(
             facts = {"command": line, "data_name": data_name(data), "data_hash": data_hash(data)}
             results[report] = page_of(learned, **facts)
     replace_files(results)
+    tell(learned, output, report, as_json)
+
+
+def tell(learned: Learned, output: str | None, report: str | None, as_json: bool) -> None:
+    """The result on stdout, and where the rest of it is."""
+    from .output import print_json
+    from .results import learned_object, print_learned
+
     if as_json:
         print_json(learned_object(learned) | {"model": output, "report": report})
         return
@@ -102,5 +111,9 @@ def run(
         click.echo(f"model saved to {output}; see it with: hornbeam show {output}")
     if report:
         click.echo(f"report written to {report}")
-    if not output and not report and learned.tree.n_nodes <= _MOST_LINES:
+    if output or report:
+        return
+    if learned.tree.n_nodes <= _MOST_LINES:
         click.echo("\n" + learned.tree.to_text().rstrip("\n"))
+    else:
+        click.echo("the tree is too large for the screen: keep it with -o, or see it with --report")

@@ -1,4 +1,4 @@
-"""Growth: from a table, a target and parameters to a tree, by the native grower (papers 000 and 003)."""
+"""Growth: from a table, a target and parameters to a tree, by the native grower."""
 
 from hornbeam.growth.grow import ClassTarget, NumericTarget, grow_forest, grow_tree
 from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters

@@ -127,8 +127,7 @@ def _floats(cells: list[Any], name: str) -> Cells:
 def _refuse_inexact(cells: list[Any], row: int, name: str) -> DataError:
     return DataError(
         f"{show_name(name)}: integer {str(cells[row])[:40]} in row {row} stands among floats and has no "
-        "exact "
-        "float64; give the column one type"
+        "exact float64; give the column one type"
     )
 
 
