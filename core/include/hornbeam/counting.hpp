@@ -10,21 +10,21 @@ template <class E, class Target> class Counting {
   public:
     using Node = Pending<E, typename Target::Stats>;
 
-    Counting(Frame<E> &frame, const Target &target, NodePool<E, Target> &pool, Cancel &cancel)
-        : frame_(frame), target_(target), pool_(pool), cancel_(cancel) {}
+    Counting(Frame<E> &frame, const Target &target, NodePool<E, Target> &pool)
+        : frame_(frame), target_(target), pool_(pool) {}
 
     /// Completes a root that comes without a group, though its frame has attributes that may be counted.
-    void begin(Node &root, int threads) {
+    void begin(Node &root, Workers *workers) {
         if (frame_.avc == nullptr || !root.avc.empty()) return;
         if (pays(root))
-            root.avc = count(root.rows, threads);
+            root.avc = count(root.rows, workers);
         else
             write_lists(root);
     }
 
     /// Gives each growing child its group or its lists. All but the largest child are counted; the largest
     /// has what they leave.
-    void hand_down(Node &node, std::span<Node> child, int threads) {
+    void hand_down(Node &node, std::span<Node> child, Workers *workers) {
         if (node.avc.empty()) return;
         std::size_t largest = 0;
         for (std::size_t c = 1; c < child.size(); ++c)
@@ -33,7 +33,7 @@ template <class E, class Target> class Counting {
         for (std::size_t c = 0; c < child.size(); ++c) {
             const bool own = grows(child[c]) && pays(child[c]);
             if (c == largest || !(own || rest)) continue;
-            AvcGroup group = count(child[c].rows, threads);
+            AvcGroup group = count(child[c].rows, workers);
             if (rest) subtract(node.avc, group);
             own ? std::swap(child[c].avc, group) : pool_.recycle_group(std::move(group));
         }
@@ -60,23 +60,28 @@ template <class E, class Target> class Counting {
     Frame<E> &frame_;
     const Target &target_;
     NodePool<E, Target> &pool_;
-    Cancel &cancel_;
 
     static bool grows(const Node &node) { return !node.lanes.empty(); }
     /// Nodes of a wide frame have no room for lists of counted attributes, and are large.
     bool pays(const Node &node) const { return frame_.room.empty() || frame_.avc->pays(node.rows.size()); }
 
-    AvcGroup count(std::span<const E> rows, int threads) {
+    AvcGroup count(std::span<const E> rows, Workers *workers) {
         AvcGroup group = pool_.fresh_group(frame_.avc->n_cells);
         if constexpr (requires { target_.code; }) {
             constexpr std::size_t chunk = 32768; // rows between two looks for a stop
             const std::size_t chunks = (rows.size() + chunk - 1) / chunk;
-            std::vector<AvcGroup> others; // of the workers but the first
-            for (int t = 1; t < threads && chunks > 1; ++t) others.push_back(pool_.fresh_group(group.size()));
-            parallel_for(chunks, threads, cancel_, [&](std::size_t c, unsigned worker) {
-                add_rows(worker == 0 ? group : others[worker - 1], *frame_.avc, frame_.cells,
+            auto add = [&](std::size_t c, AvcGroup &to) {
+                add_rows(to, *frame_.avc, frame_.cells,
                          rows.subspan(c * chunk, std::min(chunk, rows.size() - c * chunk)), target_.code);
-            });
+            };
+            if (workers == nullptr) {
+                for (std::size_t c = 0; c < chunks; ++c) add(c, group);
+                return group;
+            }
+            std::vector<AvcGroup> others; // of the workers but the first
+            while (others.size() + 1 < workers->places()) others.push_back(pool_.fresh_group(group.size()));
+            workers->share(chunks,
+                           [&](std::size_t c, unsigned w) { add(c, w == 0 ? group : others[w - 1]); });
             for (AvcGroup &other : others) {
                 for (std::size_t i = 0; i < group.size(); ++i) group[i] += other[i];
                 pool_.recycle_group(std::move(other));

@@ -29,7 +29,7 @@ template <class E, Criterion C> class Grower {
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
           chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target),
-          counting_(frame, target, pool_, task.cancel) {}
+          counting_(frame, target, pool_) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
@@ -39,7 +39,7 @@ template <class E, Criterion C> class Grower {
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
-        counting_.begin(root, attribute_threads());
+        counting_.begin(root, workers);
         stack_.push_back(std::move(root));
         while (!stack_.empty()) {
             task_.cancel.poll();
@@ -382,7 +382,7 @@ template <class E, Criterion C> class Grower {
                 child[1].active[a] = {s.attribute, s.size - n_left, s.listed() ? s.begin + n_left : nullptr};
             };
             part_lists(node, part_list);
-            counting_.hand_down(node, child, attribute_threads());
+            counting_.hand_down(node, child, workers);
         }
         for (int c = 1; c >= 0; --c) // the left child is visited first
             grows[c] ? stack_.push_back(std::move(child[c])) : pool_.recycle(std::move(child[c]));
@@ -488,7 +488,7 @@ template <class E, Criterion C> class Grower {
                 child[c].active.push_back(
                     s.listed() ? Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]} : s);
         }
-        counting_.hand_down(node, child, attribute_threads());
+        counting_.hand_down(node, child, workers);
         for (std::size_t c = n_children; c-- > 0;)
             child[c].lanes.empty() ? pool_.recycle(std::move(child[c]))
                                    : stack_.push_back(std::move(child[c]));

@@ -9,9 +9,9 @@ import numpy as np
 from hornbeam.drawing import Picture, PictureNode
 from hornbeam.drawing.text import count_text, number_text, percent_text
 from hornbeam.model import Tree
+from hornbeam.model.arrays import MULTIWAY, NUMERIC, SUBSET
 from hornbeam.table import Attribute, Table
 
-_NUMERIC, _SUBSET, _MULTIWAY = 1, 2, 4
 _MOST_QUESTIONS = 24
 _MOST_LABELS = 400
 _MOST_NODES = 4000
@@ -54,9 +54,9 @@ def question(tree: Tree, arrays: dict[str, list[Any]], node: int) -> str:
     if not kind:
         return ""
     attribute: Attribute = tree.schema.attributes[arrays["attribute"][node]]
-    if kind == _NUMERIC and attribute.is_integer:
+    if kind == NUMERIC and attribute.is_integer:
         return f"{attribute.name} ≤ {attribute.format(arrays['threshold_integer'][node])}"
-    if kind == _NUMERIC:
+    if kind == NUMERIC:
         threshold = arrays["threshold"][node]
         return f"{attribute.name} ≤ {number_text(threshold, 5 if abs(threshold) >= 1 else 4)}"
     if _names_labels(arrays, node):
@@ -74,10 +74,10 @@ def _name_length(tree: Tree, arrays: dict[str, list[Any]], node: int, test: str)
 
 def _names_labels(arrays: dict[str, list[Any]], node: int) -> bool:
     """Whether the branches carry labels: several go along one branch, or every label has its own."""
-    if arrays["kind"][node] == _MULTIWAY:
+    if arrays["kind"][node] == MULTIWAY:
         return True
     begin, end = arrays["branch_start"][node], arrays["branch_start"][node + 1]
-    return arrays["kind"][node] == _SUBSET and arrays["branch_child"][begin:end].count(0) > 1
+    return arrays["kind"][node] == SUBSET and arrays["branch_child"][begin:end].count(0) > 1
 
 
 def _branch_labels(tree: Tree, arrays: dict[str, list[Any]], node: int, child: int) -> str:
@@ -166,7 +166,7 @@ def _asked(
         return entry | {"p": shown.prediction, "w": f"{count_text(shown.rows)} training rows{agree}"}
     entry |= {"q": shown.test, "a": place[arrays["attribute"][node]]}
     entry |= {"c": shown.children[0], "d": arrays["default_child"][node]}
-    if arrays["kind"][node] != _NUMERIC:
+    if arrays["kind"][node] != NUMERIC:
         begin, end = arrays["branch_start"][node], arrays["branch_start"][node + 1]
         return entry | {
             "m": dict(zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True))
