@@ -16,7 +16,7 @@ _DEPTH_ON_SCREEN = 4
     default="breast_cancer",
     show_default=True,
     metavar="NAME",
-    help="breast_cancer, wine, iris, digits, diabetes, linnerud, or a set of HORNBEAM_DATA.",
+    help="breast_cancer, wine, iris, digits, diabetes, linnerud, a set of HORNBEAM_DATA, or openml:NAME.",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Seed of the hold-out draw."

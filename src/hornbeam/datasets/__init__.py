@@ -1,5 +1,7 @@
-"""Data sets by name: one of our own, those that scikit-learn bundles, a directory of the user's."""
+"""Data sets by name: every one as a `Dataset`."""
 
-from .loading import Dataset, load, names
+from .dataset import Dataset
+from .loading import load, names
+from .openml import load_openml
 
-__all__ = ["Dataset", "load", "names"]
+__all__ = ["Dataset", "load", "load_openml", "names"]
