@@ -13,8 +13,11 @@ import pandas as pd
 import pytest
 
 import hornbeam
-from hornbeam.datasets import load, load_openml, names
+from hornbeam.datasets import load, load_openml, make_led, make_monks, make_tictactoe, names
 from hornbeam.errors import DataError, HornbeamError, StorageError, UsageError
+from tests import real_data
+
+from .plain import SEGMENTS, monks_class
 
 FRAME = pd.DataFrame(
     {
@@ -127,3 +130,47 @@ def test_several_targets_are_a_table() -> None:
     linnerud = load("linnerud")
     assert linnerud.y.column_names == list(linnerud.targets)
     assert linnerud.X.num_columns == 3
+
+
+# The published sets, where this machine has them.
+
+RealSets = Callable[[str], real_data.RealSet]
+
+
+def test_tictactoe_is_the_published_set(real_set: RealSets) -> None:
+    published = real_set("tictactoe")
+    rows = published.table.assign(**{"class": published.target}).itertuples(index=False, name=None)
+    assert sorted(rows) == sorted(tuple(row.values()) for row in make_tictactoe().rows.to_pylist())
+
+
+@pytest.mark.parametrize("problem", [1, 2, 3])
+def test_monks_are_the_published_sets(problem: int, real_set: RealSets) -> None:
+    published = real_set(f"monks{problem}_test")
+    labels = [
+        plan for plan in ("round square octagon", "round square octagon", "yes no", "sword balloon flag")
+    ]
+    labels += ["red yellow green blue", "yes no"]
+
+    def robots(real: real_data.RealSet) -> list[tuple[str, ...]]:
+        return [
+            (*(kinds.split()[int(value) - 1] for kinds, value in zip(labels, row, strict=True)), label)
+            for row, label in zip(real.table.itertuples(index=False, name=None), real.target, strict=True)
+        ]
+
+    ours = [(*row.values(),) for row in make_monks(problem=problem).rows.to_pylist()]
+    assert sorted(robots(published)) == sorted((*row[:-1], str(row[-1])) for row in ours)
+    attributes = list(make_monks(problem=problem).X.column_names)
+    training = [
+        dict(zip([*attributes, "class"], row, strict=True))
+        for row in robots(real_set(f"monks{problem}_train"))
+    ]
+    wrong = sum(int(row["class"]) != monks_class(problem, row) for row in training)
+    assert (len(training), wrong) == {1: (124, 0), 2: (169, 0), 3: (122, 6)}[problem]
+
+
+def test_led_segments_are_those_of_the_published_display(real_set: RealSets) -> None:
+    published = real_set("led7")
+    lit = published.table.astype(int).groupby(published.target).mean() > 0.5
+    for digit, segments in SEGMENTS.items():
+        assert {place + 1 for place, on in enumerate(lit.loc[str(digit)]) if on} == segments
+    assert len(make_led(1).X.column_names) == published.table.shape[1]
