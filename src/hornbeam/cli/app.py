@@ -18,7 +18,7 @@ from hornbeam.errors import HornbeamError
 
 INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_COMMANDS = ("demo", "fit", "predict", "show")
+_COMMANDS = ("demo", "fit", "predict", "show", "generate")
 
 
 class LazyGroup(click.Group):
