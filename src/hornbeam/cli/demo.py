@@ -21,7 +21,7 @@ def _least_leaf(task: str, rows: int) -> int:
     default="breast_cancer",
     show_default=True,
     metavar="NAME",
-    help="breast_cancer, wine, iris, digits, diabetes, linnerud, or a set of HORNBEAM_DATA.",
+    help="breast_cancer, wine, iris, digits, diabetes, linnerud, a set of HORNBEAM_DATA, or openml:NAME.",
 )
 @click.option("--seed", type=Whole(0), default=7, show_default=True, help="Seed of the hold-out draw.")
 @click.option(
