@@ -18,7 +18,7 @@ pytestmark = pytest.mark.house
 
 ROOT = Path(__file__).resolve().parents[3]
 GUIDE = sorted((ROOT / "docs").rglob("*.md"))
-COMMANDS = ("demo", "fit", "predict", "show")
+COMMANDS = ("demo", "fit", "generate", "predict", "show")
 
 
 def blocks(page: Path, language: str = "") -> list[str]:
@@ -54,7 +54,7 @@ def test_the_examples_of_the_guide_run(page: Path, tmp_path: Path, monkeypatch: 
     names: dict[str, Any] = {"frame": people[["age", "job"]], "labels": people["y"]}
     for block in blocks(page, "python"):
         exec(block, names)
-    assert names["model"].predict(names["frame"]).shape == (60,)
+    assert names["model"].tree_.depth >= 1
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/command.md"])
