@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import DataError
-from hornbeam.model import canonical, json_form, routing, text
+from hornbeam.model import canonical, json_form, routing, rules, sql, text
 from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
+from hornbeam.model.walk import Tests
 from hornbeam.table import Schema, Table
 
 if TYPE_CHECKING:
@@ -145,6 +146,11 @@ class Tree:
 
     # what the nodes say
 
+    @cached_property
+    def tests(self) -> Tests:
+        """`tests[node]`: what an inner node asks, in codes."""
+        return Tests(self)
+
     def counts(self, node: int) -> npt.NDArray[np.float64]:
         """The weight of each class at a node, in class order."""
         begin, end = self.arrays["count_start"][node : node + 2]
@@ -260,6 +266,28 @@ class Tree:
     @classmethod
     def from_record(cls, record: object) -> Tree:
         return json_form.from_record(record)
+
+    def rules(self) -> rules.Rules:
+        """A rule for each leaf, its conditions merged by attribute; print it, or see hornbeam.model.rules."""
+        return rules.rules_of(self)
+
+    def to_sql(
+        self,
+        dialect: str = "duckdb",
+        output: str = "prediction",
+        *,
+        of: Label | None = None,
+        table: str | Sequence[str] | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> str:
+        """The tree as an SQL expression that gives what predict gives (docs/exports.md).
+
+        `dialect` is "duckdb", "postgresql" or "sqlite"; `output` is "prediction", "probability" (of the class
+        `of`), "leaf" or "all". With `table`, a name or the parts of a qualified one, the result is a whole
+        query, as it always is for "all". `columns` names the table's columns where they are not called like
+        the attributes. Several targets: `of` names one.
+        """
+        return sql.to_sql(self, dialect, output, of, table, columns)
 
 
 def _restore(
