@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from hornbeam.model.regions import leaf_regions
 from hornbeam.table import Table, conform
 from tests import strategies
 from tests.databases import DuckDB, PostgreSQL, SQLite
+from tests.dot_grammar import read_dot
 from tests.laws.random_cases import random_cases
 from tests.laws.reading import fit, frame, needs_package
 from tests.oracle.table import Column
@@ -142,3 +144,17 @@ def test_every_row_meets_the_rule_of_its_leaf_and_no_other(seed: int) -> None:
         ]
         assert met == [leaves[row]]
     assert [rule.leaf for rule in tree.rules()] == list(regions)
+
+
+@FEW
+@given(seed=SEEDS)
+def test_every_tree_is_drawn_as_well_formed_svg_and_dot(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape: dict[str, Any] = {"n_targets": seed % 3, "n_classes": 2 + seed % 30}
+    tree, _ = tree_over(rng, typed_rows(rng, 30), int(rng.integers(0, 40)), **shape)
+    for depth in (0, 2, None):
+        root = ElementTree.fromstring(tree.to_svg(depth, missing=bool(seed % 2)))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        graph = read_dot(tree.to_dot(depth))
+        drawn = tree.node_depths <= (tree.depth if depth is None else depth)
+        assert sum(name.startswith("n") for name in graph.nodes) == int(drawn.sum())

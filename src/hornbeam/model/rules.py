@@ -178,9 +178,9 @@ def each_rule(tree: Tree) -> Iterator[Rule]:
         prediction: Label | tuple[float, ...]
         if tree.classes is not None:
             code = int(tree.leaf_class[leaf])
-            found = tree.counts(leaf)
-            prediction, share = tree.classes[code], float(found[code] / found.sum())
-            counts = tuple((tree.classes[k], float(found[k])) for k in found.nonzero()[0].tolist())
+            present = dict(tree.present(leaf))
+            prediction, share = tree.classes[code], present[code] / sum(present.values())
+            counts = tuple((tree.classes[k], count) for k, count in present.items())
         else:
             prediction = tuple(tree.means[leaf].tolist())
             if tree.n_targets == 1:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.drawing import draw_tree, write_dot
 from hornbeam.errors import DataError
 from hornbeam.model import canonical, json_form, routing, rules, sql, text
 from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
+from hornbeam.model.picture import depth_to_draw, picture_of
 from hornbeam.model.walk import Tests
 from hornbeam.table import Schema, Table
 
@@ -158,6 +160,12 @@ class Tree:
         dense[self.arrays["count_class"][begin:end]] = self.arrays["count"][begin:end]
         return dense
 
+    def present(self, node: int) -> list[tuple[int, float]]:
+        """(class code, weight) of each class that the node has, in class order."""
+        begin, end = self.arrays["count_start"][node : node + 2]
+        codes, counts = self.arrays["count_class"][begin:end], self.arrays["count"][begin:end]
+        return [pair for pair in zip(codes.tolist(), counts.tolist(), strict=True) if pair[1]]
+
     @cached_property
     def leaf_class(self) -> npt.NDArray[np.int32]:
         """The class code each node predicts: the largest count, among equals the first class."""
@@ -266,6 +274,25 @@ class Tree:
     @classmethod
     def from_record(cls, record: object) -> Tree:
         return json_form.from_record(record)
+
+    def to_svg(
+        self,
+        max_depth: int | Literal["auto"] | None = "auto",
+        *,
+        title: str = "Decision tree",
+        missing: bool = False,
+    ) -> str:
+        """The tree as a picture: each box asks or answers, its bar shows how the rows divide or spread.
+
+        Below `max_depth` subtrees are counted instead of drawn; "auto" draws small trees whole and others
+        down to depth 4, None draws everything. With `missing` branches say where missing values go.
+        """
+        depth = depth_to_draw(self) if max_depth == "auto" else max_depth
+        return draw_tree(picture_of(self, missing=missing), depth, title=title) + "\n"
+
+    def to_dot(self, max_depth: int | None = None, *, missing: bool = False) -> str:
+        """The tree in Graphviz's language; options as of `to_svg`, but everything is drawn by itself."""
+        return write_dot(picture_of(self, missing=missing), max_depth)
 
     def rules(self) -> rules.Rules:
         """A rule for each leaf, its conditions merged by attribute; print it, or see hornbeam.model.rules."""
