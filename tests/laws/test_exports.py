@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from hornbeam.model import Tree
 from hornbeam.model.regions import leaf_regions
@@ -28,6 +30,7 @@ pytestmark = needs_package
 ANY = st.one_of(strategies.cases(), random_cases)
 SEEDS = st.integers(0, 2**32 - 1)
 FEW = settings(max_examples=max(20, settings.default.max_examples // 4))  # type: ignore[union-attr]
+HALF = settings(max_examples=max(20, settings.default.max_examples // 2))  # type: ignore[union-attr]
 Engine = DuckDB | SQLite | PostgreSQL
 ENGINES: list[Engine] = [DuckDB(), SQLite()]
 by_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
@@ -89,6 +92,7 @@ def assert_same_answers(engine: Engine, tree: Tree, rows: pa.Table, table: Table
 
 
 @by_engine
+@HALF
 @given(case=ANY)
 def test_the_sql_of_a_fitted_tree_predicts_alike(engine: Engine, case: Case) -> None:
     rows = with_nan(hostile_rows(case))
@@ -158,3 +162,45 @@ def test_every_tree_is_drawn_as_well_formed_svg_and_dot(seed: int) -> None:
         graph = read_dot(tree.to_dot(depth))
         drawn = tree.node_depths <= (tree.depth if depth is None else depth)
         assert sum(name.startswith("n") for name in graph.nodes) == int(drawn.sum())
+
+
+def exported(tree: Tree, rows: Any = None) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tree.to_sklearn(rows)
+
+
+@FEW
+@given(seed=SEEDS)
+def test_the_pipeline_for_scikit_learn_counts_the_rows_that_change_leaf(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = typed_rows(rng, 60)
+    tree, table = tree_over(rng, rows, int(rng.integers(0, 40)), n_targets=seed % 3)
+    leaves = tree.binary.place[tree.apply(table)]
+    chosen = exported(tree, rows)
+    same = chosen[-1].apply(chosen[0].transform(rows)) == leaves
+    assert chosen[-1].changed_rows_ == np.count_nonzero(~same)
+    if tree.classes is not None:
+        assert np.array_equal(chosen.predict_proba(rows)[same], tree.predict_shares(table)[same])
+    else:
+        expected = tree.predict_means(table)[same]
+        assert np.array_equal(np.reshape(chosen.predict(rows)[same], expected.shape), expected)
+
+
+@FEW
+@given(case=strategies.classification(kinds=["float"]), data=st.data())
+def test_numbers_of_float32_never_change_leaf_in_scikit_learn(case: Case, data: st.DataObject) -> None:
+    """Training rows, and any others."""
+    with np.errstate(over="ignore"):
+        X = np.array(
+            [[np.nan if v is None else v for v in c.values] for c in case.columns], dtype=np.float32
+        ).T
+    X[np.isinf(X)] = 1.0
+    model = fit(case, X)
+    others = data.draw(
+        arrays(np.float32, (20, X.shape[1]), elements=st.floats(width=32, allow_infinity=False))
+    )
+    for tree in (exported(model.tree_), exported(model.tree_, X)):
+        for rows in (X, others):
+            assert np.array_equal(tree.predict_proba(rows), model.predict_proba(rows))
+    assert exported(model.tree_, X).changed_rows_ == 0

@@ -15,6 +15,7 @@ from hornbeam.drawing import draw_tree, write_dot
 from hornbeam.errors import DataError
 from hornbeam.model import canonical, json_form, routing, rules, sql, text
 from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
+from hornbeam.model.binary import BinaryTree
 from hornbeam.model.picture import depth_to_draw, picture_of
 from hornbeam.model.walk import Tests
 from hornbeam.table import Schema, Table
@@ -207,6 +208,11 @@ class Tree:
         ).astype(np.float64)
         return total / total.sum() if total.sum() > 0 else total
 
+    @cached_property
+    def binary(self) -> BinaryTree:
+        """The same tree over numbers alone, two branches a node."""
+        return BinaryTree(self)
+
     # routing
 
     def native(self) -> dict[str, Any]:
@@ -315,6 +321,18 @@ class Tree:
         the attributes. Several targets: `of` names one.
         """
         return sql.to_sql(self, dialect, output, of, table, columns)
+
+    def to_sklearn(self, X: Any = None) -> Any:
+        """A fitted scikit-learn estimator with the same tree, for plot_tree, shap, skl2onnx and their like.
+
+        A DecisionTreeClassifier or DecisionTreeRegressor where all attributes are floats or integers; else
+        a Pipeline whose first step turns the other tests into columns. scikit-learn rounds X to float32:
+        give the training rows, or others like those to come, and thresholds are chosen such that few of
+        them change leaf; those that do are counted (`changed_rows_` of the tree), with an ExportWarning.
+        """
+        from hornbeam.model.sklearn_form import to_sklearn  # scikit-learn takes its time to import
+
+        return to_sklearn(self, X)
 
 
 def _restore(
