@@ -1,7 +1,6 @@
 """Peak memory of one fit, in a process of its own: bytes above what the loaded table already took."""
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -10,21 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import peers
+from benchmarks.common import peak_bytes
 from benchmarks.tables import Case
 
 CONTESTANTS = {maker.name: maker for maker in (peers.Hornbeam, peers.ScikitLearn)}
-
-
-def peak_bytes() -> int:
-    """The most memory this process ever held.
-
-    Linux says it per address space; its ru_maxrss would begin with the size of the parent process.
-    """
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def fit_once(folder: Path, contestant: str, min_leaf: int) -> int:

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include "hornbeam/cancel.hpp"
+#include "hornbeam/throwing.hpp"
 
 namespace hornbeam {
 
@@ -18,6 +19,9 @@ void bind_tree(nb::module_ &m);
 /// Looks at pending signals at most every 10 ms, taking the GIL only then. A handler that raised (Ctrl-C)
 /// becomes nb::python_error, which carries the Python exception through the native frames.
 class SignalCancel : public Cancel {
+  public:
+    SignalCancel() { prepare_to_throw(); } // every call into the core makes one, before its work
+
   protected:
     void look() override {
         auto now = std::chrono::steady_clock::now();

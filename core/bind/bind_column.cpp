@@ -87,7 +87,9 @@ EncodedTable encode_columns(nb::list columns, std::int64_t n_rows, int threads) 
     return encode(sources, n, static_cast<unsigned>(threads), cancel);
 }
 
-nb::dict describe(const NumericColumn &column) {
+nb::dict describe(NumericColumn column) {
+    SignalCancel cancel;
+    column.list_rows(cancel);
     std::vector<std::uint32_t> ranks, rows;
     for (const Entry e : column.entries) {
         ranks.push_back(rank_of(e));

@@ -84,21 +84,31 @@ class ReportingCancel : public SignalCancel {
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+CountValues count_values(const std::string &name) {
+    if (name == "auto") return CountValues::where_it_pays;
+    if (name == "always") return CountValues::always;
+    if (name == "never") return CountValues::never;
+    throw std::invalid_argument("counting is '" + name + "'; allowed are auto, always, never");
+}
+
 Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes,
                   const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
                   const nb::object &min_samples_split, const nb::object &min_samples_leaf,
                   double min_impurity_decrease, const nb::object &multiplicity, int threads,
-                  const std::string &kernels, bool accelerate, bool consume, const nb::object &report) {
+                  const std::string &kernels, bool accelerate, const std::string &counting, bool consume,
+                  const nb::object &report) {
     GrowTarget t = target_of(target, n_classes, table.n_rows);
     TrainingSets sets = sets_of(multiplicity, table.n_rows);
-    GrowParameters p{nominal_mode(nominal),
-                     max_depth,
-                     size_rule(min_samples_split),
-                     size_rule(min_samples_leaf),
-                     min_impurity_decrease,
-                     accelerate,
-                     threads,
-                     kernels_named(kernels)};
+    GrowParameters p;
+    p.nominal = nominal_mode(nominal);
+    p.max_depth = max_depth;
+    p.min_samples_split = size_rule(min_samples_split);
+    p.min_samples_leaf = size_rule(min_samples_leaf);
+    p.min_impurity_decrease = min_impurity_decrease;
+    p.accelerate = accelerate;
+    p.counting = count_values(counting);
+    p.threads = std::max(threads, 1);
+    p.kernels = kernels_named(kernels);
     if (p.kernels == nullptr)
         throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
     GrowProgress progress;
@@ -127,7 +137,7 @@ void bind_grow(nb::module_ &m) {
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
           nb::arg("min_samples_leaf"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
-          nb::arg("consume") = false, nb::arg("report") = nb::none());
+          nb::arg("counting") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none());
 }
 
 } // namespace hornbeam

@@ -136,11 +136,12 @@ void encode_many(const Strided<T> &values, Known known, Scratch &scratch, std::v
     entries.resize(m);
 }
 
-/// The same where different values are few: rows get the number of their value, then their place by
-/// counting. Else returns false and changes nothing.
+/// The same where different values are few: rows get the number of their value, then its rank or, by
+/// counting, their place. Else returns false and changes nothing.
 template <class Kind, class T, class Known> bool encode_few(const Strided<T> &values, Known known,
-                                                            Scratch &scratch, std::vector<Entry> &entries,
+                                                            Scratch &scratch, NumericColumn &column,
                                                             std::vector<T> &distinct, Cancel &cancel) {
+    std::vector<Entry> &entries = column.entries;
     const std::size_t n = entries.size(), start = std::min<std::size_t>(1024, 32 + n / 16);
     const std::size_t sample = n < few_rows ? 64 : 256;
     Numbering &numbering = scratch.numbering;
@@ -165,6 +166,16 @@ template <class Kind, class T, class Known> bool encode_few(const Strided<T> &va
     }
     rank_rows<Kind>(scratch, rows, size, least, greatest, false, cancel);
     keep(scratch.spare.get(), size, distinct);
+    if (size <= most_ranked_values) {
+        std::uint16_t rank_of_number[most_ranked_values + 1];
+        rank_of_number[0] = static_cast<std::uint16_t>(size);
+        for (std::size_t i = 0; i < size; ++i)
+            rank_of_number[row_of(rows[i]) + 1] = static_cast<std::uint16_t>(rank_of(rows[i]));
+        column.ranks.resize(n);
+        for_range(0, n, cancel, [&](std::size_t row) { column.ranks[row] = rank_of_number[numbers[row]]; });
+        std::vector<Entry>().swap(entries);
+        return true;
+    }
     std::uint32_t place = 0;
     for (std::size_t i = 0; i < size; ++i) {
         Numbering::Value &value = numbering[row_of(rows[i]) + 1];
@@ -198,7 +209,7 @@ void encode_into(NumericColumn &column, const Strided<double> &values, std::size
                  Cancel &cancel) {
     make_room(column.entries, n);
     const auto known = [](std::size_t, Key k) { return k != missing_key; };
-    if (encode_few<Floats>(values, known, scratch, column.entries, column.floats, cancel)) return;
+    if (encode_few<Floats>(values, known, scratch, column, column.floats, cancel)) return;
     if (are_integers(values, n, cancel)) {
         encode_many<IntegersAsFloats>(values, known, scratch, column.entries, column.floats, cancel);
     } else {
@@ -212,7 +223,7 @@ void encode_into(NumericColumn &column, const IntegerSource &source, std::size_t
     make_room(column.entries, n);
     const auto encode = [&](auto known) {
         const auto &values = source.values;
-        if (encode_few<Integers>(values, known, scratch, column.entries, column.integers, cancel)) return;
+        if (encode_few<Integers>(values, known, scratch, column, column.integers, cancel)) return;
         encode_many<Integers>(values, known, scratch, column.entries, column.integers, cancel);
     };
     if (source.missing) {
@@ -272,6 +283,18 @@ void stage(std::span<Source> sources, std::span<Column> columns, std::size_t n, 
 
 } // namespace
 
+void NumericColumn::list_rows(Cancel &cancel) {
+    if (!entries.empty() || ranks.empty()) return;
+    std::uint32_t place[most_ranked_values + 1] = {}, size = 0;
+    for_range(0, ranks.size(), cancel, [&](std::size_t row) { ++place[ranks[row]]; });
+    for (std::size_t r = 0; r < n_ranks(); ++r) size += std::exchange(place[r], size);
+    entries.resize(size);
+    for_range(0, ranks.size(), cancel, [&](std::size_t row) {
+        const std::uint16_t rank = ranks[row];
+        if (rank < n_ranks()) entries[place[rank]++] = make_entry(rank, static_cast<std::uint32_t>(row));
+    });
+}
+
 NumericColumn encode_floats(Strided<double> values, std::size_t n, Cancel &cancel) {
     NumericColumn column;
     const auto scratch = std::make_unique<Scratch>(n); // too large for the stack of some threads
@@ -290,9 +313,10 @@ NumericColumn encode_integers(Strided<std::int64_t> values, const std::uint8_t *
 EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigned threads, Cancel &cancel) {
     EncodedTable table{n_rows, std::vector<Column>(sources.size())};
     const bool small = n_rows * sources.size() < 200'000; // a millisecond: not worth a thread
-    if (small || threads == 0) threads = 1;
+    if (small || sources.size() < 2 || threads == 0) threads = 1;
+    Workers workers(threads, cancel);
     std::vector<Source> from(sources.begin(), sources.end());
-    std::vector<std::unique_ptr<Scratch>> scratch(threads);
+    std::vector<std::unique_ptr<Scratch>> scratch(workers.places());
     const auto encode_column = [&](std::size_t j, Scratch &own) {
         if (const auto *nominal = std::get_if<NominalSource>(&from[j])) {
             table.columns[j] = copy_codes(*nominal, n_rows, j, cancel);
@@ -304,7 +328,7 @@ EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigne
         } else {
             encode_into(column, std::get<IntegerSource>(from[j]), n_rows, own, cancel);
         }
-        if (column.entries.size() < n_rows / 2) column.entries.shrink_to_fit();
+        if (column.entries.size() < n_rows / 2) column.entries.shrink_to_fit(); // many rows are missing
     };
     // Columns go in groups, whose members share cache lines; several threads get as many small groups each.
     const std::size_t most = threads > 1 ? std::size_t{8} * threads : 32;
@@ -316,11 +340,7 @@ EncodedTable encode(std::span<const Source> sources, std::size_t n_rows, unsigne
         if (!small) stage({&from[lo], hi - lo}, {&table.columns[lo], hi - lo}, n_rows, cancel);
         for (std::size_t j = lo; j < hi; ++j) encode_column(j, *scratch[worker]);
     };
-    if (threads > 1) {
-        share(groups, threads, cancel, encode_group);
-    } else {
-        for (std::size_t g = 0; g < groups; ++g) encode_group(g, 0);
-    }
+    workers.share(groups, encode_group);
     return table;
 }
 

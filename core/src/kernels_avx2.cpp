@@ -99,7 +99,7 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
 
 extern const Kernels avx2_kernels;
 const Kernels avx2_kernels{"avx2",           avx2::part_narrow, avx2::part_wide, avx2::peaks_narrow,
-                           avx2::peaks_wide, avx2::class_hits};
+                           avx2::peaks_wide, avx2::class_hits,  avx2::value_sums};
 
 } // namespace hornbeam
 #endif

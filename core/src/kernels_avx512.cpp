@@ -132,7 +132,7 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
 
 extern const Kernels avx512_kernels;
 const Kernels avx512_kernels{"avx512",           avx512::part_narrow, avx512::part_wide, avx512::peaks_narrow,
-                             avx512::peaks_wide, avx512::class_hits};
+                             avx512::peaks_wide, avx512::class_hits,  avx512::value_sums};
 
 } // namespace hornbeam
 #endif

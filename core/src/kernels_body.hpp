@@ -80,3 +80,29 @@ bool class_hits(const std::uint32_t *__restrict list, const std::uint64_t *__res
     }
     return any != 0;
 }
+
+template <class Sum>
+inline void sums_after_values(const std::uint32_t *__restrict counts, std::uint32_t n_values,
+                              std::uint32_t width, const std::uint32_t *__restrict node,
+                              std::uint32_t *__restrict left, ValueSums *__restrict sums) {
+    for (std::uint32_t v = 0; v < n_values; ++v, counts += width) {
+        Sum squares = 0, products = 0;
+        std::uint32_t rows = 0;
+        for (std::uint32_t k = 0; k < width; ++k) {
+            const std::uint32_t l = left[k] + counts[k];
+            left[k] = l;
+            rows += counts[k];
+            squares += static_cast<Sum>(l) * l;
+            products += static_cast<Sum>(l) * node[k];
+        }
+        sums[v] = {static_cast<std::int64_t>(squares), static_cast<std::int64_t>(products), rows};
+    }
+}
+
+void value_sums(const std::uint32_t *counts, std::uint32_t n_values, std::uint32_t width,
+                const std::uint32_t *node, std::uint32_t *left, bool small, ValueSums *sums) {
+    if (small)
+        sums_after_values<std::uint32_t>(counts, n_values, width, node, left, sums);
+    else
+        sums_after_values<std::uint64_t>(counts, n_values, width, node, left, sums);
+}

@@ -126,6 +126,7 @@ EncodedIntegers encode_integer_labels(Strided<std::int64_t> values, std::size_t 
     const std::uint64_t range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
     if (range >= std::max<std::uint64_t>(n, 1 << 12)) {
         NumericColumn column = encode_integers(values, nullptr, n, cancel);
+        column.list_rows(cancel);
         for (const Entry e : column.entries) out.codes[row_of(e)] = static_cast<std::int32_t>(rank_of(e));
         out.distinct = std::move(column.integers);
         return out;

@@ -7,7 +7,9 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <string>
+#include <system_error>
 #include <thread>
 
 namespace hornbeam {
@@ -32,7 +34,17 @@ constexpr std::uint8_t present = 0;
 /// Joins what it started, also when the calling thread leaves by an exception.
 class Team {
   public:
-    template <class F> void start(F work) { threads_.emplace_back(work); }
+    /// False where the system gives no further thread: those that are there do the work.
+    template <class F> bool start(F work) {
+        try {
+            threads_.emplace_back(work);
+        } catch (const std::system_error &) {
+            return false;
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
+        return true;
+    }
     ~Team() {
         for (auto &thread : threads_) thread.join();
     }
@@ -282,13 +294,13 @@ void Router::apply(std::span<const RouteColumn> columns, std::size_t n_rows, int
         walk_rows(walk, chunk * size, std::min(n_rows, (chunk + 1) * size), leaves);
         return true;
     };
+    auto help = [&] {
+        while (!cancel.requested() && take()) {
+        }
+    };
     Team team;
-    for (std::size_t t = 1;
-         t < std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), n_chunks); ++t)
-        team.start([&] {
-            while (!cancel.requested() && take()) {
-            }
-        });
+    const auto size_of_team = std::min(static_cast<std::size_t>(std::max(threads, 1)), n_chunks);
+    for (std::size_t t = 1; t < size_of_team && team.start(help);) ++t;
     while (take()) cancel.poll();
 }
 

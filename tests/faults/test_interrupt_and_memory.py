@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
@@ -100,42 +101,66 @@ def test_ctrl_c_leaves_native_work_soon(kind: str, threads: int) -> None:
 LIMITED = (
     PREPARE
     + """
+import contextlib
+
 def size():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmSize"))
 
-grown = refused = 0
-# In steps from nothing to more than a growth takes; a thread alone asks for 8 MB of address space.
-for extra in range(0, 50_000_000, 2_000_000):
+# Shallow: the memory is taken at the top, and where the C library cannot keep a heap for a worker each small
+# block costs a system call.
+parameters = Parameters(criterion, nominal, max_depth=4)
+reading, writing = os.pipe()
+if os.fork() == 0:
+    os.write(writing, grow_tree(table, target, parameters).digest.encode())
+    os._exit(0)
+os.wait()
+whole = os.read(reading, 1000).decode()
+
+def limit(extra):
     resource.setrlimit(resource.RLIMIT_AS, (size() + extra, resource.RLIM_INFINITY))
+
+def attempt(extra):
+    # Memory that was freed before is had again under any limit: it is used up first.
+    limit(0)
+    taken = []
+    for block in (1 << 20, 1 << 17):
+        with contextlib.suppress(MemoryError):
+            while True:
+                taken.append(bytearray(block))
+    limit(extra)
     try:
-        grow_tree(table, target, parameters, threads=threads)
-        grown += 1
+        return 0 if grow_tree(table, target, parameters, threads=threads).digest == whole else 2
     except MemoryError:
-        refused += 1
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-print(grown, refused)
+        return 1
+
+ends = {}
+for extra in LIMITS:
+    child = os.fork()
+    if child == 0:
+        code = 3
+        try:
+            code = attempt(extra)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    ends.setdefault(code, []).append(extra)
+print(ends)
 """
 )
 
+# From nothing to more than a growth takes: closely where the table's memory and the stacks of two threads
+# (8 MB each) come up against the limit, then up to where each worker gets a heap (64 or 128 MB) of its own.
+LIMITS = {
+    1: [*range(0, 12_000_000, 500_000), 50_000_000],
+    2: [*range(0, 32_000_000, 500_000), *range(32_000_000, 320_000_000, 32_000_000)],
+}
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is Linux's")
-@pytest.mark.parametrize(
-    "threads",
-    [
-        1,
-        pytest.param(
-            2,
-            marks=pytest.mark.xfail(
-                reason="the C library ends the process where a new thread's own storage cannot be had",
-                strict=False,
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("kind", ["gini", "26 classes", "regression", "nominal"])
 def test_a_memory_limit_is_a_MemoryError(kind: str, threads: int) -> None:
-    grown, refused = map(int, run(LIMITED, kind, threads, 40_000)[0].split())
-    assert refused > 0
-    assert grown > 0
+    """Every limit ends in a MemoryError or in the same tree, never in an abort (another exit code)."""
+    ends = ast.literal_eval(run(LIMITED.replace("LIMITS", str(LIMITS[threads])), kind, threads, 33_000)[0])
+    assert set(ends) == {0, 1}, {code: limits for code, limits in ends.items() if code not in (0, 1)}

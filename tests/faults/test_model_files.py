@@ -282,5 +282,5 @@ def test_a_full_disk_leaves_the_old_model_and_no_temporary_file(tmp_path: Path) 
     path = str(tmp_path / "m")
     run = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(f"4 '{path}': cannot write: the file would be larger")
+    assert run.stdout.startswith(f"4 cannot write '{path}': the file would be larger")
     assert os.listdir(tmp_path) == ["m"]

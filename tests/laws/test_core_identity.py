@@ -20,6 +20,7 @@ from tests.oracle.grow import grow
 from tests.oracle.table import Classes, Column, Parameters
 from tests.strategies import Case
 
+COUNTING = ["auto", "always", "never"]
 ANY = st.one_of(strategies.cases(), random_cases, random_cases)
 
 
@@ -92,13 +93,19 @@ def test_a_lone_tree_is_the_oracles(case: Case) -> None:
     assert_identical(case, grow_forest(case, None)[0], None)
 
 
+@given(ANY)
+def test_counting_every_value_gives_the_oracles_tree(case: Case) -> None:
+    assert_identical(case, grow_forest(case, None, counting="always")[0], None)
+
+
 def test_every_kernel_and_shortcut_gives_the_oracles_tree() -> None:
     names = [*core().kernels(), "auto"]
 
     @settings(max_examples=max(60, settings.default.max_examples // 2))  # type: ignore[union-attr]
-    @given(ANY, st.sampled_from(names), st.booleans(), st.sampled_from([1, 2]))
-    def check(case: Case, kernels: str, accelerate: bool, threads: int) -> None:
-        tree = grow_forest(case, None, kernels=kernels, accelerate=accelerate, threads=threads)[0]
+    @given(ANY, st.sampled_from(names), st.booleans(), st.sampled_from([1, 2]), st.sampled_from(COUNTING))
+    def check(case: Case, kernels: str, accelerate: bool, threads: int, counting: str) -> None:
+        engine = {"kernels": kernels, "accelerate": accelerate, "counting": counting}
+        tree = grow_forest(case, None, threads=threads, **engine)[0]
         assert_identical(case, tree, None)
 
     check()

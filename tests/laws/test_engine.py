@@ -49,6 +49,9 @@ def assert_every_path_agrees(
     for count in threads:
         tree = grow_tree(table, target, parameters, threads=count, engine=Engine("auto"))
         assert_same(tree, expected, (parameters, f"{count} threads"))
+    for counting in ("always", "never"):
+        tree = grow_tree(table, target, parameters, threads=2, engine=Engine("auto", counting=counting))
+        assert_same(tree, expected, (parameters, f"values counted: {counting}"))
     if plain:
         tree = grow_tree(table, target, parameters, engine=Engine("auto", accelerate=False))
         assert_same(tree, expected, (parameters, "no shortcuts"))

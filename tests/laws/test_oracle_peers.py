@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.oracle.candidates import at_node, best_subset, every_subset, numeric
 from tests.oracle.grow import TreeNode, grow
+from tests.oracle.growth import Growth
 from tests.oracle.ordering import principal_scores
 from tests.oracle.quality import entropy_gain, gini_gain, variance_gain_binary
-from tests.oracle.table import ClassCounts, Classes, Column, Parameters, Targets
+from tests.oracle.table import AllParameters, ClassCounts, Classes, Column, Parameters, Sample, Targets
 
 FEW = settings(max_examples=max(10, settings.default.max_examples // 20))  # type: ignore[union-attr]
 
@@ -32,8 +34,8 @@ def test_prefix_cuts_beyond_twelve_are_as_good_as_all_subsets(criterion: str, se
         target: Classes | Targets = Targets(tuple((float(y),) for y in source.integers(0, 50, 33)))
     else:
         target = Classes(tuple(int(y) for y in source.integers(0, 2, 33)))
-    assume(not target.statistics(range(33), [1] * 33).is_pure())
-    node = at_node(0, column, target, range(33), [1] * 33, Parameters(criterion), 1)
+    assume(not target.statistics(range(33), Sample.of(33)).is_pure())
+    node = at_node(0, column, target, range(33), Sample.of(33), AllParameters(criterion), 1)
     found = best_subset(node)
     assert found is not None
     every = node.best(every_subset(node))
@@ -63,20 +65,23 @@ def test_principal_scores_are_those_of_an_eigenvector(seed: int) -> None:
 
 
 def test_gains_agree_with_textbook_formulas() -> None:
-    left, right = ClassCounts(7, (4, 2, 1)), ClassCounts(5, (0, 1, 4))
+    left, right = ClassCounts(7, (4, 2, 1), 7), ClassCounts(5, (0, 1, 4), 5)
     node = left + right
 
     def gini(counts: ClassCounts) -> float:
-        return 1 - sum((c / counts.n) ** 2 for c in counts.counts)
+        return float(1 - sum((c / counts.n) ** 2 for c in counts.counts))
 
     def entropy(counts: ClassCounts) -> float:
-        return -sum(c / counts.n * math.log2(c / counts.n) for c in counts.counts if c)
+        return float(-sum(c / counts.n * math.log2(c / counts.n) for c in counts.counts if c))
 
-    for textbook, ours in ((gini, gini_gain), (entropy, entropy_gain)):
+    def information(whole: ClassCounts, parts: list[ClassCounts]) -> float:
+        return entropy_gain(whole.n, whole, parts)
+
+    for textbook, ours in ((gini, gini_gain), (entropy, information)):
         expected = textbook(node) - 7 / 12 * textbook(left) - 5 / 12 * textbook(right)
         assert ours(node, [left, right]) == pytest.approx(expected, rel=1e-12)
     y = Targets(((1.0,), (4.0,), (2.5,), (9.0,)))
-    a, b = y.statistics([0, 2], [1] * 4), y.statistics([1, 3], [1] * 4)
+    a, b = y.statistics([0, 2], Sample.of(4)), y.statistics([1, 3], Sample.of(4))
     between = np.var([1, 4, 2.5, 9]) - np.var([1, 2.5]) / 2 - np.var([4, 9]) / 2
     assert variance_gain_binary(a + b, a, b) == pytest.approx(float(between), rel=1e-12)
 
@@ -85,10 +90,10 @@ def is_clear(
     columns: Sequence[Column], target: Classes | Targets, node: TreeNode, parameters: Parameters
 ) -> bool:
     """Whether the best test of the node stands out from all others."""
-    times = [1] * len(columns[0].values)
+    sample, full = Sample.of(len(columns[0].values)), AllParameters.of(parameters)
     qualities = []
     for i, column in enumerate(columns):
-        here = at_node(i, column, target, node.rows, times, parameters, 1)
+        here = at_node(i, column, target, node.rows, sample, full, 1)
         qualities += [choice.quality for choice in map(here.choice, numeric(here)) if choice is not None]
     best = sorted(qualities)[-2:]
     return len(best) == 1 or best[1] - best[0] > 1e-9 * (1 + best[1])
@@ -137,3 +142,60 @@ def test_scikit_learn_splits_alike_where_one_test_is_best(criterion: str, seed: 
                 peer.threshold[j],
             )
             waiting += [(i + 1, peer.children_left[j]), (i + 1 + size[i + 1], peer.children_right[j])]
+
+
+def follow(nodes: list[TreeNode], peer: Any, growth: Growth) -> None:
+    """Where scikit-learn takes the same test, the children agree as well; its other tests are ties."""
+    size, waiting = subtree_sizes(nodes), [(0, 0)]
+    while waiting:
+        i, j = waiting.pop()
+        node = nodes[i]
+        assert node.stats.rows == peer.n_node_samples[j]
+        assert node.mass == pytest.approx(peer.weighted_n_node_samples[j], rel=1e-9)
+        assert node.impurity == pytest.approx(peer.impurity[j], rel=1e-6, abs=1e-9)
+        if growth.costs is not None:
+            assert isinstance(node.stats, ClassCounts)
+            assert growth.costs.shares(node.stats) == pytest.approx(list(peer.value[j][0]), abs=1e-9)
+        if node.choice is None or peer.children_left[j] < 0:
+            continue
+        same = (node.choice.candidate.attribute, node.choice.candidate.threshold)
+        if same == (peer.feature[j], peer.threshold[j]):
+            waiting += [(i + 1, peer.children_left[j]), (i + 1 + size[i + 1], peer.children_right[j])]
+        else:
+            left, right = peer.children_left[j], peer.children_right[j]
+            n = peer.weighted_n_node_samples
+            theirs = (
+                peer.impurity[j] - (n[left] * peer.impurity[left] + n[right] * peer.impurity[right]) / n[j]
+            )
+            assert node.gain == pytest.approx(theirs, rel=1e-6, abs=1e-9)
+
+
+UNEQUAL = {0: 1.0, 1: 2.5, 2: 0.3}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "class_weight"),
+    [*((c, v) for c in ("gini", "entropy") for v in (None, "balanced", UNEQUAL)), ("variance", None)],
+)
+@settings(max_examples=max(20, settings.default.max_examples // 10))  # type: ignore[union-attr]
+@given(st.integers(0, 2**32 - 1))
+def test_scikit_learn_agrees_about_weights(criterion: str, class_weight: Any, seed: int) -> None:
+    source = np.random.default_rng(seed)
+    n = int(source.integers(5, 40))
+    X = source.integers(-20, 20, (n, 3)).astype(float)
+    w = source.choice([0.5, 1.0, 1.7, 3.0], n) if class_weight != "balanced" else np.ones(n)
+    columns = [Column(f"x{i}", "float", tuple(map(float, X[:, i]))) for i in range(3)]
+    target: Classes | Targets
+    if criterion == "variance":
+        y = source.integers(0, 100, n).astype(float)
+        target = Targets(tuple((float(v),) for v in y))
+        peer: Any = DecisionTreeRegressor(random_state=0)
+    else:
+        y = source.integers(0, 3, n)
+        target = Classes(tuple(int(v) for v in y))
+        peer = DecisionTreeClassifier(criterion=criterion, random_state=0, class_weight=class_weight)
+    if isinstance(class_weight, dict):
+        class_weight = {k: v for k, v in class_weight.items() if k in set(y.tolist())}
+        peer.set_params(class_weight=class_weight)
+    growth = Growth.of(columns, target, AllParameters(criterion, class_weight=class_weight), weights=list(w))
+    follow(growth.grow(), peer.fit(X, y, sample_weight=w).tree_, growth)

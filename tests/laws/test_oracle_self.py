@@ -221,6 +221,14 @@ def test_the_smaller_mask_wins_and_the_first_label_is_left() -> None:
     )
 
 
+def test_beyond_twelve_categories_the_shorter_prefix_wins() -> None:
+    """The first has only x, the last only y, the others both: to split off either is as good."""
+    column = words("w", "a" + "bcdefghijkl" * 2 + "m")
+    target = letters("x" + "x" * 11 + "y" * 11 + "y")
+    child_of = chosen(root([column], target)).candidate.child_of
+    assert [label for label, child in child_of if child == 0] == ["a"]
+
+
 def test_labels_go_by_their_bytes() -> None:
     column = Column("w", "nominal", ("\U0001f600", "\uffff", "a", "Z"))
     child_of = chosen(root([column], letters("wxyz"), nominal="multiway")).candidate.child_of

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.oracle.ordering import order_categories
-from tests.oracle.quality import quality
-from tests.oracle.table import Column, Parameters, Statistics, Target, Value
+from tests.oracle.quality import Quality, clamped, entropy_gain, nearest, quality
+from tests.oracle.table import AllParameters, ClassCounts, Column, Sample, Statistics, Target, Value
 
 EXHAUSTIVE = 12  # present categories up to which every subset is a candidate
 
@@ -52,16 +53,46 @@ class Node:
     stats: Statistics
     groups: tuple[Group, ...]
     missing: Statistics | None
-    parameters: Parameters
+    parameters: AllParameters
     min_leaf: int
+    factors: tuple[float, ...] | None
+
+    def seen(self, stats: Statistics) -> Statistics:
+        """As the qualities see it: with the factors of the classes."""
+        return stats.times(self.factors) if isinstance(stats, ClassCounts) else stats
+
+    def admissible(self, candidate: Candidate) -> Iterator[tuple[int, tuple[Statistics, ...]]]:
+        """The sides for the missing rows that leave every branch enough rows, with the branches then."""
+        if self.has_objects(candidate):
+            for default, branches in sides(candidate, self.missing, self.parameters.criterion == "c45"):
+                if all(branch.rows >= self.min_leaf for branch in branches):
+                    yield default, branches
+
+    def has_objects(self, candidate: Candidate) -> bool:
+        """min_objs: two branches of m known weight, and C4.5's floor for both sides of a cut."""
+        m = self.parameters.min_objs
+        if m is None:
+            return True
+        sizes = [nearest(branch.n) for branch in candidate.branches]
+        floor = float(m)
+        if candidate.kind == "numeric" and isinstance(self.stats, ClassCounts):
+            known = nearest(total(candidate.branches).n)
+            floor = max(floor, min(25.0, 0.1 * known / nearest(len(self.stats.present))))
+        return sum(size >= floor for size in sizes) >= 2
+
+    def judge(self, candidate: Candidate, branches: Sequence[Statistics]) -> Quality | None:
+        node = self.seen(self.stats)
+        if self.parameters.criterion != "c45":
+            return quality(self.parameters.criterion, node, [self.seen(branch) for branch in branches])
+        known = [b for b in map(self.seen, candidate.branches) if isinstance(b, ClassCounts)]
+        information = clamped(entropy_gain(node.n, functools.reduce(operator.add, known), known))
+        return Quality(information, information)
 
     def choice(self, candidate: Candidate) -> Choice | None:
         """The candidate with its better admissible side for the missing rows, tie first."""
         best = None
-        for default, branches in sides(candidate, self.missing):
-            if any(branch.n < self.min_leaf for branch in branches):
-                continue
-            judged = quality(self.parameters.criterion, self.stats, branches)
+        for default, branches in self.admissible(candidate):
+            judged = self.judge(candidate, branches)
             if judged is not None and (best is None or judged.quality > best.quality):
                 best = Choice(candidate, default, branches, judged.quality, judged.gain)
         return best
@@ -84,17 +115,19 @@ def total(parts: Iterable[Statistics]) -> Statistics:
 
 
 def largest(branches: Sequence[Statistics]) -> int:
-    """The index of the branch with most rows; among equals the first."""
+    """The index of the branch of most weight; among equals the first."""
     return max(range(len(branches)), key=lambda i: (branches[i].n, -i))
 
 
-def sides(candidate: Candidate, missing: Statistics | None) -> Iterator[tuple[int, tuple[Statistics, ...]]]:
+def sides(
+    candidate: Candidate, missing: Statistics | None, only_largest: bool
+) -> Iterator[tuple[int, tuple[Statistics, ...]]]:
     """Each default branch to be scored, with the branches as they are when the missing rows go there."""
     known = candidate.branches
     if missing is None:
         yield largest(known), known
         return
-    for default in [largest(known)] if candidate.kind == "multiway" else [0, 1]:
+    for default in [largest(known)] if only_largest or candidate.kind == "multiway" else [0, 1]:
         yield default, tuple(b + missing if i == default else b for i, b in enumerate(known))  # type: ignore[operator]
 
 
@@ -103,9 +136,10 @@ def at_node(
     column: Column,
     target: Target,
     rows: Sequence[int],
-    times: Sequence[int],
-    parameters: Parameters,
+    sample: Sample,
+    parameters: AllParameters,
     min_leaf: int,
+    factors: tuple[float, ...] | None = None,
 ) -> Node:
     by_value: dict[Value, list[int]] = {}
     missing = []
@@ -117,11 +151,12 @@ def at_node(
             by_value.setdefault(value, []).append(row)
     return Node(
         attribute,
-        target.statistics(rows, times),
-        tuple(Group(v, target.statistics(by_value[v], times)) for v in column.ascending(by_value)),
-        target.statistics(missing, times) if missing else None,
+        target.statistics(rows, sample),
+        tuple(Group(v, target.statistics(by_value[v], sample)) for v in column.ascending(by_value)),
+        target.statistics(missing, sample) if missing else None,
         parameters,
         min_leaf,
+        factors,
     )
 
 
@@ -137,13 +172,15 @@ def midpoint(lo: Value, hi: Value) -> float | int:
 
 
 def numeric(node: Node) -> Iterator[Candidate]:
-    for i in range(1, len(node.groups)):
-        left, right = node.groups[:i], node.groups[i:]
+    groups = node.groups
+    upwards = list(itertools.accumulate((group.stats for group in groups), operator.add))
+    downwards = list(itertools.accumulate((group.stats for group in reversed(groups)), operator.add))
+    for i in range(1, len(groups)):
         yield Candidate(
             "numeric",
             node.attribute,
-            (total(g.stats for g in left), total(g.stats for g in right)),
-            threshold=midpoint(left[-1].value, right[0].value),
+            (upwards[i - 1], downwards[len(groups) - i - 1]),
+            threshold=midpoint(groups[i - 1].value, groups[i].value),
         )
 
 
@@ -204,7 +241,7 @@ def exchange(node: Node, current: Choice) -> Choice:
 def best_subset(node: Node) -> Choice | None:
     if len(node.groups) <= EXHAUSTIVE:
         return node.best(every_subset(node))
-    order, is_exact = order_categories(node.stats, [group.stats for group in node.groups])
+    order, is_exact = order_categories(node.stats, [node.seen(group.stats) for group in node.groups])
     found = node.best(prefixes(node, order))
     return found if is_exact or found is None else exchange(node, found)
 

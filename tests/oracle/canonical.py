@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.oracle.grow import TreeNode, means
-from tests.oracle.table import ClassCounts, Classes, Column, Label, Target
+from tests.oracle.quality import nearest
+from tests.oracle.table import ClassCounts, Classes, Column, Exact, Label, Target
 
 Form = list[dict[str, Any]]
 
 
-def number(x: float) -> int | str:
-    """A count or a weight sum: an integer where it is one, else the exact double."""
-    return int(x) if float(x).is_integer() else float(x).hex()
+def number(x: float | Exact) -> int | str:
+    """A count or a weight sum: an integer where its double is one, else that double."""
+    double = x if isinstance(x, float) else nearest(x)
+    return int(double) if double.is_integer() else double.hex()
 
 
 def label_value(label: Label) -> bool | int | str:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from tests.oracle.quality import nearest
-from tests.oracle.table import ClassCounts, Statistics, TargetSums
+from tests.oracle.quality import nearest, quotient
+from tests.oracle.table import ClassCounts, Exact, Statistics, TargetSums
 
 ROUNDS = 32
 
@@ -15,7 +15,7 @@ ROUNDS = 32
 def order_categories(node: Statistics, groups: Sequence[Statistics]) -> tuple[list[int], bool]:
     """Positions of the present categories in cutting order, and whether prefix cuts are all there is."""
     if isinstance(node, ClassCounts):
-        present = [k for k, count in enumerate(node.counts) if count > 0]
+        present = node.present
         counts = [group for group in groups if isinstance(group, ClassCounts)]
         if len(present) == 2:
             return by_key([Fraction(group.counts[present[1]], group.n) for group in counts]), True
@@ -39,17 +39,17 @@ def add_up(terms: Iterable[float]) -> float:
     return result
 
 
-def deviations(table: list[list[int]], sizes: list[int], unit: int) -> list[list[float]]:
+def deviations(table: Sequence[Sequence[Exact]], sizes: Sequence[Exact], unit: int) -> list[list[float]]:
     width = range(len(table[0]))
     known = nearest(sum(sizes))
-    mean = [nearest(sum(row[k] for row in table), unit) / known for k in width]
+    mean = [quotient(nearest(sum(row[k] for row in table), unit), known) for k in width]
     return [
-        [nearest(row[k], unit) / nearest(n) - mean[k] for k in width]
+        [quotient(nearest(row[k], unit), nearest(n)) - mean[k] for k in width]
         for row, n in zip(table, sizes, strict=True)
     ]
 
 
-def principal_scores(table: list[list[int]], sizes: list[int], unit: int) -> list[float]:
+def principal_scores(table: Sequence[Sequence[Exact]], sizes: Sequence[Exact], unit: int) -> list[float]:
     """Each category's score on the first principal component, by a fixed number of power iterations."""
     dev = deviations(table, sizes, unit)
     n = [nearest(size) for size in sizes]

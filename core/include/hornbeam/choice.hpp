@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "hornbeam/avc_scan.hpp"
 #include "hornbeam/frame.hpp"
 #include "hornbeam/nominal.hpp"
 #include "hornbeam/scan.hpp"
@@ -31,9 +32,8 @@ template <class E, Criterion C> class Chooser {
 
     /// True where the attribute takes a single known value among these rows: it never splits below either.
     static bool constant(const Segment<E> &segment) {
-        if (segment.nominal()) return false;
-        return segment.size < 2 ||
-               Packed<E>::rank(segment.begin[0]) == Packed<E>::rank(segment.begin[segment.size - 1]);
+        return segment.listed() && (segment.size < 2 || Packed<E>::rank(segment.begin[0]) ==
+                                                            Packed<E>::rank(segment.begin[segment.size - 1]));
     }
 
     /// Turns to another lane; `consider` then looks at its node's attributes in order.
@@ -48,11 +48,14 @@ template <class E, Criterion C> class Chooser {
 
     /// Replaces `best` where the attribute has a better test. False: no attribute can be better than what is
     /// found.
-    bool consider(const Segment<E> &segment, std::span<const E> rows, Choice &best) {
-        if (segment.nominal())
-            consider_nominal(segment.attribute, rows, best);
+    bool consider(const Segment<E> &segment, std::span<const E> rows, const AvcGroup &avc, Choice &best) {
+        const AvcSlot *slot = avc.empty() ? nullptr : frame_.avc->find(segment.attribute);
+        if (segment.listed())
+            consider_list(segment, best);
+        else if (slot != nullptr && !slot->nominal)
+            consider_counts(*slot, avc, best);
         else
-            consider_numeric(segment, best);
+            consider_nominal(segment.attribute, rows, slot, avc, best);
         return best.quality < highest_;
     }
 
@@ -64,6 +67,7 @@ template <class E, Criterion C> class Chooser {
     Cancel &cancel_;
     Stats zero_, missing_, known_;
     NodeFacts facts_;
+    ScanScratch scratch_;
     const Lane<Stats> *lane_ = nullptr;
     bool solo_ = false;
     std::int64_t min_leaf_ = 1;
@@ -74,11 +78,11 @@ template <class E, Criterion C> class Chooser {
 
     std::int64_t times(std::uint32_t id) const { return solo_ ? 1 : frame_.sets.count(id, lane_->set); }
 
-    void consider_numeric(const Segment<E> &segment, Choice &best) {
+    void consider_list(const Segment<E> &segment, Choice &best) {
         if (segment.size < 2) return;
         const Stats &total = lane_->total;
-        bool some_missing = !solo_ || segment.size != total.n;
-        if (some_missing) {
+        missing_.clear();
+        if (!solo_ || segment.size != total.n) {
             known_.clear();
             for (std::uint32_t i = 0; i < segment.size; ++i) {
                 pause(i);
@@ -87,20 +91,42 @@ template <class E, Criterion C> class Chooser {
             }
             missing_ = total;
             missing_ -= known_;
-            some_missing = missing_.n != 0;
         }
         auto cut_from = [&](const Stats &start) {
-            Scan<E, Target> scan{segment.begin, segment.size, target_,   total,       start,
-                                 facts_,        cancel_,      min_leaf_, best.quality};
+            Scan<E, Target> scan{segment.begin, segment.size, target_, total,     start,
+                                 facts_,        scratch_,     cancel_, min_leaf_, best.quality};
             return solo_ && parameters_.accelerate
                        ? fast_scan(scan, criterion_, *parameters_.kernels)
                        : plain_scan(scan, criterion_, [this](std::uint32_t id) { return times(id); });
         };
+        consider_cut(segment.attribute, best, cut_from,
+                     [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
+    }
+
+    void consider_counts(const AvcSlot &slot, const AvcGroup &avc, Choice &best) {
+        if constexpr (requires { zero_.c; }) {
+            const std::uint32_t *counts = avc.data() + slot.begin;
+            const std::uint32_t width = frame_.avc->width;
+            read_counts(counts + slot.n_values * width, missing_);
+            auto cut_from = [&](const Stats &start) {
+                CountedScan scan{
+                    counts, slot.n_values, width,     lane_->total, start, lane_->total.n - missing_.n,
+                    facts_, scratch_,      min_leaf_, best.quality};
+                return counted_scan(scan, criterion_, *parameters_.kernels);
+            };
+            consider_cut(slot.attribute, best, cut_from, [](std::uint32_t at) { return at; });
+        }
+    }
+
+    /// The best cut of a numeric attribute, with missing_ on either side; `rank` tells what a cut's ends
+    /// mean.
+    template <class CutFrom, class Rank>
+    void consider_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
         Cut cut;
         std::int32_t default_child = 0;
-        if (!some_missing) {
+        if (missing_.n == 0) {
             cut = cut_from(zero_);
-            default_child = cut.left >= total.n - cut.left ? 0 : 1;
+            default_child = cut.left >= lane_->total.n - cut.left ? 0 : 1;
         } else {
             cut = cut_from(missing_);
             Cut right = cut_from(zero_);
@@ -111,18 +137,22 @@ template <class E, Criterion C> class Chooser {
         if (!(cut.quality > best.quality)) return;
         best.quality = cut.quality;
         best.gain = cut.gain;
-        best.attribute = segment.attribute;
+        best.attribute = attribute;
         best.kind = TestKind::numeric;
         best.default_child = default_child;
         best.n_children = 2;
-        best.lo = Packed<E>::rank(segment.begin[cut.at]);
-        best.hi = Packed<E>::rank(segment.begin[cut.next]);
+        best.lo = rank(cut.at);
+        best.hi = rank(cut.next);
         best.branches.clear();
     }
 
-    void consider_nominal(std::int32_t attribute, std::span<const E> rows, Choice &best) {
+    void consider_nominal(std::int32_t attribute, std::span<const E> rows, const AvcSlot *slot,
+                          const AvcGroup &avc, Choice &best) {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(attribute)];
-        if (!tally(codes, rows)) count_rows(codes, rows);
+        if (slot != nullptr)
+            read_table(avc.data() + slot->begin, slot->n_values, frame_.avc->width);
+        else if (!tally(codes, rows))
+            count_rows(codes, rows);
         NominalChooser<C>(criterion_, lane_->total, table_, min_leaf_, cancel_)
             .consider(attribute, parameters_.nominal, best);
     }
@@ -140,33 +170,39 @@ template <class E, Criterion C> class Chooser {
     /// Classes and few categories: one pass of plain counting. False where it does not apply.
     bool tally(const FrameCodes &codes, std::span<const E> rows) {
         if constexpr (requires { zero_.c; }) {
-            const std::size_t k = zero_.c.size(), c = static_cast<std::size_t>(codes.n_categories) + 1;
+            const std::size_t k = zero_.c.size(), c = static_cast<std::size_t>(codes.n_categories);
             constexpr std::size_t small = 1 << 14;
-            if (!solo_ || c * k > small || rows.size() * 4 < c) return false;
-            tally_.assign(c * k, 0);
+            if (!solo_ || (c + 1) * k > small || rows.size() * 4 < c) return false;
+            tally_.assign((c + 1) * k, 0);
             for (E e : rows) {
                 std::uint32_t id = Packed<E>::id(e);
-                ++tally_[static_cast<std::size_t>(codes.code[id] + 1) * k + target_.code[id]];
+                std::size_t row = codes.code[id] < 0 ? c : static_cast<std::size_t>(codes.code[id]);
+                ++tally_[row * k + target_.code[id]];
             }
-            table_.code.clear();
-            reserve(0);
-            read_tally(0, table_.missing);
-            for (std::size_t j = 1; j < c; ++j) {
-                if (table_.stats.size() == table_.code.size()) table_.stats.push_back(zero_);
-                Stats &s = table_.stats[table_.code.size()];
-                read_tally(j, s);
-                if (s.n != 0) table_.code.push_back(static_cast<std::int32_t>(j) - 1);
-            }
+            read_table(tally_.data(), static_cast<std::uint32_t>(c), k);
             return true;
         } else {
             return false;
         }
     }
-    void read_tally(std::size_t row, Stats &s) const {
-        const std::size_t k = zero_.c.size();
+    /// Fills table_ from a row of class counts for each category and one for missing.
+    void read_table(const std::uint32_t *counts, std::uint32_t n_categories, std::size_t width) {
+        if constexpr (requires { zero_.c; }) {
+            table_.code.clear();
+            reserve(0);
+            for (std::uint32_t j = 0; j < n_categories; ++j) {
+                if (table_.stats.size() == table_.code.size()) table_.stats.push_back(zero_);
+                Stats &s = table_.stats[table_.code.size()];
+                read_counts(counts + j * width, s);
+                if (s.n != 0) table_.code.push_back(static_cast<std::int32_t>(j));
+            }
+            read_counts(counts + n_categories * width, table_.missing);
+        }
+    }
+    void read_counts(const std::uint32_t *counts, ClassCounts &s) const {
         s.n = 0;
-        for (std::size_t i = 0; i < k; ++i) {
-            s.c[i] = tally_[row * k + i];
+        for (std::size_t i = 0; i < s.c.size(); ++i) {
+            s.c[i] = counts[i];
             s.n += s.c[i];
         }
     }

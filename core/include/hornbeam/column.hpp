@@ -17,14 +17,22 @@ inline Entry make_entry(std::uint32_t rank, std::uint32_t row) { return (Entry{r
 inline std::uint32_t rank_of(Entry e) { return static_cast<std::uint32_t>(e >> 32); }
 inline std::uint32_t row_of(Entry e) { return static_cast<std::uint32_t>(e); }
 
-/// Rows in ascending order of value, equal values in ascending order of row; missing rows left out.
-/// Invariant: ranks are dense from 0, and `floats` or `integers` (never both) holds the value of each rank.
+/// Columns of no more different values are encoded as ranks by row, and listed only on demand.
+inline constexpr std::uint32_t most_ranked_values = 512;
+
+/// `entries`: rows in ascending order of value, equal values in ascending order of row; missing rows left
+/// out. `ranks`, where values are few: the rank of each row, n_ranks() where it is missing; then `entries`
+/// may be empty. Invariant: ranks are dense from 0, and `floats` or `integers` (never both) holds the value
+/// of each rank.
 struct NumericColumn {
     std::vector<Entry> entries;
+    std::vector<std::uint16_t> ranks;
     std::vector<double> floats;
     std::vector<std::int64_t> integers;
     bool is_integer = false;
     std::size_t n_ranks() const { return is_integer ? integers.size() : floats.size(); }
+    /// Fills `entries` where so far there are only `ranks`.
+    void list_rows(Cancel &cancel);
 };
 
 /// Category code per row in the order of the labels' UTF-8 bytes; -1 is missing.

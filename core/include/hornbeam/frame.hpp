@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "hornbeam/avc.hpp"
 #include "hornbeam/column.hpp"
 #include "hornbeam/grow.hpp"
 #include "hornbeam/kernels.hpp"
@@ -35,20 +36,25 @@ template <class E> struct Frame {
     std::vector<FrameCodes> nominal;              // by attribute; empty span at numeric ones
     std::vector<std::vector<std::uint32_t>> rank; // narrow: rank in the column of each rank of the frame
     TrainingSets sets;
-    std::vector<E> entries; // room of all lists
+    std::unique_ptr<E[]> entries; // room of all lists
     std::vector<std::uint8_t> flag;
+    const AvcLayout *avc = nullptr; // the attributes that may be counted by value
+    AvcCells own_cells;
+    std::span<const std::uint16_t> cells;
+    std::vector<E *> room; // by slot, of `avc`: n entries, for the lists of nodes that are not counted
 
     std::uint32_t column_rank(std::size_t attribute, std::uint32_t r) const {
-        return sizeof(E) == 4 ? rank[attribute][r] : r;
+        return rank.empty() || rank[attribute].empty() ? r : rank[attribute][r];
     }
 };
 
-/// The part of a node's list that belongs to one attribute; nominal attributes need no list.
+/// The part of a node's list that belongs to one attribute. Nominal attributes have no list, nor have those
+/// whose values are counted at the node.
 template <class E> struct Segment {
     std::int32_t attribute = 0;
     std::uint32_t size = 0;
     E *begin = nullptr;
-    bool nominal() const { return begin == nullptr; }
+    bool listed() const { return begin != nullptr; }
 };
 
 } // namespace hornbeam

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "hornbeam/avc.hpp"
 #include "hornbeam/cancel.hpp"
 #include "hornbeam/column.hpp"
 #include "hornbeam/forest.hpp"
@@ -31,6 +32,7 @@ struct GrowParameters {
     SizeRule min_samples_leaf{false, 1.0};
     double min_impurity_decrease = 0.0;
     bool accelerate = true; // off: the plain path everywhere; same trees
+    CountValues counting = CountValues::where_it_pays;
     int threads = 1;
     const Kernels *kernels = nullptr;
 };

@@ -7,6 +7,7 @@
 
 #include "hornbeam/agreement.hpp"
 #include "hornbeam/choice.hpp"
+#include "hornbeam/counting.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 
@@ -27,14 +28,18 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target) {}
+          chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target),
+          counting_(frame, target, pool_) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
     std::function<void(Node &&)> hand_over;
+    /// Large nodes share their attributes among these; narrow frames run one to a thread.
+    Workers *workers = nullptr;
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
+        counting_.begin(root, workers);
         stack_.push_back(std::move(root));
         while (!stack_.empty()) {
             task_.cancel.poll();
@@ -84,10 +89,13 @@ template <class E, Criterion C> class Grower {
     Forest &forest_;
     Chooser<E, C> chooser_;
     NodePool<E, Target> pool_;
+    Counting<E, Target> counting_;
     std::vector<Node> stack_;
     std::vector<Stats> totals_;
     std::vector<Choice> choice_;
     std::vector<E> scratch_;
+    std::vector<Chooser<E, C>> choosers_; // one a worker
+    std::vector<std::vector<E>> rooms_;   // one a worker
     std::vector<std::int32_t> child_of_code_;
     std::vector<std::int32_t> child_of_id_;
 
@@ -149,23 +157,25 @@ template <class E, Criterion C> class Grower {
         auto min_leaf = [&](const Lane<Stats> &lane) {
             return rules_[static_cast<std::size_t>(lane.set)].min_leaf;
         };
-        if (attribute_threads() == 1) {
+        if (!shares_attributes()) {
             for (std::size_t i = 0; i < node.lanes.size(); ++i) {
                 chooser_.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
                 for (const Segment<E> &segment : node.active) {
                     poll_if_large(node);
-                    if (!chooser_.consider(segment, node.rows, choice_[i])) break;
+                    if (!chooser_.consider(segment, node.rows, node.avc, choice_[i])) break;
                 }
             }
             return;
         }
         // Each attribute by itself, then the attributes in order: the same as one after the other.
         std::vector<std::vector<Choice>> found(node.active.size(), choice_);
-        parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a) {
-            Chooser<E, C> own(frame_, target_, criterion_, task_.parameters, task_.cancel);
+        while (choosers_.size() < workers->places())
+            choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
+        workers->share(node.active.size(), [&](std::size_t a, unsigned w) {
+            Chooser<E, C> &own = choosers_[w];
             for (std::size_t i = 0; i < node.lanes.size(); ++i) {
                 own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
-                own.consider(node.active[a], node.rows, found[a][i]);
+                own.consider(node.active[a], node.rows, node.avc, found[a][i]);
             }
         });
         for (auto &of_attribute : found)
@@ -173,8 +183,7 @@ template <class E, Criterion C> class Grower {
                 if (of_attribute[i].quality > choice_[i].quality) choice_[i] = std::move(of_attribute[i]);
     }
 
-    /// Large nodes share their attributes among threads; narrow frames run one to a thread.
-    int attribute_threads() const { return hand_over ? task_.parameters.threads : 1; }
+    bool shares_attributes() const { return workers != nullptr && workers->several(); }
 
     bool wanted(E e, const Node &node) const {
         return std::any_of(node.lanes.begin(), node.lanes.end(),
@@ -189,7 +198,7 @@ template <class E, Criterion C> class Grower {
         };
         node.rows = node.rows.first(kept(node.rows.data(), node.rows.size()));
         for (Segment<E> &s : node.active)
-            if (!s.nominal()) s.size = static_cast<std::uint32_t>(kept(s.begin, s.size));
+            if (s.listed()) s.size = static_cast<std::uint32_t>(kept(s.begin, s.size));
         node.stale = false;
     }
 
@@ -241,7 +250,7 @@ template <class E, Criterion C> class Grower {
         };
         part.rows = filtered(node.rows);
         for (const Segment<E> &s : node.active) {
-            if (s.nominal()) {
+            if (!s.listed()) {
                 part.active.push_back(s);
                 continue;
             }
@@ -315,6 +324,10 @@ template <class E, Criterion C> class Grower {
         const Segment<E> &s = *std::find_if(node.active.begin(), node.active.end(), [&](const Segment<E> &a) {
             return a.attribute == test.attribute;
         });
+        if (!s.listed()) {
+            counting_.flag_rows(node.rows, test);
+            return 0;
+        }
         if (s.size != node.rows.size())
             for (E e : node.rows) flag[Packed<E>::id(e)] = static_cast<std::uint8_t>(test.default_child);
         const E *end = s.begin + s.size;
@@ -360,32 +373,31 @@ template <class E, Criterion C> class Grower {
             auto part_list = [&](std::size_t a, std::vector<E> &room) {
                 const Segment<E> &s = node.active[a];
                 std::uint32_t n_left = 0;
-                if (!s.nominal()) {
+                if (s.listed()) {
                     // The tested list is in order already.
                     bool tested = test.kind == TestKind::numeric && s.attribute == test.attribute;
                     n_left = tested ? cut : part_in_place(s.begin, s.size, room, grows[1]);
                 }
                 child[0].active[a] = {s.attribute, n_left, s.begin};
-                child[1].active[a] = {s.attribute, s.size - n_left, s.nominal() ? nullptr : s.begin + n_left};
+                child[1].active[a] = {s.attribute, s.size - n_left, s.listed() ? s.begin + n_left : nullptr};
             };
             part_lists(node, part_list);
+            counting_.hand_down(node, child, workers);
         }
         for (int c = 1; c >= 0; --c) // the left child is visited first
             grows[c] ? stack_.push_back(std::move(child[c])) : pool_.recycle(std::move(child[c]));
     }
 
     template <class PartList> void part_lists(const Node &node, PartList part_list) {
-        if (attribute_threads() == 1) {
+        if (!shares_attributes()) {
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 poll_if_large(node);
                 part_list(a, scratch_);
             }
             return;
         }
-        parallel_for(node.active.size(), attribute_threads(), task_.cancel, [&](std::size_t a) {
-            thread_local std::vector<E> room;
-            part_list(a, room);
-        });
+        rooms_.resize(workers->places());
+        workers->share(node.active.size(), [&](std::size_t a, unsigned w) { part_list(a, rooms_[w]); });
     }
 
     /// Creates the children's nodes with a record for every lane that reaches them, and keeps the lanes that
@@ -470,12 +482,13 @@ template <class E, Criterion C> class Grower {
         add_children(node, child);
         for (const Segment<E> &s : node.active) {
             // A category's rows share it: the tested attribute has nothing more to say below.
-            if (s.attribute == test.attribute && s.nominal()) continue;
-            if (!s.nominal()) deal(s.begin, s.size);
+            if (s.attribute == test.attribute) continue;
+            if (s.listed()) deal(s.begin, s.size);
             for (std::size_t c = 0; c < n_children; ++c)
                 child[c].active.push_back(
-                    s.nominal() ? s : Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]});
+                    s.listed() ? Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]} : s);
         }
+        counting_.hand_down(node, child, workers);
         for (std::size_t c = n_children; c-- > 0;)
             child[c].lanes.empty() ? pool_.recycle(std::move(child[c]))
                                    : stack_.push_back(std::move(child[c]));

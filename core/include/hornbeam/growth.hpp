@@ -24,6 +24,10 @@ template <Criterion C> class Growth {
     }
 
     Forest grow() {
+        // Counts by value are of one set in which every row counts once.
+        if (task_.parameters.accelerate && task_.target.n_classes != 0 && task_.sets.plain())
+            layout_ = AvcLayout(task_.table, task_.target.n_classes, task_.parameters.counting);
+        cells_ = read_cells(layout_, task_.table, task_.cancel);
         std::vector<Stats> total = set_totals();
         if (task_.table.n_rows <= narrow_rows)
             grow_small(total);
@@ -38,7 +42,12 @@ template <Criterion C> class Growth {
     Target whole_; // the target by table row
     Forest forest_;
     std::vector<StopRules> rules_;
+    AvcLayout layout_; // empty where nothing is counted by value
+    AvcCells cells_;   // by table row
 
+    bool numeric(std::size_t attribute) const {
+        return std::holds_alternative<NumericColumn>(task_.table.columns[attribute]);
+    }
     bool two_classes() const { return task_.target.n_classes == 2; }
     unsigned bit(std::uint32_t row) const { return two_classes() ? task_.target.classes[row] : 0; }
 
@@ -118,16 +127,17 @@ template <Criterion C> class Growth {
         for (std::size_t i = 0; i < rows.size(); ++i) local[rows[i]] = static_cast<std::uint16_t>(i);
         std::size_t room = rows.size() + 16;
         for (const Segment<E> &s : lists) room += s.size;
-        frame.entries.resize(room + 16);
-        Narrow *to = frame.entries.data();
+        frame.entries =
+            std::make_unique_for_overwrite<Narrow[]>(room + 16 + layout_.slots.size() * rows.size());
+        Narrow *to = frame.entries.get();
         for (std::size_t i = 0; i < rows.size(); ++i) *to++ = Packed<Narrow>::make(0, i, bit(rows[i]));
-        work.root.rows = {frame.entries.data(), rows.size()};
+        work.root.rows = {frame.entries.get(), rows.size()};
         frame.nominal.resize(task_.table.columns.size());
         frame.rank.resize(task_.table.columns.size());
         for (const Segment<E> &s : lists) {
             auto a = static_cast<std::size_t>(s.attribute);
-            if (s.nominal()) {
-                copy_codes(frame.nominal[a], a, rows);
+            if (!s.listed()) {
+                if (!numeric(a)) copy_codes(frame.nominal[a], a, rows);
                 work.root.active.push_back({s.attribute, 0, nullptr});
                 continue;
             }
@@ -140,6 +150,19 @@ template <Criterion C> class Growth {
             }
             work.root.active.push_back({s.attribute, s.size, begin});
         }
+        if (!layout_.empty()) copy_cells(frame, rows, to);
+    }
+
+    void copy_cells(Frame<Narrow> &frame, std::span<const std::uint32_t> rows, Narrow *room) const {
+        const std::size_t n_slots = layout_.slots.size();
+        frame.avc = &layout_;
+        for (std::size_t s = 0; s < n_slots; ++s) frame.room.push_back(room + s * rows.size());
+        frame.cells = cells_;
+        if (rows.size() == task_.table.n_rows) return;
+        frame.own_cells.resize(rows.size() * n_slots);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            std::copy_n(cells_.data() + rows[i] * n_slots, n_slots, frame.own_cells.data() + i * n_slots);
+        frame.cells = frame.own_cells;
     }
 
     void copy_target(FrameTarget &t, std::span<const std::uint32_t> rows) const {
@@ -190,12 +213,13 @@ template <Criterion C> class Growth {
         std::vector<Segment<Entry>> lists;
         for (std::size_t a = 0; a < task_.table.columns.size(); ++a) {
             auto attribute = static_cast<std::int32_t>(a);
-            auto *numeric = std::get_if<NumericColumn>(&task_.table.columns[a]);
-            if (numeric == nullptr) {
+            if (!numeric(a) || layout_.find(attribute) != nullptr) {
                 lists.push_back({attribute, 0, nullptr});
                 continue;
             }
-            std::span<Entry> list = numeric->entries;
+            auto &column = std::get<NumericColumn>(task_.table.columns[a]);
+            column.list_rows(task_.cancel);
+            std::span<Entry> list = column.entries;
             if (n_used != task_.table.n_rows) {
                 std::vector<Entry> &own = kept.emplace_back();
                 std::copy_if(list.begin(), list.end(), std::back_inserter(own), [&](Entry e) {
@@ -214,6 +238,7 @@ template <Criterion C> class Growth {
     // ---- the wide frame ----
 
     void grow_large(std::vector<Stats> &total) {
+        Workers workers(static_cast<unsigned>(task_.parameters.threads), task_.cancel);
         Frame<Wide> frame;
         frame.n = task_.table.n_rows;
         frame.flag.assign(frame.n + 4, 0);
@@ -221,43 +246,46 @@ template <Criterion C> class Growth {
         frame.target.classes = task_.target.classes;
         frame.target.values = task_.target.values;
         frame.nominal.resize(task_.table.columns.size());
+        frame.avc = layout_.empty() ? nullptr : &layout_;
+        frame.cells = cells_;
         Pending<Wide, Stats> root;
         std::vector<std::vector<Wide>> lists(task_.table.columns.size());
-        std::vector<Wide> row_list = wide_lists(frame, root, lists);
+        std::vector<Wide> row_list = wide_lists(frame, root, lists, workers);
         root.rows = row_list;
         Grower<Wide, C> grower(frame, whole_, criterion_, task_, rules_, forest_);
         if (!open_root(grower, total, root)) return;
         std::vector<Pending<Wide, Stats>> waiting;
         std::vector<std::uint16_t> local;
-        const bool at_once = task_.parameters.threads <= 1;
+        const bool at_once = !workers.several();
+        grower.workers = &workers;
         grower.hand_over = [&](Pending<Wide, Stats> &&node) {
             if (!at_once) return waiting.push_back(std::move(node));
             std::size_t at = node.node;
             forest_.graft(at, grow_part(std::move(node), local));
         };
         grower.grow(std::move(root));
-        grow_parts(waiting);
+        grow_parts(waiting, workers);
     }
 
     /// Working lists of the root, class bit added; made in place of the presorted ones where those may be
     /// used up.
     std::vector<Wide> wide_lists(Frame<Wide> &frame, Pending<Wide, Stats> &root,
-                                 std::vector<std::vector<Wide>> &lists) {
+                                 std::vector<std::vector<Wide>> &lists, Workers &workers) {
         std::vector<std::uint32_t> rows = rows_in_use();
         std::vector<std::vector<Entry>> kept;
         bool all = rows.size() == task_.table.n_rows;
         std::vector<Segment<Entry>> entries = root_lists(rows.size(), kept);
         root.active.resize(entries.size());
-        parallel_for(entries.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i) {
+        workers.share(entries.size(), [&](std::size_t i, unsigned) {
             const Segment<Entry> &s = entries[i];
             auto a = static_cast<std::size_t>(s.attribute);
-            if (s.nominal()) {
+            root.active[i] = {s.attribute, 0, nullptr};
+            if (!numeric(a)) {
                 const auto &column = std::get<NominalColumn>(task_.table.columns[a]);
                 frame.nominal[a].code = column.codes;
                 frame.nominal[a].n_categories = column.n_categories;
-                root.active[i] = {s.attribute, 0, nullptr};
-                return;
             }
+            if (!s.listed()) return;
             if (task_.consume && all)
                 lists[a] = std::move(std::get<NumericColumn>(task_.table.columns[a]).entries);
             else
@@ -279,6 +307,7 @@ template <Criterion C> class Growth {
         fill_narrow<Wide>(
             work, rows, node.active,
             [](Wide e) { return std::pair{Packed<Wide>::rank(e), Packed<Wide>::id(e)}; }, local);
+        if (layout_.pays(rows.size())) std::swap(work.root.avc, node.avc);
         work.root.depth = node.depth;
         work.root.stale = node.stale;
         Forest part;
@@ -296,13 +325,13 @@ template <Criterion C> class Growth {
         return part;
     }
 
-    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting) {
+    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting, Workers &workers) {
         std::vector<Forest> parts(waiting.size());
         std::vector<std::size_t> at;
         for (const auto &w : waiting) at.push_back(w.node);
-        parallel_for(waiting.size(), task_.parameters.threads, task_.cancel, [&](std::size_t i) {
-            thread_local std::vector<std::uint16_t> local;
-            parts[i] = grow_part(std::move(waiting[i]), local);
+        std::vector<std::vector<std::uint16_t>> local(workers.places());
+        workers.share(waiting.size(), [&](std::size_t i, unsigned w) {
+            parts[i] = grow_part(std::move(waiting[i]), local[w]);
         });
         for (std::size_t i = 0; i < parts.size(); ++i) forest_.graft(at[i], parts[i]);
     }

@@ -45,6 +45,14 @@ struct ClassCuts {
     double reach = 0, slack = 0;
 };
 
+/// A numeric attribute's counts up to and including one of its values, over the classes: sum of l_k^2 and sum
+/// of l_k c_k (l on the left, c in the node); and the rows of the value itself.
+inline constexpr std::uint32_t class_step = 8;
+struct ValueSums {
+    std::int64_t squares, products;
+    std::uint32_t rows;
+};
+
 struct Kernels {
     const char *name;
     /// Stable: entries with flag 0 move to the front in place, the others to `right` (room for n + 16);
@@ -62,6 +70,10 @@ struct Kernels {
     /// any is.
     bool (*class_hits)(const std::uint32_t *list, const std::uint64_t *running, std::uint32_t cuts,
                        const ClassCuts &against, std::int64_t *hit);
+    /// The sums after each value of an AVC-set whose rows have `width` counts, a multiple of class_step;
+    /// `left` holds what is on the left before, and is used up. `small`: the node has at most 2^16 - 1 rows.
+    void (*value_sums)(const std::uint32_t *counts, std::uint32_t n_values, std::uint32_t width,
+                       const std::uint32_t *node, std::uint32_t *left, bool small, ValueSums *sums);
 };
 
 /// "plain", "avx2", "avx512"; null where this machine or this build lacks it. "auto" is the best there is.

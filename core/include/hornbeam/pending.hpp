@@ -19,6 +19,7 @@ template <class E, class Stats> struct Pending {
     std::span<E> rows;
     std::vector<Segment<E>> active;
     std::vector<Lane<Stats>> lanes;
+    AvcGroup avc; // where attributes of few values are counted here
     std::shared_ptr<std::vector<E>> owner;
     bool stale = false; // a lane ended here: rows that only it had are still in the lists
 };
@@ -41,6 +42,7 @@ template <class E, class Target> class NodePool {
         for (auto &lane : node.lanes) recycle_stats(std::move(lane.total));
         node.lanes.clear();
         node.active.clear();
+        recycle_group(std::move(node.avc));
         node.owner.reset();
         node.stale = false;
         nodes_.push_back(std::move(node));
@@ -53,11 +55,23 @@ template <class E, class Target> class NodePool {
         return s;
     }
     void recycle_stats(Stats &&s) { stats_.push_back(std::move(s)); }
+    AvcGroup fresh_group(std::size_t n_cells) {
+        if (groups_.empty()) return AvcGroup(n_cells);
+        AvcGroup group = std::move(groups_.back());
+        groups_.pop_back();
+        std::fill(group.begin(), group.end(), 0);
+        return group;
+    }
+    void recycle_group(AvcGroup &&group) {
+        if (!group.empty()) groups_.push_back(std::move(group));
+        group.clear();
+    }
 
   private:
     const Target &target_;
     std::vector<Node> nodes_;
     std::vector<Stats> stats_;
+    std::vector<AvcGroup> groups_;
 };
 
 } // namespace hornbeam

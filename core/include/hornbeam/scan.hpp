@@ -35,6 +35,21 @@ inline void read_facts(NodeFacts &facts, const ClassCounts &node) {
     }
 }
 
+/// Room that the scans of one thread use again and again. Not thread_local: where memory is short, the C
+/// library ends the process when such storage is first touched.
+struct ScanScratch {
+    struct Side {
+        std::int64_t left, all;
+    };
+    std::vector<Side> sides;          // of each class
+    std::vector<std::uint64_t> steps; // of each class: what its next entry adds to the running word
+    std::vector<BlockPeak> peaks;
+    ClassCounts left, right;
+    std::vector<double> first, sum;                      // of each target
+    std::vector<std::uint32_t> node_counts, left_counts; // of each class
+    std::vector<ValueSums> sums;                         // after each value
+};
+
 /// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows,
 /// where they are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
 template <class E, class Target> struct Scan {
@@ -44,6 +59,7 @@ template <class E, class Target> struct Scan {
     const typename Target::Stats &node;
     const typename Target::Stats &start;
     const NodeFacts &facts;
+    ScanScratch &scratch;
     Cancel &cancel;
     std::int64_t min_leaf = 1;
     double floor = -1.0;
@@ -134,11 +150,9 @@ struct ClassSweep {
 
 /// Wide lists: s and x have words of their own.
 inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const Kernels &) {
-    struct Side {
-        std::int64_t left, all;
-    };
-    thread_local std::vector<Side> sides;
-    if (sides.size() < scan.node.c.size()) sides.resize(scan.node.c.size());
+    using Side = ScanScratch::Side;
+    if (scan.scratch.sides.size() < scan.node.c.size()) scan.scratch.sides.resize(scan.node.c.size());
+    Side *const sides = scan.scratch.sides.data();
     std::int64_t s = 0, x = 0, left = scan.start.n;
     for (ClassCode k : scan.facts.present) {
         sides[k] = {scan.start.c[k], scan.node.c[k]};
@@ -161,9 +175,8 @@ inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const
 /// Narrow lists: n has 15 bits, so s and x share a word, and an entry costs one addition to it. Lists of many
 /// values are held against the best block by block.
 inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const Kernels &kernels) {
-    thread_local std::vector<std::uint64_t>
-        steps; // of each class: what its next entry adds to the running word
-    if (steps.size() < scan.node.c.size()) steps.resize(scan.node.c.size());
+    if (scan.scratch.steps.size() < scan.node.c.size()) scan.scratch.steps.resize(scan.node.c.size());
+    std::uint64_t *const steps = scan.scratch.steps.data();
     std::uint64_t running = 0;
     for (ClassCode k : scan.facts.present) {
         auto left = static_cast<std::uint64_t>(scan.start.c[k]),
@@ -210,71 +223,81 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
     return sweep.result(scan.floor);
 }
 
-/// The literal gain of a two-class cut.
-inline double gini_gain_two(std::int64_t n, std::int64_t ones, std::int64_t left, std::int64_t left_ones,
-                            std::int64_t squares) {
-    auto square_sum = [](std::int64_t a, std::int64_t b) { return a * a + b * b; };
-    std::int64_t right = n - left, right_ones = ones - left_ones;
-    double sum = as_double(square_sum(left - left_ones, left_ones)) / as_double(left) +
-                 as_double(square_sum(right - right_ones, right_ones)) / as_double(right);
-    return Gini::gain(sum, squares, n);
-}
+/// Gini of two classes: the real gain of a cut is 2 D^2 / (n^2 n_L n_R), D = n ones_L - n_L ones. The literal
+/// gain only where that may reach the best.
+struct TwoClassSweep {
+    std::int64_t n, ones, squares;
+    double reach; // of D^2 / (n_L n_R)
+    Cut best;
 
-/// Visits the cuts [begin, end) of a two-class list whose score may reach the best, in order, with literal
-/// gains.
-template <class E> void gini_two_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin,
-                                       std::uint32_t end, std::int64_t ones_before, double &reach,
-                                       Cut &best) {
-    const std::int64_t n = scan.node.n, ones = scan.node.c[1], squares = scan.facts.squares;
+    TwoClassSweep(std::int64_t n, std::int64_t ones, std::int64_t squares, double floor)
+        : n(n), ones(ones), squares(squares) {
+        best.quality = floor;
+        aim();
+    }
+    double half_nn() const { return as_double(n) * as_double(n) * 0.5; }
+    void aim() { reach = gain_to_reach(best.quality) * half_nn() * (1.0 - 1e-9); }
+    void look(std::uint32_t at, std::int64_t left, std::int64_t left_ones) {
+        double d = static_cast<double>(n * left_ones - left * ones);
+        if (d * d < reach * as_double(left * (n - left))) return;
+        double g = gain(left, left_ones);
+        if (!(g > best.quality)) return;
+        best = {g, g, at, at + 1, left};
+        aim();
+    }
+
+  private:
+    double gain(std::int64_t left, std::int64_t left_ones) const {
+        auto square_sum = [](std::int64_t a, std::int64_t b) { return a * a + b * b; };
+        std::int64_t right = n - left, right_ones = ones - left_ones;
+        double sum = as_double(square_sum(left - left_ones, left_ones)) / as_double(left) +
+                     as_double(square_sum(right - right_ones, right_ones)) / as_double(right);
+        return Gini::gain(sum, squares, n);
+    }
+};
+
+/// Looks at the cuts [begin, end) of a two-class list, in order.
+template <class E> void look_at_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin,
+                                      std::uint32_t end, std::int64_t ones_before, TwoClassSweep &sweep) {
     std::int64_t left = scan.start.n + begin, left_ones = ones_before;
     for (std::uint32_t i = begin; i < end; ++i) {
         left_ones += Packed<E>::bit(scan.list[i]);
         ++left;
-        if (!scan.cuts_after(i) || !scan.admits(left)) continue;
-        double d = static_cast<double>(n * left_ones - left * ones);
-        if (d * d < reach * as_double(left * (n - left))) continue;
-        double g = gini_gain_two(n, ones, left, left_ones, squares);
-        if (g > best.quality) {
-            best = {g, g, i, i + 1, left};
-            reach = gain_to_reach(g) * as_double(n) * as_double(n) * 0.5 * (1.0 - 1e-9);
-        }
+        if (scan.cuts_after(i) && scan.admits(left)) sweep.look(i, left, left_ones);
     }
 }
 
-/// Two classes: the real gain is 2 D^2 / (n^2 n_L n_R); single-precision peaks per block say where to look.
+/// Two classes: single-precision peaks per block say where to look.
 template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Kernels &kernels) {
     constexpr std::uint32_t worth_blocks = 64;
     constexpr std::int64_t exact_products = std::int64_t{1} << 26; // n * ones is a whole double
-    Cut best;
-    best.quality = scan.floor;
     const std::int64_t n = scan.node.n;
-    const double half_nn = as_double(n) * as_double(n) * 0.5;
-    double reach = gain_to_reach(best.quality) * half_nn * (1.0 - 1e-9);
+    TwoClassSweep sweep(n, scan.node.c[1], scan.facts.squares, scan.floor);
     if (scan.size < worth_blocks || n >= exact_products) {
-        gini_two_range(scan, 0, scan.size - 1, scan.start.c[1], reach, best);
-    } else {
-        thread_local std::vector<BlockPeak> peaks;
-        peaks.resize(scan.size / scan_block + 1);
-        TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.min_leaf};
-        if constexpr (sizeof(E) == 4)
-            kernels.peaks_narrow(scan.list, scan.size, counts, peaks.data());
-        else
-            kernels.peaks_wide(scan.list, scan.size, counts, peaks.data());
-        std::uint32_t blocks = (scan.size - 1 + scan_block - 1) / scan_block;
-        float top = 0.0f;
-        for (std::uint32_t b = 0; b < blocks; ++b) top = std::max(top, peaks[b].score);
-        constexpr double single = 1e-6; // a few roundings to single precision
-        // Where every gain counts as 0 the first admissible cut wins: nothing may be passed over.
-        bool all_zero = scan.floor < 0.0 && top * (1.0 + single) < (negligible_gain + gain_slack) * half_nn;
-        if (!all_zero) reach = std::max(reach, top * (1.0 - single) - gain_slack * half_nn);
-        for (std::uint32_t b = 0; b < blocks; ++b) {
-            if (static_cast<double>(peaks[b].score) * (1.0 + single) < reach) continue;
-            std::uint32_t begin = b * scan_block, end = std::min(begin + scan_block, scan.size - 1);
-            gini_two_range(scan, begin, end, scan.start.c[1] + peaks[b].ones, reach, best);
-        }
+        look_at_range(scan, 0, scan.size - 1, scan.start.c[1], sweep);
+        return sweep.best.quality == scan.floor ? Cut{} : sweep.best;
     }
-    if (best.quality == scan.floor) best.quality = -1.0;
-    return best;
+    std::vector<BlockPeak> &peaks = scan.scratch.peaks;
+    peaks.resize(scan.size / scan_block + 1);
+    TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.min_leaf};
+    if constexpr (sizeof(E) == 4)
+        kernels.peaks_narrow(scan.list, scan.size, counts, peaks.data());
+    else
+        kernels.peaks_wide(scan.list, scan.size, counts, peaks.data());
+    std::uint32_t blocks = (scan.size - 1 + scan_block - 1) / scan_block;
+    float top = 0.0f;
+    for (std::uint32_t b = 0; b < blocks; ++b) top = std::max(top, peaks[b].score);
+    constexpr double single = 1e-6; // a few roundings to single precision
+    // Where every gain counts as 0 the first admissible cut wins: nothing may be passed over.
+    const double half_nn = sweep.half_nn();
+    bool all_zero = scan.floor < 0.0 && top * (1.0 + single) < (negligible_gain + gain_slack) * half_nn;
+    if (!all_zero) sweep.reach = std::max(sweep.reach, top * (1.0 - single) - gain_slack * half_nn);
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+        if (static_cast<double>(peaks[b].score) * (1.0 + single) < sweep.reach) continue;
+        std::uint32_t begin = b * scan_block, end = std::min(begin + scan_block, scan.size - 1);
+        look_at_range(scan, begin, end, scan.start.c[1] + peaks[b].ones, sweep);
+    }
+    return sweep.best.quality == scan.floor ? Cut{} : sweep.best;
 }
 
 /// What a cut must reach to have a chance, in gain: the quality times the split's own information where that
@@ -297,7 +320,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
     Cut best;
     best.quality = scan.floor;
     const std::int64_t n = scan.node.n;
-    thread_local ClassCounts left, right;
+    ClassCounts &left = scan.scratch.left, &right = scan.scratch.right;
     left = scan.start;
     right = scan.node;
     right -= left;
@@ -342,7 +365,7 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     if (impurity < 1e-200) return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
     Cut best;
     best.quality = scan.floor;
-    thread_local std::vector<double> first, sum;
+    std::vector<double> &first = scan.scratch.first, &sum = scan.scratch.sum;
     first.resize(q);
     double offset = 0.0;
     for (std::size_t t = 0; t < q; ++t) {

@@ -9,16 +9,19 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
 
 import hornbeam
-from hornbeam.errors import HornbeamError
+from hornbeam.errors import HornbeamError, StorageError
+
+from .options import debug_option
 
 INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_COMMANDS = ("demo", "fit", "predict", "show")
+_COMMANDS = ("demo", "fit", "predict", "show", "generate")
 
 
 class LazyGroup(click.Group):
@@ -34,6 +37,13 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]!r}; the commands are {', '.join(_COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **_: Any
     ) -> NoReturn:
@@ -44,6 +54,8 @@ class LazyGroup(click.Group):
 
 def _guarded(group: click.Group, args: list[str], debug: bool) -> int:
     try:
+        if sys.stdout is None:
+            raise StorageError("cannot write to standard output: it is closed; open it or redirect it")
         with group.make_context("hornbeam", list(args)) as context:
             context.meta["hornbeam.line"] = shlex.join(["hornbeam", *args])
             group.invoke(context)
@@ -90,10 +102,13 @@ def _say(message: str, code: int) -> int:
     line = " ".join(message.split())
     # A name from a file may hold what the terminal's encoding cannot write.
     stream = sys.stderr
+    if stream is None:
+        return code  # closed: there is nobody to tell
     encoding = getattr(stream, "encoding", None) or "utf-8"
     text = f"hornbeam: {line}".encode(encoding, "backslashreplace").decode(encoding)
     printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    print(printable, file=stream)
+    with suppress(OSError):  # a terminal that went away
+        print(printable, file=stream, flush=True)
     return code
 
 
@@ -103,7 +118,7 @@ def _say(message: str, code: int) -> int:
     epilog="Exit codes: 0 done, 1 failure, 2 usage, 3 data refused, 4 storage, 130 interrupted.",
 )
 @click.version_option(hornbeam.__version__, prog_name="hornbeam")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@debug_option
 def app() -> None:
     """One readable decision tree that you can trust: exact and fast.
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from .options import common_options, split_names, tree_options
+from .options import Whole, common_options, source_options, split_names, tree_options
+
+if TYPE_CHECKING:
+    from .learn import Learned
 
 _MOST_LINES = 60
 
@@ -25,20 +30,11 @@ _MOST_LINES = 60
     help="By default text, booleans and at most 20 different integers are classes.",
 )
 @tree_options
-@click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file.")
+@source_options
 @click.option(
     "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the hold-out draw."
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="The tree does not depend on them.",
-)
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the hold-out draw.")
 @click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
 @click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
 @common_options
@@ -53,8 +49,11 @@ def run(
     *,
     data: str,
     targets: tuple[str, ...],
+    task: str | None,
     sql: str | None,
     test: float | None,
+    seed: int,
+    threads: int,
     output: str | None,
     report: str | None,
     as_json: bool,
@@ -62,37 +61,48 @@ def run(
     **parameters: object,
 ) -> None:
     """Everything is computed before anything is written."""
-    from hornbeam.errors import UsageError
-
-    from .output import check_places, print_json, working, write_file
-    from .sources import check_source, data_hash, data_name
+    from .output import check_places, working
+    from .sources import check_source, data_hash, data_name, naming
 
     if test is not None and not 0 < test < 1:
-        raise UsageError(
-            f"--test {test:g}: a share of the rows between 0 and 1 is allowed, for instance 0.25"
-        )
+        raise click.UsageError(f"--test {test:g}: a share between 0 and 1 is allowed, for instance 0.25")
     check_places(output, report, sources=[data])
     check_source(data)
 
-    from hornbeam.estimators.store import write_model
+    from hornbeam.estimators.store import model_bytes
+    from hornbeam.model.store import replace_files
     from hornbeam.table import read_path
 
     from .learn import Plan, learn
-    from .results import learned_object, page_of, print_learned
+    from .results import page_of
 
-    plan = Plan(targets, nominal_features=tuple(split_names(nominal_features)), test=test, **parameters)  # type: ignore[arg-type]
+    plan = Plan(
+        targets,
+        task=task,
+        parameters={name: value for name, value in parameters.items() if value is not None},
+        nominal_features=tuple(split_names(nominal_features)),
+        test=test,
+        seed=seed,
+        threads=threads,
+    )
     with working(f"reading {data_name(data)}"):
         rows = read_path(data, sql=sql)
-    with working("growing the tree") as report_share:
+    with working("growing the tree") as report_share, naming(data):
         learned = learn(rows, plan, report_share)
-    page = b""
+    results = {output: model_bytes(learned.model)} if output else {}
     if report:
         with working("writing the report"):
-            page = page_of(learned, command=line, data_name=data_name(data), data_hash=data_hash(data))
-    if output:
-        write_model(output, learned.model)
-    if report:
-        write_file(report, page)
+            facts = {"command": line, "data_name": data_name(data), "data_hash": data_hash(data)}
+            results[report] = page_of(learned, **facts)
+    replace_files(results)
+    tell(learned, output, report, as_json)
+
+
+def tell(learned: Learned, output: str | None, report: str | None, as_json: bool) -> None:
+    """The result on stdout, and where the rest of it is."""
+    from .output import print_json
+    from .results import learned_object, print_learned
+
     if as_json:
         print_json(learned_object(learned) | {"model": output, "report": report})
         return
@@ -101,5 +111,9 @@ def run(
         click.echo(f"model saved to {output}; see it with: hornbeam show {output}")
     if report:
         click.echo(f"report written to {report}")
-    if not output and not report and learned.tree.n_nodes <= _MOST_LINES:
+    if output or report:
+        return
+    if learned.tree.n_nodes <= _MOST_LINES:
         click.echo("\n" + learned.tree.to_text().rstrip("\n"))
+    else:
+        click.echo("the tree is too large for the screen: keep it with -o, or see it with --report")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 import hornbeam
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
-from hornbeam.growth import ClassTarget, NumericTarget, Parameters, grow_tree
+from hornbeam.growth import CRITERIA, ClassTarget, NumericTarget, Parameters, grow_tree
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
-from hornbeam.table import Table, conform, encode_classes, encode_targets, from_data
+from hornbeam.table import Table, conform, from_data
+
+from .targets import check_targets, choose_task, near_names, read_classes, read_numbers
 
 Report = Callable[[float], None] | None
-MOST_INTEGER_CLASSES = 20
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,9 @@ class Plan:
 
     targets: tuple[str, ...]
     task: str | None = None
-    criterion: str | None = None
-    nominal: str = "subset"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the tree that were given; the others have their defaults."""
     nominal_features: tuple[str, ...] = ()
-    max_depth: int | None = None
-    min_samples_split: int | float = 2
-    min_samples_leaf: int | float = 1
-    min_impurity_decrease: float = 0.0
     test: float | None = None
     seed: int = 0
     threads: int = 1
@@ -74,69 +71,36 @@ class Learned:
 def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
     """Grow and score a tree; `report` hears how far the growth is."""
     check_targets(data, plan.targets)
-    if data.num_rows == 0:
-        raise DataError(
-            f"zero rows: the data has {data.num_columns} columns and no row; at least one row is needed"
-        )
+    check_nominal(data, plan)
     task = plan.task or choose_task(data, plan.targets)
     if task == "classification" and len(plan.targets) > 1:
         raise UsageError(
             f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
         )
-    parameters = Parameters(
-        criterion=plan.criterion or ("gini" if task == "classification" else "variance"),
-        nominal=plan.nominal,
-        max_depth=plan.max_depth,
-        min_samples_split=plan.min_samples_split,
-        min_samples_leaf=plan.min_samples_leaf,
-        min_impurity_decrease=plan.min_impurity_decrease,
-    ).checked(task=task)
+    parameters = check_parameters(plan.parameters, task)
     attributes = data.drop_columns(list(plan.targets))
-    if attributes.num_columns == 0:
-        raise DataError(
-            f"zero columns besides the target {plan.targets[0]!r}; at least one attribute is needed"
-        )
     if task == "classification":
         return _learn_classes(data, attributes, plan, parameters, report)
     return _learn_numbers(data, attributes, plan, parameters, report)
 
 
-def check_targets(data: pa.Table, targets: tuple[str, ...]) -> None:
-    """Refuse targets that are not there, naming near ones, or that are there twice."""
-    names = data.column_names
-    for target in targets:
-        if target not in names:
-            raise UsageError(f"--target {target!r} is not a column; {_near(target, names)}")
-        if names.count(target) > 1:
-            raise DataError(
-                f"{names.count(target)} columns are named {target!r}; rename them so that names are unique"
-            )
-    if len(set(targets)) < len(targets):
-        raise UsageError("a --target is given twice; name each once")
+def check_nominal(data: pa.Table, plan: Plan) -> None:
+    """Refuse --nominal-features that are not attributes."""
+    names = [name for name in data.column_names if name not in plan.targets]
+    for name in plan.nominal_features:
+        if name in plan.targets:
+            raise UsageError(f"--nominal-features {name!r} is the target; name attributes only")
+        if name not in names:
+            raise UsageError(f"--nominal-features {name!r} is not a column; {near_names(name, names)}")
 
 
-def _near(target: str, names: list[str]) -> str:
-    folded = {name.casefold(): name for name in names}
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        return f"the only column is {names[0][:60]!r}: cells must be separated by commas; convert the file"
-    near = difflib.get_close_matches(target.casefold(), list(folded), n=3, cutoff=0.6)
-    if near:
-        return f"did you mean {' or '.join(repr(folded[name]) for name in near)}?"
-    shown = ", ".join(repr(name) for name in names[:8])
-    return f"columns are {shown}{f' and {len(names) - 8} more' if len(names) > 8 else ''}"
-
-
-def choose_task(data: pa.Table, targets: tuple[str, ...]) -> str:
-    """Classification for one target of text, categories, booleans or at most 20 different integers."""
-    if len(targets) > 1:
-        return "regression"
-    column = data.column(targets[0])
-    kind = column.type
-    if pa.types.is_integer(kind):
-        few = len(column.unique()) <= MOST_INTEGER_CLASSES
-        return "classification" if few else "regression"
-    numeric = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    return "regression" if numeric else "classification"
+def check_parameters(given: Mapping[str, Any], task: str) -> Parameters:
+    """The parameters of the tree; a wrong one is named as the option that it came from."""
+    try:
+        return Parameters(**{"criterion": CRITERIA[task][0], **given}).checked(task=task)
+    except UsageError as error:
+        name, _, rest = str(error).partition("=")
+        raise UsageError(f"--{name.replace('_', '-')} {rest}") from None
 
 
 def hold_out(
@@ -163,7 +127,7 @@ def hold_out(
 def _learn_classes(
     data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
 ) -> Learned:
-    codes, classes = encode_classes(_column(data, plan.targets[0]))
+    codes, classes = read_classes(data, plan.targets[0])
     grown, held = hold_out(codes, plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     tree, seconds = _grow(table, ClassTarget(codes[grown], classes), parameters, plan.threads, report)
@@ -179,12 +143,7 @@ def _learn_classes(
 def _learn_numbers(
     data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
 ) -> Learned:
-    for name in plan.targets:
-        if pa.types.is_string(data.schema.field(name).type):
-            raise DataError(
-                f"target {name!r} holds text where regression needs numbers; use --task classification"
-            )
-    values = np.column_stack([encode_targets(_column(data, target)) for target in plan.targets])
+    values = read_numbers(data, plan.targets)
     grown, held = hold_out(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets)
@@ -195,16 +154,6 @@ def _learn_numbers(
     score = score_numbers(actual, answered, values[grown].mean(axis=0), bool(len(held)))
     points = sample_points(actual, answered, plan.targets[0])
     return Learned(_model(REGRESSOR, tree, plan, parameters), table, plan, score, seconds, points=points)
-
-
-def _column(data: pa.Table, target: str) -> pa.ChunkedArray:
-    column = data.column(target)
-    if column.null_count:
-        raise DataError(
-            f"target {target!r} is missing in {column.null_count} of {len(column)} rows; "
-            "remove those rows or fill them in"
-        )
-    return column
 
 
 def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
@@ -228,14 +177,6 @@ def _grow(
 
 def _model(estimator: str, tree: Tree, plan: Plan, parameters: Parameters) -> StoredModel:
     """The model file of the tree: an estimator with these parameters would have grown it."""
-    stored = {
-        "criterion": parameters.criterion,
-        "nominal": parameters.nominal,
-        "nominal_features": list(plan.nominal_features) or "from_dtype",
-        "max_depth": parameters.max_depth,
-        "min_samples_split": parameters.min_samples_split,
-        "min_samples_leaf": parameters.min_samples_leaf,
-        "min_impurity_decrease": parameters.min_impurity_decrease,
-    }
+    stored = asdict(parameters) | {"nominal_features": list(plan.nominal_features) or "from_dtype"}
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
     return StoredModel(estimator, stored, tree, notes)

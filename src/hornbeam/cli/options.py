@@ -10,6 +10,12 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Whole(click.IntRange):
+    """A whole number of a range; click calls it an integer range in its errors."""
+
+    name = "whole number"
+
+
 class Count(click.ParamType):  # type: ignore[type-arg]
     """A whole number of rows, or a share of all rows between 0 and 1."""
 
@@ -45,23 +51,9 @@ def tree_options(function: F) -> F:
             multiple=True,
             help="Columns whose values are labels although they look like numbers: a,b (may be repeated).",
         ),
-        click.option(
-            "--max-depth", type=click.IntRange(min=1), metavar="N", help="The most tests on a path."
-        ),
-        click.option(
-            "--min-samples-split",
-            type=Count(),
-            default="2",
-            show_default=True,
-            help="Rows that a node needs to be split.",
-        ),
-        click.option(
-            "--min-samples-leaf",
-            type=Count(),
-            default="1",
-            show_default=True,
-            help="Rows that every branch needs.",
-        ),
+        click.option("--max-depth", type=Whole(1), metavar="N", help="The most tests on a path."),
+        _count_option("--min-samples-split", "2", "Rows that a node needs to be split."),
+        _count_option("--min-samples-leaf", "1", "Rows that every branch needs."),
         click.option(
             "--min-impurity-decrease",
             type=float,
@@ -70,19 +62,49 @@ def tree_options(function: F) -> F:
             help="The least that a split must gain.",
         ),
     )
+    return _with(function, *options)
+
+
+def _count_option(name: str, default: str, what: str) -> Callable[[F], F]:
+    return click.option(name, type=Count(), default=default, show_default=True, help=what)
+
+
+def _with(function: F, *options: Callable[[F], F]) -> F:
+    """The function with options that --help lists in this order."""
     for option in reversed(options):
         function = option(function)
     return function
 
 
+def source_options(function: F) -> F:
+    """What a command takes that reads rows."""
+    return _with(
+        function,
+        click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file."),
+        click.option(
+            "--threads",
+            type=Whole(1, 2**15),
+            default=1,
+            show_default=True,
+            help="The result does not depend on them.",
+        ),
+    )
+
+
 def common_options(function: F) -> F:
     """What every command takes."""
-    function = click.option(
-        "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
-    )(function)
-    return click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")(function)
+    as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
+    return _with(function, as_json, debug_option)
+
+
+debug_option = click.option(
+    "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
+)
 
 
 def split_names(given: tuple[str, ...]) -> list[str]:
-    """Names from repeated, comma-separated options."""
-    return [name for entry in given for name in entry.split(",") if name]
+    """Names from repeated, comma-separated --nominal-features."""
+    names = [name for entry in given for name in entry.split(",") if name]
+    if given and not names:
+        raise click.UsageError("--nominal-features names no column; name some, or leave it out")
+    return names

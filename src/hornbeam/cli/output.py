@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 
@@ -16,12 +18,31 @@ from hornbeam.errors import StorageError, UsageError
 
 def write_file(place: str, content: bytes) -> None:
     """Put a whole file in its place or leave what is there; StorageError says why it could not be done."""
-    from hornbeam.model.store import reason, replace_file
+    from hornbeam.model.store import replace_files
 
+    replace_files({place: content})
+
+
+@contextmanager
+def new_file(place: str) -> Iterator[BinaryIO]:
+    """A file to write piece by piece; it takes its place when all is on disk, else what is there stays."""
+    from hornbeam.model.store import fsync_directory, reason
+
+    directory, name = os.path.split(os.path.realpath(place))
+    temporary = os.path.join(directory, f".{name[:40]}.{secrets.token_hex(8)}.tmp")
     try:
-        replace_file(os.path.realpath(place), content)
-    except OSError as error:
-        raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, os.path.join(directory, name))
+        fsync_directory(directory)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
+        raise
 
 
 def check_places(*places: str | None, sources: Sequence[str] = ()) -> None:
@@ -29,8 +50,10 @@ def check_places(*places: str | None, sources: Sequence[str] = ()) -> None:
 
     A result replaces the file of its name, so it may stand neither where the input is nor on a device.
     """
-    named = [place for place in places if place]
+    named = [place for place in places if place is not None]
     for place in named:
+        if not place:
+            raise UsageError("the name of a file to write is empty; name a file, or leave the option out")
         parent = Path(place).parent
         if not parent.is_dir():
             raise StorageError(
@@ -74,7 +97,7 @@ def working(what: str) -> Iterator[Callable[[float], None] | None]:
     It spins until it is told a share of the work, and is a bar from then on. Where nobody watches there is
     nothing to tell.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import common_options
+from .options import common_options, source_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,15 +17,8 @@ if TYPE_CHECKING:
 @click.command("predict", short_help="Answer for the rows of a file.")
 @click.argument("model")
 @click.argument("data")
-@click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file.")
+@source_options
 @click.option("--proba", is_flag=True, help="Add the share of each class in the leaf.")
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="The answers do not depend on them.",
-)
 @click.option("-o", "--output", metavar="FILE", help="Write the answers here instead of stdout (CSV).")
 @common_options
 def command(
@@ -33,7 +26,7 @@ def command(
 ) -> None:
     """Answer for every row of DATA with MODEL, a file of hornbeam fit; columns are matched by name."""
     from .output import check_places, working, write_file
-    from .sources import check_source
+    from .sources import check_source, naming
 
     check_places(output, sources=[model, data])
     check_source(data)
@@ -44,13 +37,16 @@ def command(
     stored = read_model(model)
     if proba and not stored.is_classifier:
         raise UsageError(f"--proba: {model!r} predicts numbers and has no classes; leave it out")
-    with working("predicting"):
-        table = conform(read_path(data, sql=sql), stored.tree.schema)
+    with working("predicting"), naming(data):
+        table = conform(
+            read_path(data, sql=sql), stored.tree.schema, estimator=f"the model {model!r}", what="the data"
+        )
         answers = answers_of(stored, table, proba, threads)
     content = _as_json(answers) if as_json else _as_csv(answers)
     if output:
         write_file(output, content)
-        click.echo(f"{answers.num_rows} answers written to {output}", err=True)
+        count = "1 answer" if answers.num_rows == 1 else f"{answers.num_rows} answers"
+        click.echo(f"{count} written to {output}", err=True)
     else:
         click.echo(content, nl=False)
 

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import click
 
+from .options import Whole, debug_option
+
 
 @click.command("show", short_help="Show a saved model.")
 @click.argument("model")
-@click.option("--text", "form", flag_value="text", default="text", help="As indented text (the default).")
-@click.option("--svg", "form", flag_value="svg", help="As a picture.")
-@click.option("--json", "form", flag_value="json", help="As exact JSON.")
-@click.option(
-    "--depth", type=click.IntRange(min=0), metavar="N", help="Show no more than N levels below the root."
-)
+@click.option("--text", is_flag=True, help="As indented text (the default).")
+@click.option("--svg", is_flag=True, help="As a picture.")
+@click.option("--json", "as_json", is_flag=True, help="As exact JSON, always the whole tree.")
+@click.option("--depth", type=Whole(0), metavar="N", help="Show no more than N levels below the root.")
 @click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-def command(model: str, form: str, depth: int | None, output: str | None) -> None:
+@debug_option
+def command(model: str, text: bool, svg: bool, as_json: bool, depth: int | None, output: str | None) -> None:
     """Show MODEL, a file that hornbeam fit wrote."""
+    if text + svg + as_json > 1:
+        raise click.UsageError("--text, --svg and --json exclude each other; give one of them")
+    if as_json and depth is not None:
+        raise click.UsageError("--depth: JSON is always the whole tree; leave it out, or use --text or --svg")
     from .output import check_places, write_file
 
     check_places(output, sources=[model])
     from hornbeam.estimators.store import StoredModel, read_model
 
     def render(stored: StoredModel) -> str:
-        if form == "json":
+        if as_json:
             return stored.tree.to_json() + "\n"
-        if form == "svg":
+        if svg:
             from hornbeam.drawing import draw_tree
             from hornbeam.report import picture_of
 

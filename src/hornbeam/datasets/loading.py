@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hornbeam.errors import DataError, StorageError, UsageError
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from .dataset import Dataset
+from .openml import PREFIX, load_openml
 
 DIRECTORY_VARIABLE = "HORNBEAM_DATA"
 
@@ -27,19 +25,6 @@ _BUNDLED = {
 }
 
 
-@dataclass(frozen=True)
-class Dataset:
-    """Rows with the names of the targets and of the columns that are nominal though they look numeric."""
-
-    name: str
-    title: str
-    rows: pa.Table
-    targets: tuple[str, ...]
-    task: str
-    nominal: tuple[str, ...] = ()
-    hash: str = ""
-
-
 def names() -> tuple[str, ...]:
     """Every name that `load` knows here and now."""
     directory = os.environ.get(DIRECTORY_VARIABLE)
@@ -48,15 +33,21 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Dataset:
-    """The set of that name: built in first, then from the directory that HORNBEAM_DATA names."""
+    """The set of that name: built in first, then from the directory that HORNBEAM_DATA names.
+
+    `openml:NAME` and `openml:NUMBER` are sets of openml.org.
+    """
     if name in _BUNDLED:
         return _load_bundled(name)
+    if name.startswith(PREFIX):
+        wanted = name.removeprefix(PREFIX)
+        return load_openml(int(wanted) if wanted.isdecimal() else wanted)
     directory = os.environ.get(DIRECTORY_VARIABLE)
     if directory:
         return _load_own(name, Path(directory))
     raise UsageError(
         f"there is no built-in data set {name!r}; known are {', '.join(names())}; "
-        f"further sets come from the directory that {DIRECTORY_VARIABLE} names"
+        f"further sets come from the directory that {DIRECTORY_VARIABLE} names, or as {PREFIX}NAME"
     )
 
 

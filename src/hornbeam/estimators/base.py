@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from hornbeam.errors import UsageError
-from hornbeam.growth import ClassTarget, NumericTarget, Parameters, grow_tree
+from hornbeam.growth import MAX_THREADS, ClassTarget, NumericTarget, Parameters, grow_tree
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, conform
 
@@ -25,25 +26,46 @@ if TYPE_CHECKING:
 
 
 class TreeEstimator(BaseEstimator):  # type: ignore[misc]
-    """A decision tree over one table. Subclasses add the target: a class or numbers."""
+    """A decision tree over one table. Subclasses add the target: a class or numbers.
 
-    criterion: str
-    nominal: str
-    nominal_features: Any
-    max_depth: int | None
-    min_samples_split: int | float
-    min_samples_leaf: int | float
-    min_impurity_decrease: float
-    n_jobs: int | None
+    A subclass names in its header what it has by default instead: `class Mine(Tree, criterion="entropy")`.
+    """
+
     tree_: Tree
     n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        nominal: str = "subset",
+        nominal_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.nominal = nominal
+        self.nominal_features = nominal_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         refuse_foreign(cls.__name__, parameters)
         return super().__new__(cls)  # type: ignore[no-any-return]
 
-    def __init_subclass__(cls, **arguments: Any) -> None:
-        super().__init_subclass__(**arguments)
+    def __init_subclass__(cls, **defaults: Any) -> None:
+        super().__init_subclass__()
+        if "__init__" not in cls.__dict__:
+            # A constructor of its own: the defaults, and the class that a wrong call is told about.
+            cls.__init__ = _with_defaults(cls.__init__, f"{cls.__qualname__}.__init__", defaults)  # type: ignore[method-assign]
         # Without this the signature that people see would be that of __new__.
         signature = inspect.signature(cls.__init__)
         cls.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
@@ -63,14 +85,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _checked(self, task: str) -> Parameters:
-        return Parameters(
-            criterion=self.criterion,
-            nominal=self.nominal,
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_impurity_decrease=self.min_impurity_decrease,
-        ).checked(task=task)
+        return Parameters.of(self).checked(task=task)
 
     def _grow(self, table: Table, target: ClassTarget | NumericTarget, parameters: Parameters) -> None:
         """Grow the tree and keep it; attributes of an earlier fit go when they no longer hold."""
@@ -133,13 +148,22 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         return self._fitted().n_leaves
 
 
+def _with_defaults(function: Any, name: str, defaults: dict[str, Any]) -> Any:
+    """A copy of a function with keyword-only parameters, under another name and with other defaults."""
+    copy = FunctionType(function.__code__, function.__globals__, closure=function.__closure__)
+    copy.__annotations__, copy.__qualname__ = function.__annotations__, name
+    copy.__kwdefaults__ = function.__kwdefaults__ | defaults
+    return copy
+
+
 def threads_of(n_jobs: int | None) -> int:
     """Threads for scikit-learn's n_jobs: None is one, -1 all processors, -2 all but one."""
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if not whole or n_jobs == 0 or n_jobs > MAX_THREADS:
         raise UsageError(
-            f"n_jobs={n_jobs!r}: None, a positive number of threads or -1 (all processors) is allowed"
+            f"n_jobs={n_jobs!r}: None (one thread), 1 to {MAX_THREADS} or -1 (all processors) is allowed"
         )
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 

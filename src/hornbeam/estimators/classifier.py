@@ -59,29 +59,6 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     n_classes_: int
     n_outputs_: int
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "gini",
-        nominal: str = "subset",
-        nominal_features: Any = "from_dtype",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.nominal = nominal
-        self.nominal_features = nominal_features
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the tree from a table X and the class y of each of its rows."""
         parameters = self._checked("classification")

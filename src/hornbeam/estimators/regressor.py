@@ -14,7 +14,7 @@ from hornbeam.table import check_same_length, encode_targets, from_data
 from .base import TreeEstimator, threads_of
 
 
-class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
+class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # type: ignore[misc]
     """One decision tree that predicts one or several numbers, grown exactly and deterministically.
 
     Parameters
@@ -38,29 +38,6 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     """
 
     n_outputs_: int
-
-    def __init__(
-        self,
-        *,
-        criterion: str = "variance",
-        nominal: str = "subset",
-        nominal_features: Any = "from_dtype",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.nominal = nominal
-        self.nominal_features = nominal_features
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the tree from a table X and the number, or row of numbers, y of each of its rows."""

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hornbeam.errors import DataError, UsageError
-from hornbeam.model import Tree, read_document, write_document
+from hornbeam.growth import Parameters
+from hornbeam.model import Tree, document_of, read_document, write_document
 
 CLASSIFIER, REGRESSOR = "TreeClassifier", "TreeRegressor"
 _KNOWN = (CLASSIFIER, REGRESSOR)
-_PARAMETERS = frozenset(
-    (
-        "criterion",
-        "nominal",
-        "nominal_features",
-        "max_depth",
-        "min_samples_split",
-        "min_samples_leaf",
-        "min_impurity_decrease",
-        "random_state",
-        "n_jobs",
-    )
-)
+_PARAMETERS = {entry.name for entry in fields(Parameters)} | {"nominal_features", "random_state", "n_jobs"}
 
 
 @dataclass(frozen=True)
@@ -42,9 +35,9 @@ class StoredModel:
         return self.estimator == CLASSIFIER
 
 
-def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
-    """Write a model file; the old file stays whole until the new one is safe."""
-    write_document(path, payload_of(model))
+def model_bytes(model: StoredModel) -> bytes:
+    """The content of the model's file."""
+    return document_of(payload_of(model))
 
 
 def payload_of(model: StoredModel) -> dict[str, Any]:
@@ -102,7 +95,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"save takes a fitted {' or '.join(_KNOWN)}; given is a {name} (save a pipeline's tree alone)"
         )
     parameters = {key: _plain(key, value) for key, value in model.get_params(deep=False).items()}
-    write_model(path, StoredModel(name, parameters, model._fitted(), {}))
+    write_document(path, payload_of(StoredModel(name, parameters, model._fitted(), {})))
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -113,13 +106,15 @@ def _plain(name: str, value: Any) -> Any:
         value = sorted(value) if not isinstance(value, tuple) else list(value)
     if name == "random_state" and not isinstance(value, int):
         return None
+    if isinstance(value, numbers.Real) and not isinstance(value, int):
+        value = float(value)
+    if not _is_plain(value):
+        raise UsageError(f"cannot save {name}={value!r}: it is neither text, a number nor a list of them")
     return value
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The fitted estimator that `save` wrote."""
-    import numpy as np
-
     stored = read_model(path)
     if stored.is_classifier:
         from .classifier import TreeClassifier as Estimator
@@ -132,8 +127,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     if tree.schema.named:
         model.feature_names_in_ = np.array(tree.schema.names, dtype=object)
     if tree.classes is not None:
-        text = isinstance(tree.classes[0], str)
-        model.classes_ = np.array(tree.classes, dtype=object if text else None)
+        model.classes_ = _class_array(tree.classes)
         model.n_classes_ = len(tree.classes)
     model.n_outputs_ = 1 if tree.classes is not None else tree.n_targets
     return model
+
+
+def _class_array(classes: tuple[Any, ...]) -> npt.NDArray[Any]:
+    if isinstance(classes[0], str):
+        return np.array(classes, dtype=object)
+    # Left alone, NumPy makes floats of integers that need uint64.
+    return np.array(classes, dtype=np.uint64 if type(classes[0]) is int and max(classes) >= 2**63 else None)

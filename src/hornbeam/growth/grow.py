@@ -103,6 +103,7 @@ def _grow(
         threads=threads,
         kernels=engine.kernels,
         accelerate=engine.accelerate,
+        counting=engine.counting,
         consume=True,
         report=report,
     )

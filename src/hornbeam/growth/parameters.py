@@ -5,24 +5,28 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from hornbeam.errors import UsageError
+from hornbeam.table import MAX_ROWS
 
-Task = Literal["classification", "regression"]
-
+# The first of a task is its default.
 CRITERIA: dict[str, tuple[str, ...]] = {
     "classification": ("gini", "entropy", "gain_ratio"),
     "regression": ("variance",),
 }
 ALIASES = {"log_loss": "entropy", "squared_error": "variance"}
 NOMINAL = ("subset", "value", "multiway")
+MAX_THREADS = 2**15
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """How a tree is grown. Sizes count rows; a float is a fraction of the training set."""
+    """How a tree is grown. Sizes count rows; a float is a fraction of the training set.
+
+    No table has more than MAX_ROWS rows, so no number beyond that says more, and the core is not told it.
+    """
 
     criterion: str = "gini"
     nominal: str = "subset"
@@ -31,16 +35,18 @@ class Parameters:
     min_samples_leaf: int | float = 1
     min_impurity_decrease: float = 0.0
 
+    @classmethod
+    def of(cls, source: object) -> Parameters:
+        """The parameters that an object carries under the same names."""
+        return cls(**{entry.name: getattr(source, entry.name) for entry in fields(cls)})
+
     def checked(self, task: str) -> Parameters:
         """The same parameters in plain types and by their own names; UsageError where one means nothing."""
-        criterion = (
-            ALIASES.get(self.criterion, self.criterion) if isinstance(self.criterion, str) else self.criterion
-        )
-        _one_of("criterion", criterion, CRITERIA[task], f" for {task}")
-        _one_of("nominal", self.nominal, NOMINAL)
+        criterion = ALIASES.get(str(self.criterion), self.criterion)
         return replace(
             self,
-            criterion=criterion,
+            criterion=_one_of("criterion", criterion, CRITERIA[task], f" for {task}"),
+            nominal=_one_of("nominal", self.nominal, NOMINAL),
             max_depth=None if self.max_depth is None else _whole("max_depth", self.max_depth, 1),
             min_samples_split=_size("min_samples_split", self.min_samples_split, 2, 1.0),
             min_samples_leaf=_size("min_samples_leaf", self.min_samples_leaf, 1, 0.5),
@@ -50,19 +56,29 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Engine:
-    """Switches that never change a tree: which kernels run, and whether the fast scans are used at all.
+    """Switches that never change a tree: which kernels run, whether the fast scans are used at all, and when
+    attributes of few values are counted by value ("auto": where it pays, "always", "never").
 
     HORNBEAM_KERNELS names the kernels for a whole process: auto, plain, avx2 or avx512.
     """
 
     kernels: str = field(default_factory=lambda: os.environ.get("HORNBEAM_KERNELS", "auto"))
     accelerate: bool = True
+    counting: str = "auto"
 
 
-def _one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "") -> None:
-    if value not in allowed:
-        listed = ", ".join(repr(word) for word in allowed)
-        raise UsageError(f"{name}={value!r}{context}: use one of {listed}")
+def _one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "") -> str:
+    if not isinstance(value, str) or value not in allowed:
+        *others, last = map(repr, allowed)
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise UsageError(f"{_shown(name, value)}{context}: use {listed}")
+    return str(value)
+
+
+def _shown(name: str, value: Any) -> str:
+    """`max_depth=0`, on one line and of bounded length whatever was given."""
+    text = " ".join(repr(value).split())
+    return f"{name}={text if len(text) <= 80 else text[:77] + '...'}"
 
 
 def _is_number(value: Any, kind: type) -> bool:
@@ -71,13 +87,15 @@ def _is_number(value: Any, kind: type) -> bool:
 
 def _whole(name: str, value: Any, least: int) -> int:
     if not _is_number(value, numbers.Integral) or value < least:
-        raise UsageError(f"{name}={value!r}: a whole number from {least} is allowed, or None for no limit")
-    return int(value)
+        raise UsageError(
+            f"{_shown(name, value)}: a whole number from {least} is allowed, or None for no limit"
+        )
+    return min(int(value), MAX_ROWS)
 
 
 def _size(name: str, value: Any, least: int, most_fraction: float) -> int | float:
     if _is_number(value, numbers.Integral) and value >= least:
-        return int(value)
+        return min(int(value), MAX_ROWS + 1)
     if (
         _is_number(value, numbers.Real)
         and not _is_number(value, numbers.Integral)
@@ -85,12 +103,12 @@ def _size(name: str, value: Any, least: int, most_fraction: float) -> int | floa
     ):
         return float(value)
     raise UsageError(
-        f"{name}={value!r}: a whole number from {least} (rows) "
+        f"{_shown(name, value)}: a whole number from {least} (rows) "
         f"or a fraction above 0 up to {most_fraction} is allowed"
     )
 
 
 def _not_negative(name: str, value: Any) -> float:
     if not _is_number(value, numbers.Real) or math.isnan(value) or value < 0:
-        raise UsageError(f"{name}={value!r}: a number from 0 is allowed")
+        raise UsageError(f"{_shown(name, value)}: a number from 0 is allowed")
     return float(value)

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from hornbeam.model.labels import Label
 from hornbeam.model.regions import Categories, Part, Span, leaf_regions
 from hornbeam.model.text import Style, one_line, real_text, share_text, shortened
 from hornbeam.table import Attribute
 
 if TYPE_CHECKING:
-    from hornbeam.model.tree import Label, Tree
+    from hornbeam.model.tree import Tree
 
 Bound = float | int | str
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from hornbeam.errors import UsageError
 from hornbeam.model.dialects import Dialect, dialect_named
+from hornbeam.model.labels import Label
 from hornbeam.model.walk import Test
 from hornbeam.table.schema import list_names
 
 if TYPE_CHECKING:
-    from hornbeam.model.tree import Label, Tree
+    from hornbeam.model.tree import Tree
 
 OUTPUTS = ("prediction", "probability", "leaf", "all")
 LEAF_COLUMN = "hornbeam_leaf"

@@ -27,15 +27,15 @@ HEADER: Final = re.compile(
 CLOSING: Final = b"}\n"
 
 REASONS: Final = {
-    errno.ENOENT: "there is no such file or directory",
-    errno.EACCES: "permission denied",
-    errno.EPERM: "permission denied",
-    errno.EROFS: "the file system is read-only",
+    errno.ENOENT: "there is no such file or directory; check the path",
+    errno.EACCES: "permission denied; choose another place, or ask its owner",
+    errno.EPERM: "permission denied; choose another place, or ask its owner",
+    errno.EROFS: "the file system is read-only; choose another place",
     errno.EISDIR: "it is a directory; name a file in it",
     errno.ENOTDIR: "a part of the path is not a directory",
     errno.ENOSPC: "no space left on the device; free some and try again",
-    errno.EFBIG: "the file would be larger than is allowed here",
-    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file would be larger than is allowed here; see ulimit -f",
+    errno.EDQUOT: "the disk quota is used up; free some space and try again",
     errno.ENAMETOOLONG: "the name is too long",
 }
 
@@ -44,6 +44,11 @@ Path = str | os.PathLike[str]
 
 def write_document(path: Path, payload: Mapping[str, Any]) -> None:
     """Puts the payload (plain JSON values) at `path`; the old file stays until the new one is on disk."""
+    replace_files({path: document_of(payload)})
+
+
+def document_of(payload: Mapping[str, Any]) -> bytes:
+    """The bytes of a model file."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False).encode("ascii")
     header = json.dumps(
         {"format": "hornbeam-model", "version": FORMAT_VERSION, "sha256": hashlib.sha256(text).hexdigest()}
@@ -51,16 +56,44 @@ def write_document(path: Path, payload: Mapping[str, Any]) -> None:
     document = header[:-1].encode("ascii") + b', "payload": ' + text + CLOSING
     if len(document) > MAX_BYTES:
         raise StorageError(
-            f"{show(path)}: the model takes {len(document)} bytes; a model file has at most {MAX_BYTES}"
+            f"the model takes {len(document)} bytes, and a model file has at most {MAX_BYTES}; "
+            "grow a smaller tree, for instance with min_samples_leaf"
         )
+    return document
+
+
+def replace_files(contents: Mapping[Any, bytes]) -> None:
+    """Every file whole in its place, or, where one of them cannot be written, none.
+
+    Each is written beside its place and fsynced before the first is renamed; a failure removes them again.
+    """
+    written: list[tuple[str, str]] = []
     try:
-        replace_file(os.path.realpath(path), document)
-    except (OSError, ValueError) as error:
-        raise StorageError(f"{show(path)}: cannot write: {reason(error)}") from None
+        for path, content in contents.items():
+            try:
+                place = os.path.realpath(path)
+                written.append((write_beside(place, content), place))
+            except (OSError, ValueError) as error:
+                raise StorageError(f"cannot write {show(path)}: {reason(error)}") from None
+        for temporary, place in written:
+            move(temporary, place)
+    except BaseException:
+        for temporary, _ in written:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        raise
 
 
-def replace_file(path: str, content: bytes) -> None:
-    """Temporary file beside it, fsync, rename, fsync of the directory; a failure removes the temporary."""
+def move(temporary: str, place: str) -> None:
+    try:
+        os.replace(temporary, place)
+        fsync_directory(os.path.dirname(place))
+    except OSError as error:
+        raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
+
+
+def write_beside(path: str, content: bytes) -> str:
+    """The content in a temporary file beside `path`, on disk; a failure removes it."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if os.path.exists(path) and not os.path.isfile(path):
@@ -76,12 +109,11 @@ def replace_file(path: str, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    fsync_directory(directory)
+    return temporary
 
 
 def fsync_directory(directory: str) -> None:
@@ -102,7 +134,7 @@ def read_document(path: Path) -> dict[str, Any]:
     except HornbeamError:
         raise
     except (OSError, ValueError) as error:
-        raise StorageError(f"{show(path)}: cannot read: {reason(error)}") from None
+        raise StorageError(f"cannot read {show(path)}: {reason(error)}") from None
     try:
         return checked_payload(document)
     except DataError as error:
@@ -127,7 +159,8 @@ def checked_payload(document: bytes) -> dict[str, Any]:
     opening = OPENING.match(document)
     if opening is None:
         raise DataError(
-            "not a Hornbeam model file (it does not begin as one); give a file that hornbeam.save wrote"
+            "not a Hornbeam model file (it does not begin as one); give a file that hornbeam fit -o or "
+            "hornbeam.save wrote"
         )
     version = int(opening[1])
     if version > FORMAT_VERSION:

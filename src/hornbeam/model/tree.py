@@ -16,14 +16,13 @@ from hornbeam.errors import DataError
 from hornbeam.model import canonical, json_form, routing, rules, sql, text
 from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
 from hornbeam.model.binary import BinaryTree
+from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
 from hornbeam.model.picture import depth_to_draw, picture_of
 from hornbeam.model.walk import Tests
 from hornbeam.table import Schema, Table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-Label = bool | int | float | str
 
 
 class Tree:
@@ -342,32 +341,3 @@ def _restore(
     targets: tuple[str, ...] | None,
 ) -> Tree:
     return Tree.trusted(schema, arrays, classes=classes, targets=targets)
-
-
-def plain_labels(classes: Sequence[Any]) -> tuple[Label, ...]:
-    """Labels as plain Python values: NumPy's scalars do not survive JSON."""
-    return tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
-
-
-def checked_classes(classes: Sequence[Any] | None) -> tuple[Label, ...] | None:
-    if classes is None:
-        return None
-    labels = plain_labels(classes)
-    kinds = {type(label) for label in labels}
-    if not labels or len(kinds) > 1 or not kinds <= {bool, int, float, str}:
-        raise DataError(
-            "tree: classes must be labels of one kind: all text, all integers, all floats or all booleans"
-        )
-    if kinds == {float} and not np.all(np.isfinite(np.array(labels))):
-        raise DataError("tree: a class label is not finite")
-    if len(set(labels)) < len(labels):
-        raise DataError("tree: a class label is there twice")
-    return labels
-
-
-def checked_targets(targets: Sequence[Any] | None) -> tuple[str, ...] | None:
-    if targets is None:
-        return None
-    if isinstance(targets, str) or not targets or not all(isinstance(name, str) for name in targets):
-        raise DataError("tree: targets must be the names of the targets, at least one")
-    return tuple(targets)

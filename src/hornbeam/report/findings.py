@@ -9,6 +9,7 @@ from .overview import rows_scored
 from .records import ColumnSummary, Errors, Points, Study
 
 _MOST_MATRIX = 12
+_MOST_WIDE = 6
 _MOST_BARS = 12
 _MOST_COLUMNS = 200
 _MOST_TEXT_LINES = 2000
@@ -57,12 +58,15 @@ def _matrix(errors: Errors) -> str:
         cells = [_count(count, count / total, index == column) for column, count in enumerate(row)]
         side = tag("th", escape(shorten(name, 14)), scope="row", class_="side", title=name)
         lines.append(tag("tr", side, *cells))
-    return table(tag("tr", tag("th"), *names), *lines, class_="matrix")
+    dense = len(errors.classes) > _MOST_WIDE
+    return table(tag("tr", tag("th"), *names), *lines, class_="matrix dense" if dense else "matrix")
 
 
 def _count(count: int, share: float, right: bool) -> str:
     colour = "var(--hb-accent)" if right else "var(--hb-c5)"
-    shade = tag("i", style=f"background:{colour};opacity:{0.12 + 0.5 * share:.2f}") if count else ""
+    if not count:
+        return tag("td", "0", class_="none")
+    shade = tag("i", style=f"background:{colour};opacity:{0.12 + 0.5 * share:.2f}")
     return tag("td", shade, tag("span", escape(count_text(count))))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.errors import DataError
+from hornbeam.errors import DataError, DataTypeError
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.frame import Frame, refuse_shape, refuse_type
 from hornbeam.table.labels import nominal_from_booleans, nominal_from_codes, nominal_from_text
@@ -133,6 +133,8 @@ def read_rows(rows: Sequence[Any]) -> Frame:
         and len({(row.dtype, row.shape) for row in rows}) == 1
     ):
         return read_array(np.asarray(rows))
+    if isinstance(rows[0], dict):
+        raise DataTypeError("X is a list of dicts; make a frame of it, for instance with pandas.DataFrame")
     if not isinstance(rows[0], (list, tuple, np.ndarray)):
         raise refuse_shape((len(rows),)) if np.ndim(rows[0]) == 0 else _refuse_row(rows[0], 0)
     width = len(rows[0])

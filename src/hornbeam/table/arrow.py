@@ -147,8 +147,7 @@ def _decimals(column: pa.ChunkedArray, name: str) -> tuple[Array, Mask | None]:
 def _refuse_wide(chunk: pa.Array, row: int, start: int, name: str) -> DataError:
     return DataError(
         f"{show_name(name)}: {chunk.type} value {chunk[row].as_py()} in row {start + row} does not fit 64 "
-        "bits "
-        "as a scaled integer; round it, lower its scale or cast the column to float64"
+        "bits as a scaled integer; round it, lower its scale or cast the column to float64"
     )
 
 

@@ -30,7 +30,7 @@ def encode_classes(y: Any) -> tuple[Array, Array]:
     if hasattr(y, "__array__"):
         return _encode_array(_flat(np.asarray(y)))
     raise DataError(
-        f"y is a {type(y).__name__}; allowed are a NumPy array, a pandas, polars or Arrow column or a list"
+        f"y is of type {type(y).__name__}; allowed are a NumPy array, a column of a frame, a list"
     )
 
 

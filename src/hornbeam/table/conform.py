@@ -17,15 +17,15 @@ from hornbeam.table.storage import parse_type
 _NUMERAL = re.compile(r"-?(\d|inf)")
 
 
-def conform(X: Any, schema: Schema, *, estimator: str = "the model") -> Table:
-    """Encode `X` for a model that was fitted with `schema`.
+def conform(X: Any, schema: Schema, *, estimator: str = "the model", what: str = "X") -> Table:
+    """Encode `X` for a model that was fitted with `schema`; errors call them `what` and `estimator`.
 
     Columns are matched by name (other order and further columns are fine), or by position where either side
     has no names. Labels that the schema does not know get the code -2.
     """
-    frame = open_frame(X)
+    frame = open_frame(X, what)
     check_limits(frame)
-    places = _match(frame, schema, estimator)
+    places = _match(frame, schema, estimator, what)
     if frame.matrix is not None and all(attribute.type == "float64" for attribute in schema.attributes):
         views = list(frame.matrix.T)
         columns = tuple([Column("float", views[j]) for j in places])
@@ -34,13 +34,13 @@ def conform(X: Any, schema: Schema, *, estimator: str = "the model") -> Table:
     return Table(schema, columns, frame.n_rows)
 
 
-def _match(frame: Frame, schema: Schema, estimator: str) -> range | list[int]:
+def _match(frame: Frame, schema: Schema, estimator: str, what: str) -> range | list[int]:
     """Position in the frame of each attribute of the schema."""
     if frame.names is None or not schema.named:
         if frame.n_columns != len(schema):
             raise DataError(
-                f"X has {frame.n_columns} features, but {estimator} is expecting {len(schema)} features as "
-                "input"
+                f"{what} has {frame.n_columns} features, but {estimator} is expecting {len(schema)} features "
+                "as input"
             )
         return range(len(schema))
     if frame.names == schema.names:
@@ -50,7 +50,7 @@ def _match(frame: Frame, schema: Schema, estimator: str) -> range | list[int]:
     if absent:
         others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise DataError(
-            f"{show_name(absent[0])}{others}: missing from X, which has {list_names(frame.names)}; "
+            f"{show_name(absent[0])}{others}: missing from {what}, which has {list_names(frame.names)}; "
             f"{estimator} needs every column it was fitted with"
         )
     return [position[name] for name in schema.names]

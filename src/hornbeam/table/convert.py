@@ -54,8 +54,7 @@ def _check_exact(cells: Cells, exact: Array, values: Array, storage: Storage, na
         row = int(np.flatnonzero(inexact)[0])
         raise DataError(
             f"{show_name(name)}: {format_code(storage, int(cells.values[row]))} in row {row} has no exact "
-            "float64; "
-            "convert the column to float64, or keep it integer at fit and predict alike"
+            "float64; convert the column to float64, or keep it integer at fit and predict alike"
         )
 
 

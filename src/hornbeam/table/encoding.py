@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ from hornbeam.table.schema import MAX_COLUMNS, MAX_ROWS, Attribute, Schema, list
 _ALLOWED = (
     "a NumPy array, a pandas or polars frame, an Arrow table or stream, a DuckDB relation, a list of rows"
 )
+_HINTS: dict[type, str] = {
+    str: "; read a file first, for instance with pandas.read_csv",
+    Path: "; read a file first, for instance with pandas.read_csv",
+    dict: "; make a frame of it, for instance with pandas.DataFrame",
+}
 _ALLOWED_NOMINAL = "allowed are 'from_dtype' or a list of names or positions"
 
 
@@ -45,7 +51,8 @@ def open_frame(data: Any, what: str = "X") -> Frame:
         raise DataTypeError(f"{what} is a lazy frame ({type(data).__name__}); call .collect() first")
     if hasattr(data, "__array__"):
         return read_array(np.asarray(data))
-    raise DataTypeError(f"{what} is a {type(data).__name__}; allowed are {_ALLOWED}")
+    hint = next((text for kind, text in _HINTS.items() if isinstance(data, kind)), "")
+    raise DataTypeError(f"{what} is of type {type(data).__name__}; allowed are {_ALLOWED}{hint}")
 
 
 def from_data(
@@ -127,7 +134,7 @@ def choose_nominal(nominal_features: Any, names: tuple[str, ...]) -> frozenset[i
             return frozenset()
         raise UsageError(f"nominal_features={nominal_features!r}; {_ALLOWED_NOMINAL}")
     if not isinstance(nominal_features, (list, tuple, set, frozenset, np.ndarray)):
-        raise UsageError(f"nominal_features is a {type(nominal_features).__name__}; {_ALLOWED_NOMINAL}")
+        raise UsageError(f"nominal_features is of type {type(nominal_features).__name__}; {_ALLOWED_NOMINAL}")
     entries = list(nominal_features)
     if entries and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
         if len(entries) != len(names):
@@ -150,4 +157,6 @@ def _position(entry: Any, position: dict[str, int], names: tuple[str, ...]) -> i
         if not 0 <= entry < len(names):
             raise UsageError(f"nominal_features has position {entry}; columns are 0 to {len(names) - 1}")
         return int(entry)
-    raise UsageError(f"nominal_features has a {type(entry).__name__}; entries are column names or positions")
+    raise UsageError(
+        f"nominal_features has an entry of type {type(entry).__name__}; give column names or positions"
+    )

@@ -127,8 +127,7 @@ def _floats(cells: list[Any], name: str) -> Cells:
 def _refuse_inexact(cells: list[Any], row: int, name: str) -> DataError:
     return DataError(
         f"{show_name(name)}: integer {str(cells[row])[:40]} in row {row} stands among floats and has no "
-        "exact "
-        "float64; give the column one type"
+        "exact float64; give the column one type"
     )
 
 
@@ -175,6 +174,6 @@ def _refuse_mixture(cells: list[Any], present: set[str], name: str) -> DataError
 def _refuse_cell(cells: list[Any], classes: dict[type, str], name: str) -> DataError:
     row, cell = next((row, cell) for row, cell in enumerate(cells) if classes[type(cell)] == "other")
     return DataTypeError(
-        f"{show_name(name)}: a {type(cell).__name__} in row {row} is not supported; "
+        f"{show_name(name)}: a cell of type {type(cell).__name__} in row {row} is not supported; "
         "the argument must be a string, a number, true or false, a date, a time or missing"
     )

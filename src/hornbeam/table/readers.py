@@ -1,6 +1,7 @@
 """Files as Arrow tables: CSV and Parquet through pyarrow, ARFF, and queries on DuckDB database files."""
 
 import gzip
+import io
 import os
 import sys
 import zlib
@@ -16,6 +17,19 @@ if TYPE_CHECKING:
 
 MISSING_MARKS = ("", "?", "NA", "NaN", "nan", "NULL", "null")
 _ALLOWED = ".csv, .csv.gz, .parquet, .arff, .arff.gz, .duckdb (with a query), or - for CSV on standard input"
+_RECODE = "save it as UTF-8, for instance with: iconv -f latin1 -t utf-8 old.csv > new.csv"
+_CSV = "a CSV file has a line of names, then rows of as many cells, separated by commas"
+_DAMAGED = "it is damaged or of another kind: write it again or get another copy"
+# How files begin that people take for CSV.
+_FORMATS = {
+    b"PAR1": "Parquet; let its name end with .parquet",
+    b"\x1f\x8b": "compressed by gzip; let its name end with .csv.gz",
+    b"PK\x03\x04": "a spreadsheet or a zip archive; save the sheet as CSV, or unpack it",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet; save the sheet as CSV",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+    b"%PDF": "a PDF document; export the table as CSV",
+}
 # pyarrow infers the types of columns from the first block; the second number is the largest block it takes.
 _BLOCK = 1 << 22
 _LARGEST_BLOCK = 2**31 - 1
@@ -33,13 +47,13 @@ def read_path(
     if shown == "-":
         if sql is not None:
             raise UsageError("sql needs a DuckDB database file, and standard input ('-') is read as CSV")
-        content = (stdin or sys.stdin.buffer).read()
-        table = _read_csv(_native_file(content)[0], lambda: _native_file(content), "standard input", missing)
+        content = _standard_input(stdin)
+        table = _read_csv(None, lambda: io.BytesIO(content), "standard input", missing)
         return _checked(table, "standard input")
     ending = _ending(shown)
     if sql is not None and ending != ".duckdb":
         raise UsageError(
-            f"{shown!r}: sql needs a DuckDB database file (.duckdb); load other files with a query on them"
+            f"{shown!r}: a query needs a DuckDB database file (.duckdb, .db, .ddb); leave it out for this one"
         )
     _check_readable(Path(shown))
     if ending == ".duckdb":
@@ -47,6 +61,12 @@ def read_path(
     if ending in (".csv", ".csv.gz"):
         return _checked(_read_csv_file(shown, missing), shown)
     return _checked(_read_parquet(shown) if ending == ".parquet" else _read_arff_file(shown), shown)
+
+
+def _standard_input(given: BinaryIO | None) -> bytes:
+    if given is None and sys.stdin is None:
+        raise StorageError("standard input ('-') is closed; send a CSV there, or name a file")
+    return (given or sys.stdin.buffer).read()
 
 
 def _ending(shown: str) -> str:
@@ -58,12 +78,16 @@ def _ending(shown: str) -> str:
         return ".duckdb"
     if name.endswith(".pq"):
         return ".parquet"
-    raise UsageError(f"{shown!r}: files of this ending are not read; allowed are {_ALLOWED}")
+    raise UsageError(f"{shown!r}: files with this ending are not read; allowed are {_ALLOWED}")
 
 
 def _check_readable(path: Path) -> None:
     if path.is_dir():
         raise StorageError(f"{str(path)!r} is a directory; give one file: {_ALLOWED}")
+    if path.exists() and not path.is_file():
+        raise StorageError(
+            f"{str(path)!r} is a device or a pipe; send its rows to standard input ('-') as CSV"
+        )
     try:
         with path.open("rb"):
             pass
@@ -81,18 +105,19 @@ def _checked(table: "pa.Table", shown: str) -> "pa.Table":
     return table
 
 
-def _refuse(shown: str, error: BaseException, kind: str) -> DataError:
-    first = (str(error).splitlines() or [type(error).__name__])[0][:300]
-    return DataError(f"{shown!r} is not a readable {kind} file: {first}")
+def _refuse(shown: str, error: BaseException, kind: str, advice: str = _DAMAGED) -> DataError:
+    if isinstance(error, MemoryError):  # Arrow has one of its own, among its other errors
+        raise error
+    if isinstance(error, UnicodeDecodeError):
+        return DataError(f"{shown!r} is not UTF-8 text; {_RECODE}")
+    first = (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".!")
+    first = first.removeprefix("CSV parse error: ").removeprefix("IO Error: ")
+    return DataError(f"{shown!r} is not a readable {kind} file: {first}; {advice}")
 
 
 def _read_csv_file(shown: str, missing: Sequence[str]) -> "pa.Table":
-    def whole() -> "tuple[pa.NativeFile, int]":
-        opener: Callable[..., Any] = gzip.open if shown.lower().endswith(".gz") else open
-        with opener(shown, "rb") as file:
-            return _native_file(file.read())
-
-    return _read_csv(shown, whole, shown, missing)
+    opener: Callable[..., Any] = gzip.open if shown.lower().endswith(".gz") else open
+    return _read_csv(shown, lambda: opener(shown, "rb"), shown, missing)
 
 
 def _native_file(content: bytes) -> "tuple[pa.NativeFile, int]":
@@ -109,7 +134,7 @@ def _native_file(content: bytes) -> "tuple[pa.NativeFile, int]":
 
 
 def _read_csv(
-    source: Any, whole: "Callable[[], tuple[pa.NativeFile, int]]", shown: str, missing: Sequence[str]
+    path: str | None, opened: Callable[[], BinaryIO], shown: str, missing: Sequence[str]
 ) -> "pa.Table":
     """Read a CSV; where a later block does not fit the first one's types, let all rows decide."""
     import pyarrow as pa
@@ -119,22 +144,68 @@ def _read_csv(
         null_values=list(missing), strings_can_be_null=True, quoted_strings_can_be_null=False
     )
     parse = csv.ParseOptions(newlines_in_values=True)
+
+    def read(whole: bool = False, threads: bool = True) -> "pa.Table":
+        source: Any = path
+        block = _BLOCK
+        if whole or path is None:
+            with opened() as file:
+                source, size = _native_file(file.read())
+            block = min(size + 1, _LARGEST_BLOCK) if whole else _BLOCK
+        how = csv.ReadOptions(block_size=block, use_threads=threads)
+        return csv.read_csv(source, read_options=how, parse_options=parse, convert_options=convert)
+
     try:
         try:
-            return csv.read_csv(
-                source,
-                read_options=csv.ReadOptions(block_size=_BLOCK),
-                parse_options=parse,
-                convert_options=convert,
-            )
+            table = read()
         except pa.ArrowInvalid as error:
-            if "conversion error" not in str(error):
+            late, ragged = "conversion error" in str(error), "columns, got" in str(error)
+            if not late and not ragged:
                 raise
-        file, size = whole()
-        block = csv.ReadOptions(block_size=min(size + 1, _LARGEST_BLOCK))
-        return csv.read_csv(file, read_options=block, parse_options=parse, convert_options=convert)
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise _refuse(shown, error, "CSV") from None
+            table = read(whole=late, threads=not ragged)  # one thread knows the number of the row it refuses
+        _check_text(table, shown)
+        return table
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error, DataError) as error:
+        compressed = isinstance(error, OSError | EOFError | zlib.error)
+        raise _other_format(opened, shown) or (
+            error
+            if isinstance(error, DataError)
+            else _refuse(shown, error, "CSV", _DAMAGED if compressed else _CSV)
+        ) from None
+
+
+def _check_text(table: "pa.Table", shown: str) -> None:
+    """Refuse what is no UTF-8: Arrow reads such a column as bytes, and such a name not at all."""
+    import pyarrow as pa
+
+    try:
+        names = table.column_names
+    except UnicodeDecodeError:
+        raise DataError(f"{shown!r}: the header line is not UTF-8 text; {_RECODE}") from None
+    for name, column in zip(names, table.columns, strict=True):
+        if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+            cells = (cell for chunk in column.chunks for cell in chunk.to_pylist() if cell is not None)
+            cell = next(cell for cell in cells if not _is_utf8(cell))
+            raise DataError(f"{shown!r}: column {name!r} is not UTF-8 text, it has {cell[:20]!r}; {_RECODE}")
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _other_format(opened: Callable[[], BinaryIO], shown: str) -> DataError | None:
+    """The error for a file that begins like one of another format, if it does."""
+    try:
+        with opened() as file:
+            beginning = file.read(16)
+    except (OSError, EOFError, zlib.error):
+        return None
+    found = next((what for magic, what in _FORMATS.items() if beginning.startswith(magic)), None)
+    return DataError(f"{shown!r} is not a CSV file but {found}") if found else None
 
 
 def _read_parquet(shown: str) -> "pa.Table":

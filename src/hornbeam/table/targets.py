@@ -1,10 +1,7 @@
-"""What is to be predicted: numeric targets as float64, and class labels as a model keeps them."""
+"""What is to be predicted by regression: numeric targets as float64."""
 
-import math
 import sys
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -13,69 +10,7 @@ from hornbeam.table.arrays import read_vector
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.convert import nearest_floats, to_floats
 from hornbeam.table.encoding import open_frame
-from hornbeam.table.schema import is_unicode
 from hornbeam.table.storage import parse_type
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """Class labels in the order in which numpy.unique sorts them; plain values, for files."""
-
-    values: tuple[int | float | bool | str, ...]
-    kind: Literal["int", "float", "bool", "str"]
-
-    @classmethod
-    def from_array(cls, classes: Array) -> "Labels":
-        """The labels of a `classes_` array."""
-        kinds: dict[str, Literal["int", "float", "bool", "str"]] = {
-            "i": "int",
-            "u": "int",
-            "f": "float",
-            "b": "bool",
-        }
-        return cls(tuple(classes.tolist()), kinds.get(classes.dtype.kind, "str"))
-
-    def to_array(self) -> Array:
-        """The labels as an array: int64 (or uint64), float64, bool or object."""
-        if self.kind == "int":
-            fits = all(-(2**63) <= value < 2**63 for value in self.values if not isinstance(value, str))
-            return np.array(self.values, dtype=np.int64 if fits else np.uint64)
-        return np.array(self.values, dtype={"float": np.float64, "bool": np.bool_, "str": object}[self.kind])
-
-    def to_json(self) -> dict[str, Any]:
-        """A plain dict that `from_json` turns back into equal labels."""
-        return {"kind": self.kind, "values": list(self.values)}
-
-    @classmethod
-    def from_json(cls, content: object) -> "Labels":
-        """Exactly what `to_json` gives; DataError, on one line, for anything else."""
-        types: dict[Any, type] = {"int": int, "float": float, "bool": bool, "str": str}
-        if (
-            not isinstance(content, dict)
-            or set(content) != {"kind", "values"}
-            or not isinstance(content["kind"], str)
-            or content["kind"] not in types
-        ):
-            raise _bad_labels("an object with a kind (int, float, bool, str) and values was expected")
-        kind: Any = content["kind"]
-        values = content["values"]
-        if not isinstance(values, list) or not all(type(value) is types[kind] for value in values):
-            raise _bad_labels(f"the values are not a list of {kind}")
-        if kind == "int" and not (
-            all(-(2**63) <= value < 2**63 for value in values) or all(0 <= value < 2**64 for value in values)
-        ):
-            raise _bad_labels("an integer does not fit 64 bits")
-        if kind == "float" and not all(map(math.isfinite, values)):
-            raise _bad_labels("a value is not finite")
-        if kind == "str" and not is_unicode("".join(values)):
-            raise _bad_labels("a value is not valid text")
-        if any(not a < b for a, b in pairwise(values)):
-            raise _bad_labels("the values are not in strictly ascending order")
-        return cls(tuple(values), kind)
-
-
-def _bad_labels(why: str) -> DataError:
-    return DataError(f"stored class labels refused: {why}; the file is corrupt or not a Hornbeam model")
 
 
 def check_same_length(n_rows: int, n_labels: int) -> None:
@@ -120,6 +55,8 @@ def _read_columns(y: Any) -> list[Cells]:
         return [read_vector(np.fromiter(y, dtype=object, count=len(y)), "y")]
     if hasattr(y, "__array__") and not isinstance(y, np.ndarray) and not hasattr(y, "columns"):
         return _read_columns(np.asarray(y))
+    if getattr(y, "ndim", 2) > 2:
+        raise DataError(f"y has shape {y.shape}; give a number, or a row of numbers, for each row of X")
     frame = open_frame(y, "y")
     return [frame.cells(j, "y", False) for j in range(frame.n_columns)]
 

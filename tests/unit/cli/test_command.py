@@ -56,9 +56,9 @@ def files(place: Path) -> set[str]:
 def test_help_lists_the_commands_and_exit_codes() -> None:
     result = run("--help")
     assert result.exit_code == 0
-    for word in ("demo", "fit", "predict", "show", "130"):
+    for word in ("demo", "fit", "predict", "show", "generate", "130"):
         assert word in result.output
-    for command in ("demo", "fit", "predict", "show"):
+    for command in ("demo", "fit", "predict", "show", "generate"):
         assert run(command, "--help").exit_code == 0
     assert hornbeam.__version__ in run("--version").output
 
@@ -281,6 +281,14 @@ def test_unreadable_file(place: Path) -> None:
         ("fit", "data.csv", "--target", "class", "--nominal", "one-hot"),
         ("fit", "data.csv", "--target", "class", "--test", "1.5"),
         ("fit", "data.csv", "--target", "class", "--threads", "0"),
+        ("fit", "data.csv", "--target", "class", "--threads", "99999999999"),
+        ("fit", "data.csv", "--target", "class", "--test", "nan"),
+        ("fit", "data.csv", "--target", "class", "--min-impurity-decrease", "nan"),
+        ("fit", "data.csv", "--target", "class", "--nominal-features", "class"),
+        ("fit", "data.csv", "--target", "class", "--nominal-features", ","),
+        ("fit", "data.csv", "--target", "class", "-o", ""),
+        ("fit", "data.csv", "--target", ""),
+        ("fit", "", "--target", "class"),
         ("fit", "data.csv", "--target", "class", "--sql", "select 1"),
         ("fit", "data.xlsx", "--target", "class"),
         ("fit", "data.csv", "--target", "class", "-o", "same", "--report", "same"),

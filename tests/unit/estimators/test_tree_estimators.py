@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, HornbeamError, UsageError
+from hornbeam.estimators.foreign import INSTEAD
 
 COLUMNS = {
     "age": [23.0, 31.0, None, 45.0, 52.0, 61.0, 38.0, 29.0] * 5,
@@ -168,6 +170,26 @@ def test_text_classes_survive_the_file(tmp_path: Path) -> None:
     assert other.nominal_features == ["colour"]
 
 
+def test_large_unsigned_classes_survive_the_file(tmp_path: Path) -> None:
+    y = np.array([1, 2**64 - 1], dtype=np.uint64)
+    hornbeam.save(TreeClassifier().fit([[0.0], [1.0]], y), tmp_path / "m")
+    again = hornbeam.load(tmp_path / "m")
+    assert again.classes_.dtype == np.uint64
+    assert again.predict([[0.0], [1.0]]).tolist() == y.tolist()
+
+
+def test_parameters_of_any_number_type_are_saved_and_others_refused(tmp_path: Path, iris: Any) -> None:
+    model = TreeClassifier(min_samples_leaf=Fraction(1, 4), max_depth=np.int8(3), nominal_features={0}).fit(
+        *iris
+    )
+    hornbeam.save(model, tmp_path / "m")
+    again = hornbeam.load(tmp_path / "m").get_params()
+    assert (again["min_samples_leaf"], again["max_depth"], again["nominal_features"]) == (0.25, 3, [0])
+    with pytest.raises(UsageError, match="cannot save max_depth="):
+        hornbeam.save(model.set_params(max_depth=object()), tmp_path / "n")
+    assert not (tmp_path / "n").exists()
+
+
 def test_save_refuses_what_is_no_fitted_tree(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="StandardScaler"):
         hornbeam.save(StandardScaler(), tmp_path / "m")
@@ -207,9 +229,7 @@ def test_load_refuses_a_tree_of_the_other_kind(tmp_path: Path, iris: Any) -> Non
 
 
 @pytest.mark.parametrize("estimator", [TreeClassifier, TreeRegressor])
-@pytest.mark.parametrize(
-    "name", ["splitter", "max_features", "max_leaf_nodes", "min_weight_fraction_leaf", "monotonic_cst"]
-)
+@pytest.mark.parametrize("name", sorted(INSTEAD))
 def test_parameters_of_scikit_learn_that_do_not_exist_say_what_to_use(estimator: Any, name: str) -> None:
     with pytest.raises(TypeError, match=f"{estimator.__name__} has no parameter '{name}': .+") as caught:
         estimator(**{name: None})
@@ -219,8 +239,9 @@ def test_parameters_of_scikit_learn_that_do_not_exist_say_what_to_use(estimator:
 
 
 def test_other_unknown_parameters_are_refused_as_python_does() -> None:
-    with pytest.raises(TypeError, match="colour"):
-        TreeClassifier(colour=1)
+    for estimator in (TreeClassifier, TreeRegressor):
+        with pytest.raises(TypeError, match=rf"{estimator.__name__}.*'colour'"):
+            estimator(colour=1)
 
 
 @pytest.mark.parametrize("alias", ["log_loss", "entropy"])
@@ -242,6 +263,13 @@ def test_aliases_of_criteria_are_accepted(alias: str, iris: Any) -> None:
         {"min_samples_leaf": 0},
         {"min_samples_leaf": 1.0},
         {"min_impurity_decrease": -1.0},
+        {"n_jobs": 0},
+        {"n_jobs": 1.5},
+        {"n_jobs": True},
+        {"n_jobs": 2**31},
+        {"nominal_features": "all"},
+        {"nominal_features": [4]},
+        {"nominal_features": ["colour"]},
     ],
 )
 def test_wrong_parameters_are_refused_in_one_line(parameters: dict[str, Any], iris: Any) -> None:
@@ -301,11 +329,39 @@ def test_all_cells_missing_gives_a_single_leaf() -> None:
         (np.zeros((3, 2)), [1, 2], "inconsistent"),
         (np.zeros((3, 2)), None, "requires y"),
         (pa.table([[1.0, 2.0], [1.0, 2.0]], names=["a", "a"]), [0, 1], "'a'"),
+        (5, [0], "X is of type int; allowed are"),
+        ("data.csv", [0], "read a file first"),
+        ({"a": [1.0]}, [0], "pandas.DataFrame"),
+        ([{"a": 1.0}], [0], "pandas.DataFrame"),
+        ([[1.0], [2.0, 3.0]], [0, 1], "row 1 has 2 cells and row 0 has 1"),
+        (np.zeros((2, 2, 2)), [0, 1], "dim 3"),
+        (np.zeros((2, 2)), 1, "y is of type int"),
+        (np.zeros((2, 2)), [0, None], "missing label in row 1"),
+        (np.zeros((2, 2)), [0, 0.5], "continuous"),
+        (np.zeros((2, 2)), [0, "a"], "y mixes or holds"),
     ],
 )
 def test_bad_tables_are_refused_in_one_line(X: Any, y: Any, says: str) -> None:
     with pytest.raises(HornbeamError, match=says) as caught:
         TreeClassifier().fit(X, y)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("y", "says"),
+    [
+        (["a", "b"], "y holds text where numbers are needed"),
+        ([1.0, np.inf], "infinity"),
+        ([1.0, None], "NaN"),
+        ([1.0, 1e200], "up to 1e.100 is allowed"),
+        (np.zeros((2, 0)), "no target columns"),
+        (np.zeros((2, 1, 1)), r"y has shape \(2, 1, 1\)"),
+        (7, "y is of type int"),
+    ],
+)
+def test_bad_numbers_are_refused_in_one_line(y: Any, says: str) -> None:
+    with pytest.raises(HornbeamError, match=says) as caught:
+        TreeRegressor().fit(np.zeros((2, 2)), y)
     assert "\n" not in str(caught.value)
 
 
@@ -320,6 +376,21 @@ def test_the_signature_is_that_of_the_constructor() -> None:
     import inspect
 
     assert "max_depth" in inspect.signature(TreeClassifier).parameters
+    assert inspect.signature(TreeClassifier).parameters["criterion"].default == "gini"
+    assert inspect.signature(TreeRegressor).parameters["criterion"].default == "variance"
+
+
+def test_a_subclass_may_have_other_defaults_or_a_constructor_of_its_own(iris: Any) -> None:
+    class Small(TreeClassifier, max_depth=1):
+        pass
+
+    class Own(TreeClassifier):
+        def __init__(self, max_depth: int = 2) -> None:
+            super().__init__(max_depth=max_depth)
+
+    for model, depth in ((Small(), 1), (Small(max_depth=3), 3), (Own(), 2), (TreeClassifier(max_depth=4), 4)):
+        assert clone(model).fit(*iris).get_depth() == depth
+    assert TreeClassifier().max_depth is None
 
 
 def test_the_types_name_what_the_package_exports() -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import common, tables
+import hornbeam
+from benchmarks import common, model, tables
+from benchmarks.answers import WrongAnswerError
 
 pytestmark = pytest.mark.house
 
@@ -63,6 +65,23 @@ def test_a_missed_floor_gives_exit_code_1(
 def test_a_lower_figure_can_be_the_better_one() -> None:
     assert common.Verdict("memory", 3.9, better="lower", floor=4).holds
     assert not common.Verdict("memory", 4.1, better="lower", floor=4).holds
+
+
+def test_a_kept_tree_is_confirmed_before_it_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(model.SIZES, "1k", (200, 8))
+    rows = model.measure_size("1k")
+    assert {"digest", "save", "load", "pickle of scikit-learn's, read"} <= {row.work for row in rows}
+    assert all(row.nodes > 10 for row in rows)
+    ours, theirs, table = model.grow_pair("1k")
+    other = model.fresh(hornbeam.TreeClassifier(max_depth=1).fit(table, table[:, 0] > 0.5).tree_)
+    with pytest.raises(WrongAnswerError, match="verify gave another tree"):
+        model.confirm_kept(ours, theirs, table, {"digest": ours.tree_.digest, "verify": other})
+
+
+def test_a_start_that_fails_is_not_measured() -> None:
+    assert model.start("pass") > 0
+    with pytest.raises(WrongAnswerError, match="ended with 3"):
+        model.start("raise SystemExit(3)")
 
 
 def test_generated_tables_are_the_same_every_time_and_carry_their_noise() -> None:

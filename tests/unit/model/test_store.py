@@ -13,6 +13,7 @@ import pytest
 
 from hornbeam.errors import DataError, StorageError
 from hornbeam.model import Tree, read_document, store, write_document
+from tests.rights import without_rights
 from tests.unit.model.builder import chain, float_schema
 
 PAYLOAD = {
@@ -77,7 +78,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(
         monkeypatch.setattr(store.os, "fdopen", failing_file)
     else:
         monkeypatch.setattr(store.os, call, fail)
-    with pytest.raises(StorageError, match="cannot write: ") as caught:
+    with pytest.raises(StorageError, match="cannot write '") as caught:
         write_document(path, {"new": 1})
     monkeypatch.undo()
     assert "\n" not in str(caught.value)
@@ -133,11 +134,27 @@ def test_paths_that_cannot_be_written_are_storage_errors(tmp_path: Path) -> None
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_without_permission_is_a_storage_error(tmp_path: Path) -> None:
+def test_places_without_permission_are_storage_errors(tmp_path: Path) -> None:
+    write_document(tmp_path / "m", PAYLOAD)
+    (tmp_path / "m").chmod(0)
     tmp_path.chmod(0o500)
-    with pytest.raises(StorageError, match="permission denied"):
-        write_document(tmp_path / "m", PAYLOAD)
+    with without_rights():
+        with pytest.raises(StorageError, match=r"cannot write .*: permission denied"):
+            write_document(tmp_path / "new", PAYLOAD)
+        with pytest.raises(StorageError, match=r"cannot read .*: permission denied"):
+            read_document(tmp_path / "m")
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_several_files_are_written_all_or_none(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    store.replace_files({first: b"1", second: b"2"})
+    second.unlink()
+    second.mkdir()
+    with pytest.raises(StorageError, match="second"):
+        store.replace_files({first: b"new", second: b"new"})
+    assert first.read_bytes() == b"1"
+    assert sorted(os.listdir(tmp_path)) == ["first", "second"]
 
 
 def test_a_newer_version_says_what_to_do(tmp_path: Path) -> None:

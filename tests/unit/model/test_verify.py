@@ -201,6 +201,15 @@ def test_classes_and_targets_have_to_fit() -> None:
     for wrong in ([], ["a", 1, 2], ["a", "a", "b"], [1.0, float("nan"), 2.0], [None, "a", "b"], ["a", "b"]):
         with pytest.raises(DataError):
             Tree(SCHEMA, arrays, classes=wrong)
+    for wrong, says in (
+        ([-1, 0, 2**63], "64-bit"),
+        ([0, 1, 2**64], "64-bit"),
+        (["a", "b", "\ud800"], "Unicode"),
+    ):
+        with pytest.raises(DataError, match=says):
+            Tree(SCHEMA, arrays, classes=wrong)
+    with pytest.raises(DataError, match="Unicode"):
+        Tree(SCHEMA, regression(), targets=["a", "\ud800"])
     with pytest.raises(DataError, match="either classes"):
         Tree(SCHEMA, arrays)
     with pytest.raises(DataError, match="names of the targets"):

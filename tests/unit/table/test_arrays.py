@@ -232,7 +232,8 @@ class TestObjects:
     @pytest.mark.parametrize("cell", [{"foo": "bar"}, [1, 2], (1,), object(), b"x", 1j, np.zeros(2)])
     def test_other_cells_are_refused_by_type_and_row(self, cell: Any) -> None:
         with pytest.raises(
-            DataTypeError, match=r"attribute 'x0': a \w+ in row 1 .*argument must be .* string.* number"
+            DataTypeError,
+            match=r"attribute 'x0': a cell of type \w+ in row 1 .*argument must be .* string.* number",
         ):
             column([0.5, cell])
 
@@ -267,7 +268,7 @@ class TestRows:
     ("X", "words"),
     [
         (np.zeros(3), "Reshape your data"),
-        (np.float64(3), "X is a float64|scalar"),
+        (np.float64(3), "X is of type float64|scalar"),
         (np.array(3.0), "scalar"),
         (np.zeros((2, 2, 2)), "Found array with dim 3"),
         (
@@ -277,9 +278,9 @@ class TestRows:
         (np.zeros((3, 0)), r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required\."),
         ([], "zero rows"),
         ([[]], "zero columns"),
-        ({"a": [1]}, "X is a dict; allowed are"),
-        (None, "X is a NoneType"),
-        ("text", "X is a str"),
+        ({"a": [1]}, "X is of type dict; allowed are"),
+        (None, "X is of type NoneType"),
+        ("text", "X is of type str"),
     ],
 )
 def test_what_is_not_a_table_is_refused_on_one_line(X: Any, words: str) -> None:
@@ -327,11 +328,11 @@ class TestNominalFeatures:
             (["c"], "'c', which is not a column; columns are 'a', 'b'"),
             ([2], "position 2; columns are 0 to 1"),
             ([-1], "position -1"),
-            ([0.5], "a float"),
+            ([0.5], "of type float"),
             ([True], "a mask of 1 for 2 columns"),
             ("all", "nominal_features='all'"),
-            (None, "a NoneType"),
-            (3, "an? int"),
+            (None, "of type NoneType"),
+            (3, "of type int"),
         ],
     )
     def test_a_wrong_list_is_refused(self, listed: Any, words: str) -> None:

@@ -1,0 +1,110 @@
+// AVC-groups (RainForest): counts by value and class of the attributes that take few values. A group is
+// counted once; below, a node's largest child has what its siblings leave, and no sorted list is touched.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "hornbeam/column.hpp"
+#include "hornbeam/kernels.hpp"
+#include "hornbeam/statistics.hpp"
+
+namespace hornbeam {
+
+/// A row of class counts for each value of an attribute, in order; behind them one for missing.
+struct AvcSlot {
+    std::int32_t attribute = 0;
+    bool nominal = false;
+    std::uint32_t begin = 0; // its first cell
+    std::uint32_t n_values = 0;
+};
+
+/// When attributes of few values are counted by value rather than listed in order. The trees are the same.
+enum class CountValues : std::uint8_t { where_it_pays, always, never };
+
+/// Which attributes are counted, and in which cells.
+struct AvcLayout {
+    std::vector<AvcSlot> slots;
+    std::vector<std::int32_t> slot_of; // by attribute; -1: not counted
+    std::uint32_t n_classes = 0, n_cells = 0;
+    std::uint32_t width = 0;             // cells of a row: the classes, and some to fill a vector
+    std::vector<std::uint16_t> value_at; // of the attribute, by the first cell of its row
+    double values_cost = 0.0;            // of looking at every value of every slot
+    bool always = false;
+
+    AvcLayout() = default;
+    AvcLayout(const EncodedTable &table, std::size_t n_classes, CountValues when);
+
+    bool empty() const { return slots.empty(); }
+    const AvcSlot *find(std::int32_t attribute) const {
+        std::int32_t s = empty() ? -1 : slot_of[static_cast<std::size_t>(attribute)];
+        return s < 0 ? nullptr : &slots[static_cast<std::size_t>(s)];
+    }
+    /// Whether a node of n rows is better looked at value by value than row by row.
+    bool pays(std::size_t n) const {
+        return !empty() && (always || static_cast<double>(n * slots.size()) * row_cost() >= values_cost);
+    }
+
+  private:
+    // Nanoseconds, measured: a row of a sorted list (scan and partition), and a value of a slot.
+    double row_cost() const { return n_classes == 2 ? 1.0 : 3.0; }
+    double value_cost() const { return n_classes == 2 ? 4.0 : 8.0 + 0.25 * n_classes; }
+};
+
+/// For each row and slot, the cell where the counts of its value begin; row-major.
+using AvcCells = std::vector<std::uint16_t>;
+AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &cancel);
+
+/// The counts of a node; empty where it has none.
+using AvcGroup = std::vector<std::uint32_t>;
+
+template <class E> void add_rows(AvcGroup &group, const AvcLayout &layout,
+                                 std::span<const std::uint16_t> cells, std::span<const E> rows,
+                                 std::span<const ClassCode> classes) {
+    const std::size_t n_slots = layout.slots.size();
+    for (E e : rows) {
+        const std::uint32_t id = Packed<E>::id(e);
+        std::uint32_t *of_class = group.data() + classes[id];
+        const std::uint16_t *cell = cells.data() + id * n_slots;
+        for (std::size_t s = 0; s < n_slots; ++s) ++of_class[cell[s]];
+    }
+}
+
+inline void subtract(AvcGroup &group, const AvcGroup &part) {
+    for (std::size_t i = 0; i < group.size(); ++i) group[i] -= part[i];
+}
+
+/// Writes the sorted list of a counted attribute over the rows of a node; returns its size.
+template <class E> std::uint32_t write_list(const AvcLayout &layout, std::span<const std::uint16_t> cells,
+                                            const AvcSlot &slot, std::span<const E> rows, E *list) {
+    const std::size_t n_slots = layout.slots.size();
+    const std::uint16_t *cell = cells.data() + (&slot - layout.slots.data());
+    std::uint32_t size = 0;
+    auto value = [&](E e) { return layout.value_at[cell[Packed<E>::id(e) * n_slots]]; };
+    auto entry = [](std::uint32_t v, E e) { return (E{v} << Packed<E>::rank_shift) | (e & Packed<E>::low); };
+    constexpr std::size_t few = 24;
+    if (rows.size() <= few) {
+        for (E e : rows) {
+            std::uint32_t v = value(e);
+            if (v == slot.n_values) continue;
+            const E made = entry(v, e);
+            std::uint32_t at = size++;
+            for (; at > 0 && Packed<E>::rank(list[at - 1]) > v; --at) list[at] = list[at - 1];
+            list[at] = made;
+        }
+        return size;
+    }
+    std::uint32_t place[most_ranked_values + 1] = {};
+    for (E e : rows) ++place[value(e)];
+    for (std::uint32_t v = 0; v < slot.n_values; ++v) size += std::exchange(place[v], size);
+    for (E e : rows) {
+        std::uint32_t v = value(e);
+        if (v != slot.n_values) list[place[v]++] = entry(v, e);
+    }
+    return size;
+}
+
+} // namespace hornbeam

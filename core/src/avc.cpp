@@ -1,0 +1,69 @@
+// Which attributes are counted by value, and the cells of their rows.
+#include "hornbeam/avc.hpp"
+
+namespace hornbeam {
+
+namespace {
+
+constexpr std::size_t most_cells = std::size_t{1} << 16; // cells are numbered by 16 bits
+
+/// How many values a column has, where they may be counted.
+std::size_t values_of(const Column &column) {
+    if (const auto *numeric = std::get_if<NumericColumn>(&column))
+        return numeric->ranks.empty() ? 0 : numeric->n_ranks();
+    return static_cast<std::size_t>(std::get<NominalColumn>(column).n_categories);
+}
+
+/// Rows of counts fill whole vectors, where there are more than two classes.
+std::uint32_t width_for(std::uint32_t classes) {
+    const std::uint32_t vector = classes <= 2 ? 2 : classes <= 8 ? 8 : 16;
+    return (classes + vector - 1) / vector * vector;
+}
+
+} // namespace
+
+AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, CountValues when)
+    : slot_of(table.columns.size(), -1), n_classes(static_cast<std::uint32_t>(classes)),
+      width(width_for(n_classes)), always(when == CountValues::always) {
+    if (when == CountValues::never) return;
+    for (std::size_t a = 0; a < table.columns.size(); ++a) {
+        const std::size_t values = values_of(table.columns[a]), cells = (values + 1) * width;
+        const double cost = static_cast<double>(values) * value_cost();
+        const bool few = values >= 2 && values <= most_ranked_values && n_cells + cells <= most_cells;
+        if (!few || !(always || static_cast<double>(table.n_rows) * row_cost() >= cost)) continue;
+        slot_of[a] = static_cast<std::int32_t>(slots.size());
+        slots.push_back({static_cast<std::int32_t>(a),
+                         std::holds_alternative<NominalColumn>(table.columns[a]), n_cells,
+                         static_cast<std::uint32_t>(values)});
+        value_at.resize(n_cells + cells);
+        for (std::size_t v = 0; v <= values; ++v)
+            value_at[n_cells + v * width] = static_cast<std::uint16_t>(v);
+        n_cells += static_cast<std::uint32_t>(cells);
+        values_cost += cost;
+    }
+}
+
+AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &cancel) {
+    const std::size_t n_slots = layout.slots.size();
+    AvcCells cells(table.n_rows * n_slots);
+    for (std::size_t s = 0; s < n_slots; ++s) {
+        cancel.poll();
+        const AvcSlot &slot = layout.slots[s];
+        auto cell = [&](std::uint32_t v) {
+            return static_cast<std::uint16_t>(slot.begin + v * layout.width);
+        };
+        const Column &column = table.columns[static_cast<std::size_t>(slot.attribute)];
+        if (const auto *numeric = std::get_if<NumericColumn>(&column)) {
+            for (std::size_t row = 0; row < table.n_rows; ++row)
+                cells[row * n_slots + s] = cell(numeric->ranks[row]);
+        } else {
+            const auto &codes = std::get<NominalColumn>(column).codes;
+            for (std::size_t row = 0; row < table.n_rows; ++row)
+                cells[row * n_slots + s] =
+                    cell(codes[row] < 0 ? slot.n_values : static_cast<std::uint32_t>(codes[row]));
+        }
+    }
+    return cells;
+}
+
+} // namespace hornbeam

@@ -1,0 +1,159 @@
+"""What every family of generated sets shares: typed columns, rows in batches, a checksum of the rows."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from hornbeam.errors import UsageError
+
+from .options import check_count
+from .streams import MOST_SEED, Rows, Values
+
+CHUNK_ROWS = 2**17
+MOST_ROWS = 2**62
+MOST_EXTRA = 1000
+EXTRA_VALUES = 100_000
+CLASS = "class"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A column: its name, its storage type, and its labels where the values are codes of labels."""
+
+    name: str
+    type: pa.DataType
+    labels: tuple[str, ...] = ()
+    nominal: bool = False  # numbers that stand for labels, as bits do
+    few: bool = False  # so few different values that a dictionary of them saves space in a file
+
+    def array(self, values: Values) -> pa.Array:
+        if not self.labels:
+            return pa.array(values, type=self.type)
+        codes = pa.array(values, type=pa.int8())
+        return pa.DictionaryArray.from_arrays(codes, pa.array(self.labels, type=pa.string()))
+
+
+def integer(name: str, *, few: bool = False) -> Plan:
+    return Plan(name, pa.int32(), few=few)
+
+
+def real(name: str) -> Plan:
+    return Plan(name, pa.float64())
+
+
+def bit(name: str) -> Plan:
+    return Plan(name, pa.int8(), nominal=True, few=True)
+
+
+def labelled(name: str, labels: Sequence[str]) -> Plan:
+    return Plan(name, pa.dictionary(pa.int8(), pa.string()), tuple(labels), few=True)
+
+
+def extra_plans(count: int) -> tuple[Plan, ...]:
+    """Columns that say nothing about the class."""
+    return tuple(integer(f"extra{number}") for number in range(1, count + 1))
+
+
+def draw_extra(rows: Rows, count: int) -> list[Values]:
+    return [rows.below(f"extra/{number}", EXTRA_VALUES) for number in range(1, count + 1)]
+
+
+class Family(ABC):
+    """A kind of generated set; its options are the fields of the dataclass that extends this one.
+
+    Row i of a set depends on the family, its options, the seed and i alone. So a set may be drawn in pieces
+    of any size, begun anywhere, and the first rows of a large set are the small set.
+    """
+
+    name: ClassVar[str]
+    usual_rows: ClassVar[int] = 10_000
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What is asked of a tree."""
+
+    @abstractmethod
+    def plans(self) -> tuple[Plan, ...]:
+        """The columns; the class comes last."""
+
+    @abstractmethod
+    def draw(self, rows: Rows) -> list[Values]:
+        """The values (or codes) of each column for these rows."""
+
+    @abstractmethod
+    def relevant(self, seed: int) -> tuple[str, ...]:
+        """The columns that decide the class, in the order of the rule."""
+
+    @property
+    def size(self) -> int | None:
+        """How many rows there are; None where there is no end."""
+        return None
+
+    @property
+    def nominal(self) -> tuple[str, ...]:
+        """Attributes that are nominal though they look numeric."""
+        return tuple(plan.name for plan in self.plans() if plan.nominal)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([pa.field(plan.name, plan.type, nullable=False) for plan in self.plans()])
+
+
+def count_rows(family: Family, rows: int | None, start: int) -> int:
+    """How many rows to make: those asked for, else all there are, else the family's usual number."""
+    most = MOST_ROWS if family.size is None else family.size
+    check_count("start", start, 0, most)
+    if rows is None:
+        return family.usual_rows if family.size is None else family.size - start
+    check_count("rows", rows, 0, MOST_ROWS)
+    if start + rows > most:
+        raise UsageError(
+            f"rows {rows} from row {start}: this {family.name} set has {most} rows; ask for fewer"
+        )
+    return rows
+
+
+def batches(
+    family: Family, rows: int, *, seed: int, start: int = 0, chunk_rows: int = CHUNK_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """The rows in pieces of `chunk_rows`, each made when it is asked for."""
+    check_count("seed", seed, 0, MOST_SEED)
+    check_count("chunk_rows", chunk_rows, 1, MOST_ROWS)
+    return _batches(family, rows, seed, start, chunk_rows)
+
+
+def _batches(family: Family, rows: int, seed: int, start: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
+    plans, schema = family.plans(), family.schema
+    for first in range(start, start + rows, chunk_rows):
+        columns = family.draw(Rows(seed, first, min(chunk_rows, start + rows - first)))
+        arrays = [plan.array(values) for plan, values in zip(plans, columns, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class RowsHash:
+    """SHA-256 of rows that come in batches, whatever the batches: of each column, then of all of them."""
+
+    def __init__(self, family: Family) -> None:
+        self._plans = family.plans()
+        self._columns = [hashlib.sha256() for _ in self._plans]
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        for plan, column, digest in zip(self._plans, batch.columns, self._columns, strict=True):
+            values = column.indices if plan.labels else column
+            stored = values.to_numpy(zero_copy_only=False)
+            digest.update(np.ascontiguousarray(stored, dtype=stored.dtype.newbyteorder("<")).data)
+
+    def hexdigest(self) -> str:
+        lines = [
+            f"{plan.name}\t{','.join(plan.labels) or plan.type}\t{column.hexdigest()}\n"
+            for plan, column in zip(self._plans, self._columns, strict=True)
+        ]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()

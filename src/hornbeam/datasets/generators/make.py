@@ -1,0 +1,136 @@
+"""Generated sets in memory, one function a family."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from hornbeam.datasets.dataset import Dataset
+
+from .agrawal import INVERTED, Agrawal
+from .family import CLASS, Family, RowsHash, batches, count_rows
+from .instability import Instability
+from .led import Led
+from .monks import Monks
+from .multiplexer import Multiplexer
+from .parity import NumericXor, Xor
+from .tictactoe import TicTacToe
+
+
+def make_agrawal(
+    rows: int | None = None,
+    *,
+    function: int = 1,
+    profile: str = "ais93",
+    perturbation: float = 0.0,
+    noise: float = 0.0,
+    extra: int = 0,
+    changed: str | None = None,
+    changed_to: int | str = INVERTED,
+    seed: int = 0,
+    start: int = 0,
+) -> Dataset:
+    """People of Agrawal, Imielinski and Swami (1993) in groups A and B, by function 1 to 10.
+
+    `profile` is "ais93" (the paper), "moa" or "quest-c". `perturbation` moves the numbers after labelling,
+    `noise` is the share of wrong labels, `extra` the number of random attributes. In the region `changed`
+    ("age>=60 and elevel==level2") the label is that of function `changed_to`, or the other one ("inverted").
+    """
+    family = Agrawal(function, profile, perturbation, noise, extra, changed, changed_to)
+    return _collect(family, rows, seed, start)
+
+
+def make_led(
+    rows: int | None = None, *, attributes: int = 7, noise: float = 0.1, seed: int = 0, start: int = 0
+) -> Dataset:
+    """Digits on a display whose segments fail with probability `noise`; 24 attributes: 17 random bits."""
+    return _collect(Led(attributes, noise), rows, seed, start)
+
+
+def make_xor(
+    rows: int | None = None,
+    *,
+    bits: int = 5,
+    irrelevant: int | None = None,
+    noise: float = 0.0,
+    seed: int = 0,
+    start: int = 0,
+) -> Dataset:
+    """The parity of `bits` columns, at places that the seed draws; by default as many are irrelevant."""
+    return _collect(Xor(bits, irrelevant, noise), rows, seed, start)
+
+
+def make_numeric_xor(
+    rows: int | None = None,
+    *,
+    dimensions: int = 3,
+    irrelevant: int | None = None,
+    noise: float = 0.0,
+    seed: int = 0,
+    start: int = 0,
+) -> Dataset:
+    """The sign of the product of `dimensions` of the columns, at places that the seed draws."""
+    return _collect(NumericXor(dimensions, irrelevant, noise), rows, seed, start)
+
+
+def make_multiplexer(
+    rows: int | None = None,
+    *,
+    address: int = 4,
+    irrelevant: int = 0,
+    noise: float = 0.0,
+    seed: int = 0,
+    start: int = 0,
+) -> Dataset:
+    """The data bit that `address` bits name, all at places that the seed draws; 4: the multiplexer-20."""
+    return _collect(Multiplexer(address, irrelevant, noise), rows, seed, start)
+
+
+def make_monks(
+    rows: int | None = None,
+    *,
+    problem: int = 1,
+    subset: str = "all",
+    noise: float | None = None,
+    seed: int = 0,
+    start: int = 0,
+) -> Dataset:
+    """Monk's problem 1, 2 or 3: all 432 robots; subset="training": a random set of the published size."""
+    return _collect(Monks(problem, subset, noise), rows, seed, start)
+
+
+def make_tictactoe(rows: int | None = None, *, start: int = 0) -> Dataset:
+    """The 958 endings of tic-tac-toe, 626 of them won by x."""
+    return _collect(TicTacToe(), rows, 0, start)
+
+
+def make_instability(
+    rows: int | None = None,
+    *,
+    tilt: float = 0.0,
+    balanced: bool = False,
+    noise: float = 0.0,
+    extra: int = 0,
+    seed: int = 0,
+    start: int = 0,
+) -> Dataset:
+    """An attribute with two equally good splits, at 20 and at 60 (figure 12 of the BOAT paper)."""
+    return _collect(Instability(tilt, balanced, noise, extra), rows, seed, start)
+
+
+def _collect(family: Family, rows: int | None, seed: int, start: int) -> Dataset:
+    count = count_rows(family, rows, start)
+    digest = RowsHash(family)
+    pieces = []
+    for batch in batches(family, count, seed=seed, start=start):
+        digest.update(batch)
+        pieces.append(batch)
+    return Dataset(
+        name=family.name,
+        title=family.title,
+        rows=pa.Table.from_batches(pieces, schema=family.schema),
+        targets=(CLASS,),
+        task="classification",
+        nominal=family.nominal,
+        hash=digest.hexdigest(),
+        relevant=family.relevant(seed),
+    )
