@@ -20,6 +20,8 @@ import duckdb
 import pyarrow as pa
 
 ROW = "row number of the test"
+# Other programs do without our sanitizers.
+PLAIN = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 NULL = "(null)"  # as it stands in CSV files
 
 
@@ -131,6 +133,7 @@ class PostgreSQL:
             check=True,
             user=self.user,
             cwd=self.folder,
+            env=PLAIN,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
@@ -158,6 +161,7 @@ class PostgreSQL:
             input=script.encode(),
             capture_output=True,
             check=False,
+            env=PLAIN,
         )
         if done.returncode:
             raise RuntimeError(done.stderr.decode())

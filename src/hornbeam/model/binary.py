@@ -116,6 +116,7 @@ class BinaryTree:
         self.columns += numbers
         self._number = {column.attribute: place for place, column in enumerate(numbers)}
         self._test: dict[Any, int] = {}
+        self._tests: dict[int, Test] = {}
         self._names = {column.name for column in numbers}
         self._grow()
         self.columns += [] if self.columns else [EmptyColumn()]
@@ -142,12 +143,10 @@ class BinaryTree:
                 ends[place] = ends[self.nodes[place].right]
         return ends
 
-    def members(self, node: BinaryNode) -> list[int]:
-        """The nodes of the tree whose rows arrive at a node of ours."""
-        return list(self.tree.children(node.source)[node.first :]) if node.first else [node.source]
-
-    def total(self, array: str, node: BinaryNode) -> Any:
-        return self.tree.arrays[array][self.members(node)].sum()
+    @cached_property
+    def parts(self) -> list[int]:
+        """The places of nodes that stand for a part of a test's branches."""
+        return [place for place, node in enumerate(self.nodes) if node.first]
 
     def matrix(self, table: Table) -> npt.NDArray[np.float64]:
         """A column for each of ours."""
@@ -172,7 +171,9 @@ class BinaryTree:
                 waiting.append((child, here, name))
 
     def _split(self, node: BinaryNode) -> tuple[BinaryNode, BinaryNode]:
-        test, children = self.tree.tests[node.source], self.tree.children(node.source)
+        if node.first == 0:  # a chain goes on with the test it began with
+            self._tests[node.source] = self.tree.tests[node.source]
+        test, children = self._tests[node.source], self.tree.children(node.source)
         if test.attribute in self._number:
             node.column, node.bound = self._number[test.attribute], test.bound
             node.missing_left = test.default == 0

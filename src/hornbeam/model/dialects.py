@@ -34,7 +34,7 @@ class Dialect:
         if not name or "\0" in name:
             what = "a null character" if name else "no character"
             raise UsageError(
-                f"column {name!r}: {self.title} takes no name with {what}; give another by columns="
+                f"column {name!r}: {self.title} takes no name with {what}; rename it, or name it in columns="
             )
         return f"{self.quote}{name.replace(self.quote, 2 * self.quote)}{self.quote}"
 

@@ -180,8 +180,8 @@ def make_nodes(
     nodes["feature"] = [node.column if node.column >= 0 else leaf for node in members]
     nodes["missing_go_to_left"] = [node.missing_left for node in members]
     nodes["impurity"] = impurities
-    nodes["n_node_samples"] = [binary.total("rows", node) for node in members]
-    nodes["weighted_n_node_samples"] = [binary.total("weight", node) for node in members]
+    nodes["n_node_samples"] = gathered(binary, binary.tree.arrays["rows"])
+    nodes["weighted_n_node_samples"] = gathered(binary, binary.tree.arrays["weight"])
     return nodes
 
 
@@ -197,50 +197,60 @@ def unknown_layout(why: str) -> UsageError:
 # what the nodes hold
 
 
+def gathered(binary: BinaryTree, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Values that add up, for the nodes of ours; a part of a chain has the sum of its branches."""
+    found = values[[node.source for node in binary.nodes]]
+    for place in binary.parts[::-1]:
+        node = binary.nodes[place]
+        found[place] = found[node.left] + found[node.right]
+    return found
+
+
+def averaged(binary: BinaryTree, values: Floats) -> Floats:
+    """Values [node, column], for the nodes of ours; a part of a chain has the mean of its branches."""
+    found = values[[node.source for node in binary.nodes]]
+    if binary.parts:
+        weight = binary.tree.arrays["weight"]
+        sums, weights = gathered(binary, values * weight[:, None]), gathered(binary, weight)
+        found[binary.parts] = sums[binary.parts] / weights[binary.parts, None]
+    return found
+
+
 def statistics(binary: BinaryTree) -> tuple[str, Floats, Floats]:
     """Criterion, impurity of each node, and the values [node, output, class]."""
     return class_statistics(binary) if binary.tree.classes is not None else mean_statistics(binary)
 
 
 def class_statistics(binary: BinaryTree) -> tuple[str, Floats, Floats]:
+    """The criterion is the one that gives the impurities of the tree; gini if none does."""
     tree = binary.tree
-    shares = np.empty((len(binary.nodes), 1, tree.n_classes))
-    for place, node in enumerate(binary.nodes):
-        members = binary.members(node)
-        weights = tree.arrays["weight"][members]
-        own = tree.probabilities(members)
-        shares[place, 0] = own[0] if len(members) == 1 else weights @ own / weights.sum()
-    measures = {"gini": gini(shares[:, 0]), "entropy": entropy(shares[:, 0])}
-    whole = [place for place, node in enumerate(binary.nodes) if node.first == 0]
-    grown = tree.arrays["impurity"][[binary.nodes[place].source for place in whole]]
-    for name, found in measures.items():
-        if np.allclose(found[whole], grown, rtol=1e-6, atol=1e-9):
-            return name, found, shares
-    return "gini", measures["gini"], shares
+    own, grown = tree.probabilities(range(tree.n_nodes)), tree.arrays["impurity"]
+    shares = averaged(binary, own)
+    for name, measure in (("gini", gini), ("entropy", entropy)):
+        if np.allclose(measure(own), grown, rtol=1e-6, atol=1e-9):
+            return name, measure(shares), shares[:, None, :]
+    return "gini", gini(shares), shares[:, None, :]
 
 
 def gini(shares: Floats) -> Floats:
-    found: Floats = 1.0 - np.sum(shares * shares, axis=1)
-    return np.maximum(found, 0.0)
+    found: Floats = np.maximum(1.0 - np.sum(shares * shares, axis=1), 0.0)
+    return found
 
 
 def entropy(shares: Floats) -> Floats:
-    known = np.where(shares > 0, shares, 1.0)
-    return np.asarray(np.abs(np.sum(shares * np.log2(known), axis=1)))
+    found: Floats = np.abs(np.sum(shares * np.log2(np.where(shares > 0, shares, 1.0)), axis=1))
+    return found
 
 
 def mean_statistics(binary: BinaryTree) -> tuple[str, Floats, Floats]:
     """The impurity is scikit-learn's, the variance averaged over targets; ours is their sum."""
     tree = binary.tree
-    means, impurities = np.empty((len(binary.nodes), tree.n_targets, 1)), np.empty(len(binary.nodes))
-    for place, node in enumerate(binary.nodes):
-        members = binary.members(node)
-        weights, own = tree.arrays["weight"][members], tree.means[members]
-        mean = own[0] if len(members) == 1 else weights @ own / weights.sum()
-        between = np.sum((own - mean) ** 2, axis=1)
-        within = tree.arrays["impurity"][members] + between
-        means[place, :, 0] = mean
-        impurities[place] = (
-            within[0] if len(members) == 1 else weights @ within / weights.sum()
-        ) / tree.n_targets
-    return "squared_error", impurities, means
+    own = tree.arrays["impurity"]
+    # Around the root's mean, or squares would swallow the variance.
+    offset = tree.means - tree.means[0]
+    moment = averaged(binary, (own + np.sum(offset**2, axis=1))[:, None])[:, 0]
+    impurities = own[[node.source for node in binary.nodes]]
+    parts = binary.parts
+    spread = moment - np.sum(averaged(binary, offset) ** 2, axis=1)
+    impurities[parts] = np.maximum(spread[parts], 0.0)
+    return "squared_error", impurities / tree.n_targets, averaged(binary, tree.means)[:, :, None]

@@ -180,12 +180,9 @@ class Case:
     def _category(self, test: Test, child: int, column: str) -> str:
         attribute = self.tree.schema.attributes[test.attribute]
         default = child == test.default
-        codes = [
-            code
-            for k, branch in enumerate(test.branches)
-            if (k != child if default else k == child)
-            for code in branch
-        ]
+        codes = list(test.branches[child])
+        if default:  # whatever no other branch takes
+            codes = [code for k, branch in enumerate(test.branches) if k != child for code in branch]
         found = [self.dialect.category(attribute, attribute.labels[code]) for code in sorted(codes)]
         literals = [literal for literals in found for literal in literals]
         if not literals:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hornbeam.model.arrays import KIND_NAMES, NUMERIC
 
@@ -48,11 +51,16 @@ class Tests:
         if kind == NUMERIC:
             held = "threshold" if self._real[attribute] else "threshold_integer"
             return Test(name, attribute, default, bound=self._arrays[held][node].item())
-        begin, end = lists["branch_start"][node : node + 2]
-        codes = self._arrays["branch_code"][begin:end]
+        return Test(name, attribute, default, branches=self._branches(node))
+
+    def _branches(self, node: int) -> tuple[tuple[int, ...], ...]:
+        """The codes of each child, ascending."""
+        begin, end = self._lists["branch_start"][node : node + 2]
         child = self._arrays["branch_child"][begin:end]
-        branches = tuple(tuple(codes[child == k].tolist()) for k in range(lists["n_children"][node]))
-        return Test(name, attribute, default, branches=branches)
+        order = np.argsort(child, kind="stable")
+        codes = self._arrays["branch_code"][begin:end][order].tolist()
+        ends = np.searchsorted(child[order], np.arange(self._lists["n_children"][node] + 1)).tolist()
+        return tuple(tuple(codes[a:b]) for a, b in itertools.pairwise(ends))
 
 
 def preorder(tree: Tree) -> list[int]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hornbeam.drawing import Picture, write_dot
 from hornbeam.drawing.dot import quoted
 from hornbeam.drawing.text import clean
+from tests.databases import PLAIN
 from tests.dot_grammar import read_dot, read_label
 from tests.unit.drawing.test_drawing import HOSTILE, full_tree, regression_tree
 
@@ -65,7 +66,11 @@ def test_graphviz_reads_it() -> None:
         *(full_tree(1, test=name, branch=name) for name in NAMES),
     ):
         done = subprocess.run(
-            [program, "-Tsvg"], input=write_dot(picture).encode(), capture_output=True, check=False
+            [program, "-Tsvg"],
+            input=write_dot(picture).encode(),
+            capture_output=True,
+            check=False,
+            env=PLAIN,
         )
         assert done.returncode == 0, done.stderr
         assert b"syntax" not in done.stderr

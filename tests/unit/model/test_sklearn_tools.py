@@ -15,6 +15,9 @@ from sklearn.tree import export_graphviz, export_text
 from hornbeam import TreeClassifier, TreeRegressor
 from tests.unit.model.test_sklearn_form import people
 
+# Under the sanitizers what others have compiled is not looked at.
+pytestmark = pytest.mark.house
+
 EXTRA = "not installed: pip install hornbeam[tools]"
 
 
