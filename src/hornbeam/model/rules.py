@@ -101,7 +101,7 @@ class Rule:
     coverage: float
     """Share of the training weight that arrives here."""
     share: float | None
-    """Classification: how much of it has the predicted class."""
+    """Classification: the share of the predicted class, as in predict_proba."""
     counts: tuple[tuple[Label, float], ...]
     """Classification: the weight of each class, without zeros."""
     spread: float | None
@@ -179,9 +179,8 @@ def each_rule(tree: Tree) -> Iterator[Rule]:
         prediction: Label | tuple[float, ...]
         if tree.classes is not None:
             code = int(tree.leaf_class[leaf])
-            present = dict(tree.present(leaf))
-            prediction, share = tree.classes[code], present[code] / sum(present.values())
-            counts = tuple((tree.classes[k], count) for k, count in present.items())
+            prediction, share = tree.classes[code], float(tree.probabilities([leaf])[0, code])
+            counts = tuple((tree.classes[k], count) for k, count in tree.present(leaf))
         else:
             prediction = tuple(tree.means[leaf].tolist())
             if tree.n_targets == 1:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.errors import ExportWarning, UsageError
+from hornbeam.model.arrays import LEAF
 from hornbeam.model.binary import LARGEST, BinaryTree, is_plain
 from hornbeam.table import conform
 
@@ -42,6 +43,7 @@ def to_sklearn(tree: Tree, X: Any = None) -> Any:
         rows, leaves = rounded(binary.matrix(table), piped), binary.place[tree.apply(table)]
         model = make_estimator(binary, best_thresholds(binary, rows, leaves, piped))
         model.changed_rows_ = count_changes(model, rows, leaves)
+    warn_of_costs(tree)
     if not piped:
         if tree.schema.named:
             model.feature_names_in_ = np.array(tree.schema.names, dtype=object)
@@ -119,6 +121,21 @@ def count_changes(model: Any, rows: Rounded, leaves: npt.NDArray[np.int64]) -> i
             stacklevel=4,
         )
     return changed + lost
+
+
+def warn_of_costs(tree: Tree) -> None:
+    """Where classes cost differently a leaf may predict another than its most frequent one; theirs cannot."""
+    if tree.classes is None:
+        return
+    leaves = np.flatnonzero(tree.arrays["kind"] == LEAF)
+    other = np.count_nonzero(np.argmax(tree.probabilities(leaves), axis=1) != tree.leaf_class[leaves])
+    if other:
+        warnings.warn(
+            f"to_sklearn: {other} of {len(leaves)} leaves predict another class than their most frequent one, "
+            "which scikit-learn's trees cannot; predict_proba is the same",
+            ExportWarning,
+            stacklevel=4,
+        )
 
 
 # the estimator

@@ -178,6 +178,13 @@ def test_rows_that_scikit_learn_refuses_are_counted() -> None:
         assert tree.to_sklearn(X).changed_rows_ == 2
 
 
+def test_leaves_that_weigh_costs_are_told() -> None:
+    tree = stump(["no", "yes"])
+    tree.__dict__["leaf_class"] = np.array([1, 1, 1], dtype=np.int32)
+    with pytest.warns(ExportWarning, match="1 of 2 leaves predict another class"):
+        tree.to_sklearn()
+
+
 def test_a_tree_that_asks_nothing_is_exported() -> None:
     X = pd.DataFrame({"colour": ["red", "blue", "red"]})
     ours = TreeClassifier(max_depth=1, min_samples_split=9).fit(X, ["a", "b", "a"])
