@@ -8,10 +8,13 @@
 #include <type_traits>
 
 #include "hornbeam/cancel.hpp"
+#include "hornbeam/criteria/correlation.hpp"
 #include "hornbeam/criteria/entropy.hpp"
 #include "hornbeam/criteria/gain_ratio.hpp"
 #include "hornbeam/criteria/gini.hpp"
 #include "hornbeam/criteria/variance.hpp"
+#include "hornbeam/criteria/weighted_classes.hpp"
+#include "hornbeam/criteria/weighted_variance.hpp"
 #include "hornbeam/kernels.hpp"
 #include "hornbeam/test.hpp"
 
@@ -439,6 +442,8 @@ template <int W> void prepare(NodeFacts &facts, const Variance<W> &criterion, co
         facts.centre[t] = nearest_quotient(node.y[t], Variance<W>::count(node.n), criterion.exponent);
 }
 
+template <class C, class Stats> void prepare(NodeFacts &, const C &, const Stats &) {} // the others need none
+
 /// The fast scan of a criterion, where it has one, for a set that is alone at the node with every row
 /// counting once.
 template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Gini &, const Kernels &kernels) {
@@ -456,4 +461,9 @@ template <class E, int W>
 Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion, const Kernels &) {
     return variance_scan(scan, criterion);
 }
+template <class E, Criterion C>
+Cut fast_scan(const Scan<E, typename C::Target> &scan, const C &criterion, const Kernels &) {
+    return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+}
+
 } // namespace hornbeam
