@@ -131,7 +131,7 @@ def warn_of_costs(tree: Tree) -> None:
     other = np.count_nonzero(np.argmax(tree.probabilities(leaves), axis=1) != tree.leaf_class[leaves])
     if other:
         warnings.warn(
-            f"to_sklearn: {other} of {len(leaves)} leaves predict another class than their most frequent one, "
+            f"to_sklearn: {other} of {len(leaves)} leaves predict a class that is not their most frequent, "
             "which scikit-learn's trees cannot; predict_proba is the same",
             ExportWarning,
             stacklevel=4,
