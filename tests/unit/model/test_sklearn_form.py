@@ -181,7 +181,7 @@ def test_rows_that_scikit_learn_refuses_are_counted() -> None:
 def test_leaves_that_weigh_costs_are_told() -> None:
     tree = stump(["no", "yes"])
     tree.__dict__["leaf_class"] = np.array([1, 1, 1], dtype=np.int32)
-    with pytest.warns(ExportWarning, match="1 of 2 leaves predict another class"):
+    with pytest.warns(ExportWarning, match="1 of 2 leaves predict a class that is not their most frequent"):
         tree.to_sklearn()
 
 
