@@ -13,7 +13,7 @@ from hornbeam.table import MAX_ROWS
 
 # The first of a task is its default.
 CRITERIA: dict[str, tuple[str, ...]] = {
-    "classification": ("gini", "entropy", "gain_ratio"),
+    "classification": ("gini", "entropy", "gain_ratio", "correlation"),
     "regression": ("variance",),
 }
 ALIASES = {"log_loss": "entropy", "squared_error": "variance"}
