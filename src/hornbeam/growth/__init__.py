@@ -1,7 +1,8 @@
-"""Growth: from a table, a target and parameters to a tree, by the native grower."""
+"""Growth: from a table, a target and parameters to a tree, by the native grower; and pruning."""
 
-from hornbeam.growth.grow import ClassTarget, NumericTarget, grow_forest, grow_tree
+from hornbeam.growth.grow import ClassTarget, NumericTarget, Target, grow_forest, grow_tree
 from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
+from hornbeam.growth.prune import Pruning, complexity_path, hold_out, prune_tree, split_for_validation
 
 __all__ = [
     "CRITERIA",
@@ -10,6 +11,12 @@ __all__ = [
     "Engine",
     "NumericTarget",
     "Parameters",
+    "Pruning",
+    "Target",
+    "complexity_path",
     "grow_forest",
     "grow_tree",
+    "hold_out",
+    "prune_tree",
+    "split_for_validation",
 ]
