@@ -168,9 +168,9 @@ def _asked(
     entry |= {"c": shown.children[0], "d": arrays["default_child"][node]}
     if arrays["kind"][node] != NUMERIC:
         begin, end = arrays["branch_start"][node], arrays["branch_start"][node + 1]
-        return entry | {
-            "m": dict(zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True))
-        }
+        # A category listed as absent (child -1) follows the default, as do those that are not listed.
+        listed = zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True)
+        return entry | {"m": {code: child for code, child in listed if child >= 0}}
     attribute = tree.schema.attributes[arrays["attribute"][node]]
     threshold = arrays["threshold_integer" if attribute.is_integer else "threshold"][node]
     # Infinity has no JSON number; the largest double answers alike for every number that can be typed.
