@@ -7,6 +7,7 @@
 #include "hornbeam/avc_scan.hpp"
 #include "hornbeam/frame.hpp"
 #include "hornbeam/nominal.hpp"
+#include "hornbeam/open_categories.hpp"
 #include "hornbeam/scan.hpp"
 #include "hornbeam/seen.hpp"
 
@@ -17,6 +18,7 @@ template <class Stats> struct Lane {
     std::int32_t set = 0;
     std::uint64_t record = 0; // in the forest
     Stats total;
+    std::vector<OpenNote> open = {};
 };
 
 /// Looks at one attribute after the other for one lane. `solo`: the lane is alone and every row counts once,
@@ -222,6 +224,15 @@ template <class E, Criterion C> class Chooser {
         }
     }
 
+    /// Puts the codes found in order: by going through all categories where that is shorter than sorting.
+    void order_codes(std::int32_t n_categories) {
+        if (static_cast<std::size_t>(n_categories) / 16 > table_.code.size())
+            return std::sort(table_.code.begin(), table_.code.end());
+        table_.code.clear();
+        for (std::int32_t code = 0; code < n_categories; ++code)
+            if (slot_[static_cast<std::size_t>(code)] >= 0) table_.code.push_back(code);
+    }
+
     /// Any target, any number of categories: time and room follow the rows of the node, not the categories of
     /// the column.
     void count_rows(const FrameCodes &codes, std::span<const E> rows) {
@@ -235,7 +246,7 @@ template <class E, Criterion C> class Chooser {
             slot_[static_cast<std::size_t>(code)] = 0;
             table_.code.push_back(code);
         }
-        std::sort(table_.code.begin(), table_.code.end());
+        order_codes(codes.n_categories);
         reserve(table_.code.size());
         for (std::size_t i = 0; i < table_.code.size(); ++i) {
             slot_[static_cast<std::size_t>(table_.code[i])] = static_cast<std::int32_t>(i);

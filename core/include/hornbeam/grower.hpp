@@ -37,6 +37,7 @@ template <class E, Criterion C> class Grower {
     std::function<void(Node &&)> hand_over;
     /// Large nodes share their attributes among these; narrow frames run one to a thread.
     Workers *workers = nullptr;
+    OpenCategories open_categories;
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
@@ -255,15 +256,15 @@ template <class E, Criterion C> class Grower {
         auto arm = static_cast<std::int32_t>(forest_.arms.size());
         forest_.arms.push_back(
             {test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children});
-        for (std::size_t i = 0; i < own.size(); ++i)
-            record_test(forest_.lanes[node.lanes[i].record], *own[i], arm);
+        for (std::size_t i = 0; i < own.size(); ++i) record_test(node.lanes[i], *own[i], arm);
         if (test.n_children == 2)
             split_in_two(node, test);
         else
             split_in_many(node, test);
     }
 
-    void record_test(LaneRecord &r, const Choice &c, std::int32_t arm) {
+    void record_test(Lane<Stats> &lane, const Choice &c, std::int32_t arm) {
+        LaneRecord &r = forest_.lanes[lane.record];
         r.arm = arm;
         r.gain = c.gain;
         r.default_child = c.default_child;
@@ -274,12 +275,7 @@ template <class E, Criterion C> class Grower {
                           frame_.column_rank(attribute, c.hi));
             return;
         }
-        r.branch_begin = forest_.branch_code.size();
-        for (auto [code, child] : c.branches) {
-            forest_.branch_code.push_back(code);
-            forest_.branch_child.push_back(child);
-        }
-        r.branch_end = forest_.branch_code.size();
+        open_categories.record(forest_, r, c, lane.open);
     }
 
     static void set_threshold(LaneRecord &r, const NumericColumn &column, std::uint32_t lo,
@@ -405,7 +401,8 @@ template <class E, Criterion C> class Grower {
                 std::int32_t set = node.lanes[i].set;
                 bool grows = t.n != 0 && record_lane(set, t, child[c].depth);
                 if (grows)
-                    child[c].lanes.push_back({set, record, std::move(t)});
+                    child[c].lanes.push_back(
+                        {set, record, std::move(t), OpenCategories::inherited(node.lanes[i].open, c)});
                 else
                     pool_.recycle_stats(std::move(t));
             }
