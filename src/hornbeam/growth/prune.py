@@ -15,6 +15,7 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.grow import ClassTarget, NumericTarget, Target
 from hornbeam.growth.parameters import is_number, one_of, shown
 from hornbeam.model import Tree, attribute_kinds
+from hornbeam.model.present import brief_nodes, spelled_out
 from hornbeam.table import Column, Table
 
 # The names of the ways to prune, by what is predicted.
@@ -104,6 +105,11 @@ def prune_tree(
     """
     if pruning.prune is None or tree.n_nodes == 1:
         return tree
+    if tree.costs is not None or (tree.arrays["weight"] != tree.arrays["rows"]).any():
+        raise UsageError(
+            f"prune={pruning.prune!r} with sample_weight, class_weight or cost_matrix: rows that weigh "
+            "differently cannot be pruned by; leave one of them out"
+        )
     kinds = attribute_kinds(tree.schema)
     if pruning.prune == "cost_complexity":
         return _like(tree, _core.prune_by_complexity(tree.native(), kinds, pruning.ccp_alpha))
@@ -116,8 +122,10 @@ def prune_tree(
         arrays = _core.prune_by_validation(tree.native(), kinds, table.native(), _native(target), threads)
         return _like(tree, arrays)
     try:
+        # Raising moves a test from below another of its attribute, from which its categories may follow.
+        given = {**tree.native(), **spelled_out(tree)} if len(brief_nodes(tree)) else tree.native()
         arrays = _core.prune_by_errors(
-            tree.native(), kinds, table.native(), _native(target), pruning.confidence, criterion
+            given, kinds, table.native(), _native(target), pruning.confidence, criterion
         )
     except ValueError as error:
         raise DataError(f"cannot prune: {error}") from None

@@ -49,6 +49,22 @@ def preorder(tree: Tree) -> Iterator[tuple[int, Array | None]]:
             known.append((first[node] + place, sent))
 
 
+def spelled_out(tree: Tree) -> dict[str, Array]:
+    """The arrays of the tree with every category present listed: for whoever moves nodes from below others."""
+    lists = {node: _listed(tree, node) for node in range(tree.n_nodes)}
+    for node, present in preorder(tree):
+        if present is not None:
+            codes, children = lists[node]
+            lists[node] = (present, (present != codes[children == 0][0]).astype(children.dtype))
+    sizes = [len(codes) for codes, _ in lists.values()]
+    return {
+        **tree.arrays,
+        "branch_start": np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        "branch_code": np.concatenate([codes for codes, _ in lists.values()]).astype(np.int32),
+        "branch_child": np.concatenate([children for _, children in lists.values()]).astype(np.int32),
+    }
+
+
 def _listed(tree: Tree, node: int) -> tuple[Array, Array]:
     begin, end = tree.arrays["branch_start"][node : node + 2]
     return tree.arrays["branch_code"][begin:end], tree.arrays["branch_child"][begin:end]
