@@ -9,6 +9,7 @@
 #include "hornbeam/nominal.hpp"
 #include "hornbeam/scan.hpp"
 #include "hornbeam/seen.hpp"
+#include "hornbeam/weighted_scan.hpp"
 
 namespace hornbeam {
 
