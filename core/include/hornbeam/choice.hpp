@@ -10,6 +10,7 @@
 #include "hornbeam/open_categories.hpp"
 #include "hornbeam/scan.hpp"
 #include "hornbeam/seen.hpp"
+#include "hornbeam/weighted_scan.hpp"
 
 namespace hornbeam {
 

@@ -26,6 +26,18 @@ struct NodeFacts {
     std::vector<ClassCode> present; // classes, ascending
     double impurity = 0.0;
     std::vector<double> centre; // mean of each target
+
+    /// Weighted classes in doubles, in units where the node weighs 1 to 2.
+    struct Mass {
+        double factor, all;
+    };
+    std::vector<Mass> mass;      // of each class
+    double whole = 0.0;          // of the node; 0 where doubles will not do
+    double mass_squares = 0.0;   // sum of squares over classes
+    double mass_logs = 0.0;      // sum of x log2 x over classes
+    double content_slack = 0.0;  // how far an entropy in doubles may be off
+    double contrast_slack = 0.0; // the same of the sum of D_k^2, by left^2
+    int mass_scale = 0;          // a power of two
 };
 
 inline void read_facts(NodeFacts &facts, const ClassCounts &node) {
@@ -51,6 +63,7 @@ struct ScanScratch {
     std::vector<double> first, sum;                      // of each target
     std::vector<std::uint32_t> node_counts, left_counts; // of each class
     std::vector<ValueSums> sums;                         // after each value
+    std::vector<double> masses;                          // of each class, on the left
 };
 
 /// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows,

@@ -59,8 +59,13 @@ template <int W> struct WeightedClasses {
         return by_classes() ? 1.0 - part_of_node_ / mass_ : part_of_node_ / mass_;
     }
 
-    const ClassFactors *factors_now() const { return now_; }
-    int unit() const { return unit_; }
+    double mass(const Stats &s, std::size_t k) const { return nearest_double(seen(s, k), unit_); }
+    /// z_k
+    double factor(std::size_t k) const {
+        if (now_ == nullptr) return 1.0;
+        return std::ldexp(static_cast<double>(now_->mantissa[k]),
+                          static_cast<int>(now_->shift[k]) + now_->exponent);
+    }
 
   private:
     struct Part {
