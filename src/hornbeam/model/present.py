@@ -50,7 +50,7 @@ def preorder(tree: Tree) -> Iterator[tuple[int, Array | None]]:
 
 
 def spelled_out(tree: Tree) -> dict[str, Array]:
-    """The arrays of the tree with every category present listed: for whoever moves nodes from below others."""
+    """The arrays of the tree with every category present listed: for whoever moves nodes."""
     lists = {node: _listed(tree, node) for node in range(tree.n_nodes)}
     for node, present in preorder(tree):
         if present is not None:
