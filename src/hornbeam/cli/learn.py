@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 import hornbeam
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
-from hornbeam.growth import CRITERIA, ClassCosts, ClassTarget, NumericTarget, Parameters, grow_tree
+from hornbeam.growth import (
+    CRITERIA,
+    ClassCosts,
+    ClassTarget,
+    NumericTarget,
+    Parameters,
+    grow_tree,
+    hold_out,
+)
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
 from hornbeam.table import Table, conform, encode_weights, from_data
@@ -139,32 +147,25 @@ def check_parameters(given: Mapping[str, Any], task: str) -> Parameters:
         raise UsageError(f"--{name.replace('_', '-')} {rest}") from None
 
 
-def hold_out(
+def rows_for(
     groups: NDArray[np.int32], share: float | None, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to grow from and rows to score, drawn within each group; every group keeps a row to grow from."""
-    n = len(groups)
+    """Rows to grow from and rows to score; without a share all and none."""
     if share is None:
-        return np.arange(n), np.arange(0)
-    order = np.random.default_rng(seed).permutation(n)
-    ranked = order[np.argsort(groups[order], kind="stable")]
-    counts = np.bincount(groups)
-    begins = np.cumsum(counts) - counts
-    taken = np.minimum((counts * share + 0.5).astype(np.int64), np.maximum(counts - 1, 0))
-    place = np.arange(n) - begins[groups[ranked]]
-    test = place < taken[groups[ranked]]
-    if not test.any():
+        return np.arange(len(groups)), np.arange(0)
+    grown, held = hold_out(groups, share, seed)
+    if len(held) == 0:
         raise DataError(
-            f"--test {share} of {n} rows leaves no row to score; use a larger share or leave it out"
+            f"--test {share} of {len(groups)} rows leaves no row to score; use a larger share or leave it out"
         )
-    return np.sort(ranked[~test]), np.sort(ranked[test])
+    return grown, held
 
 
 def _learn_classes(
     data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
 ) -> Learned:
     codes, classes = read_classes(data, plan.targets[0])
-    grown, held = hold_out(codes, plan.test, plan.seed)
+    grown, held = rows_for(codes, plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     costs = ClassCosts.checked(plan.class_weight, None, classes)
     target = ClassTarget(codes[grown], classes, read_weights(data, plan, grown), costs)
@@ -182,7 +183,7 @@ def _learn_numbers(
     data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
 ) -> Learned:
     values = read_numbers(data, plan.targets)
-    grown, held = hold_out(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
+    grown, held = rows_for(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets, read_weights(data, plan, grown))
     tree, seconds = _grow(table, target, parameters, plan.threads, report)
