@@ -2,6 +2,7 @@
 #include "bind.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -96,7 +97,7 @@ Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_c
                   const nb::object &min_samples_split, const nb::object &min_samples_leaf,
                   double min_impurity_decrease, const nb::object &multiplicity, int threads,
                   const std::string &kernels, bool accelerate, const std::string &counting, bool consume,
-                  const nb::object &report) {
+                  const nb::object &report, const std::optional<double> &min_objs, std::size_t competitors) {
     GrowTarget t = target_of(target, n_classes, table.n_rows);
     TrainingSets sets = sets_of(multiplicity, table.n_rows);
     GrowParameters p;
@@ -105,6 +106,8 @@ Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_c
     p.min_samples_split = size_rule(min_samples_split);
     p.min_samples_leaf = size_rule(min_samples_leaf);
     p.min_impurity_decrease = min_impurity_decrease;
+    p.min_objs = min_objs.value_or(-1.0);
+    p.competitors = competitors;
     p.accelerate = accelerate;
     p.counting = count_values(counting);
     p.threads = std::max(threads, 1);
@@ -137,7 +140,8 @@ void bind_grow(nb::module_ &m) {
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
           nb::arg("min_samples_leaf"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
-          nb::arg("counting") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none());
+          nb::arg("counting") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none(),
+          nb::arg("min_objs") = nb::none(), nb::arg("competitors") = 0);
 }
 
 } // namespace hornbeam

@@ -17,6 +17,7 @@ Forest grow(const std::string &criterion, const GrowTask &task) {
     if (criterion == "gini") return grow_gini(task);
     if (criterion == "entropy") return grow_entropy(task);
     if (criterion == "gain_ratio") return grow_gain_ratio(task);
+    if (criterion == "c45") return grow_c45(task);
     if (criterion == "variance") return grow_variance(task);
     throw std::invalid_argument("criterion '" + criterion + "' is not known");
 }

@@ -37,10 +37,13 @@ template <class E, Criterion C> class Chooser {
     }
 
     /// Turns to another lane; `consider` then looks at its node's attributes in order.
-    void open(const Lane<Stats> &lane, bool solo, std::int64_t min_leaf) {
+    void open(const Lane<Stats> &lane, bool solo, const StopRules &rules) {
         lane_ = &lane;
         solo_ = solo;
-        min_leaf_ = min_leaf;
+        rules_ = &rules;
+        classes_ = 0;
+        if constexpr (requires { zero_.c; })
+            if (rules.asks_objs()) classes_ = lane.total.classes_present();
         highest_ = parameters_.accelerate ? criterion_.highest_quality(lane.total)
                                           : std::numeric_limits<double>::infinity();
         if (solo) prepare(facts_, criterion_, lane.total);
@@ -70,11 +73,13 @@ template <class E, Criterion C> class Chooser {
     ScanScratch scratch_;
     const Lane<Stats> *lane_ = nullptr;
     bool solo_ = false;
-    std::int64_t min_leaf_ = 1;
+    const StopRules *rules_ = nullptr;
+    int classes_ = 0; // present at the node, where min_objs asks
     double highest_ = 0.0;
     CategoryTable<Stats> table_;
     std::vector<std::int32_t> slot_;
     std::vector<std::uint32_t> tally_;
+    std::vector<std::int64_t> known_rows_; // of each branch
 
     std::int64_t times(std::uint32_t id) const { return solo_ ? 1 : frame_.sets.count(id, lane_->set); }
 
@@ -82,7 +87,9 @@ template <class E, Criterion C> class Chooser {
         if (segment.size < 2) return;
         const Stats &total = lane_->total;
         missing_.clear();
-        if (!solo_ || segment.size != total.n) {
+        if (solo_ && segment.size == total.n) {
+            if constexpr (compares_attributes<C>) known_ = total;
+        } else {
             known_.clear();
             for (std::uint32_t i = 0; i < segment.size; ++i) {
                 pause(i);
@@ -92,15 +99,16 @@ template <class E, Criterion C> class Chooser {
             missing_ = total;
             missing_ -= known_;
         }
-        auto cut_from = [&](const Stats &start) {
-            Scan<E, Target> scan{segment.begin, segment.size, target_, total,     start,
-                                 facts_,        scratch_,     cancel_, min_leaf_, best.quality};
+        auto cut_from = [&](const auto &criterion, const Stats &node, const Stats &start, Least least,
+                            double floor) {
+            Scan<E, Target> scan{segment.begin, segment.size, target_, node,  start,
+                                 facts_,        scratch_,     cancel_, least, floor};
             return solo_ && parameters_.accelerate
-                       ? fast_scan(scan, criterion_, *parameters_.kernels)
-                       : plain_scan(scan, criterion_, [this](std::uint32_t id) { return times(id); });
+                       ? fast_scan(scan, criterion, *parameters_.kernels)
+                       : plain_scan(scan, criterion, [this](std::uint32_t id) { return times(id); });
         };
-        consider_cut(segment.attribute, best, cut_from,
-                     [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
+        consider_cuts(segment.attribute, best, cut_from,
+                      [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
     }
 
     void consider_counts(const AvcSlot &slot, const AvcGroup &avc, Choice &best) {
@@ -108,34 +116,72 @@ template <class E, Criterion C> class Chooser {
             const std::uint32_t *counts = avc.data() + slot.begin;
             const std::uint32_t width = frame_.avc->width;
             read_counts(counts + slot.n_values * width, missing_);
-            auto cut_from = [&](const Stats &start) {
-                CountedScan scan{
-                    counts, slot.n_values, width,     lane_->total, start, lane_->total.n - missing_.n,
-                    facts_, scratch_,      min_leaf_, best.quality};
-                return counted_scan(scan, criterion_, *parameters_.kernels);
+            if constexpr (compares_attributes<C>) {
+                known_ = lane_->total;
+                known_ -= missing_;
+            }
+            auto cut_from = [&](const auto &criterion, const Stats &node, const Stats &start, Least least,
+                                double floor) {
+                CountedScan scan{counts, slot.n_values, width, node, start, lane_->total.n - missing_.n,
+                                 facts_, scratch_,      least, floor};
+                return counted_scan(scan, criterion, *parameters_.kernels);
             };
-            consider_cut(slot.attribute, best, cut_from, [](std::uint32_t at) { return at; });
+            consider_cuts(slot.attribute, best, cut_from, [](std::uint32_t at) { return at; });
         }
     }
 
-    /// The best cut of a numeric attribute, with missing_ on either side; `rank` tells what a cut's ends
-    /// mean.
+    /// The best cut of a numeric attribute; `rank` tells what a cut's ends mean.
+    template <class CutFrom, class Rank>
+    void consider_cuts(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
+        if constexpr (compares_attributes<C>)
+            enter_cut(attribute, best, cut_from, rank);
+        else
+            consider_cut(attribute, best, cut_from, rank);
+    }
+
+    /// With missing_ on either side.
     template <class CutFrom, class Rank>
     void consider_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
+        const std::int64_t missing = missing_.n,
+                           floor = rules_->cut_floor(lane_->total.n - missing, classes_);
+        auto cut_with = [&](const Stats &start, Least least) {
+            return cut_from(criterion_, lane_->total, start, least, best.quality);
+        };
         Cut cut;
         std::int32_t default_child = 0;
-        if (missing_.n == 0) {
-            cut = cut_from(zero_);
+        if (missing == 0) {
+            cut = cut_with(zero_, rules_->least(floor, 0, 0));
             default_child = cut.left >= lane_->total.n - cut.left ? 0 : 1;
         } else {
-            cut = cut_from(missing_);
-            Cut right = cut_from(zero_);
+            cut = cut_with(missing_, rules_->least(floor, missing, 0));
+            Cut right = cut_with(zero_, rules_->least(floor, 0, missing));
             bool right_wins =
                 right.quality > cut.quality || (right.quality == cut.quality && right.at < cut.at);
             if (right_wins) cut = right, default_child = 1;
         }
         if (!(cut.quality > best.quality)) return;
         best.quality = cut.quality;
+        record_cut(attribute, cut, default_child, best, rank);
+    }
+
+    /// C4.5: the cut of most information, if that is more than the price of having sought it. Missing rows go
+    /// to the larger side, so that none of the sizes depends on them.
+    template <class CutFrom, class Rank>
+    void enter_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
+        const std::int64_t n = lane_->total.n, known = known_.n;
+        const Least least = rules_->least(rules_->cut_floor(known, classes_), 0, 0);
+        Cut cut = cut_from(criterion_.sought_by(lane_->total), known_, zero_, least, 0.0);
+        if (!(cut.quality > 0.0)) return;
+        double gain = cut.gain - criterion_.penalty(cut.cuts, n);
+        if (!(gain >= negligible_gain)) return;
+        const std::array<std::int64_t, 2> branches{cut.left, known - cut.left};
+        best.quality = gain;
+        best.split = criterion_.split(n, branches, n - known);
+        record_cut(attribute, cut, branches[0] >= branches[1] ? 0 : 1, best, rank);
+    }
+
+    template <class Rank> void record_cut(std::int32_t attribute, const Cut &cut, std::int32_t default_child,
+                                          Choice &best, Rank rank) const {
         best.gain = cut.gain;
         best.attribute = attribute;
         best.kind = TestKind::numeric;
@@ -153,8 +199,24 @@ template <class E, Criterion C> class Chooser {
             read_table(avc.data() + slot->begin, slot->n_values, frame_.avc->width);
         else if (!tally(codes, rows))
             count_rows(codes, rows);
-        NominalChooser<C>(criterion_, lane_->total, table_, min_leaf_, cancel_)
-            .consider(attribute, parameters_.nominal, best);
+        auto consider_by = [&](const auto &criterion) {
+            NominalChooser(criterion, lane_->total, table_, *rules_, cancel_)
+                .consider(attribute, parameters_.nominal, best);
+        };
+        if constexpr (compares_attributes<C>) {
+            consider_by(criterion_.sought_by(lane_->total));
+            if (best.found()) best.split = split_of(best);
+        } else {
+            consider_by(criterion_);
+        }
+    }
+
+    /// The information of the split itself, of a test that table_ has led to.
+    double split_of(const Choice &test) {
+        known_rows_.assign(static_cast<std::size_t>(test.n_children), 0);
+        for (std::size_t i = 0; i < test.branches.size(); ++i)
+            known_rows_[static_cast<std::size_t>(test.branches[i].second)] += table_.stats[i].n;
+        return criterion_.split(lane_->total.n, known_rows_, table_.missing.n);
     }
 
     /// Called for every row of a long loop: looks for a stop now and then.

@@ -6,18 +6,12 @@
 #include <memory>
 
 #include "hornbeam/agreement.hpp"
-#include "hornbeam/choice.hpp"
+#include "hornbeam/choosing.hpp"
 #include "hornbeam/counting.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 
 namespace hornbeam {
-
-/// The stopping rules of one training set, in rows.
-struct StopRules {
-    std::int64_t rows = 0; // of the whole set
-    std::int64_t min_split = 2, min_leaf = 1;
-};
 
 template <class E, Criterion C> class Grower {
   public:
@@ -28,8 +22,7 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target),
-          counting_(frame, target, pool_) {}
+          choosing_(frame, target, criterion, task, rules), pool_(target), counting_(frame, target, pool_) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
@@ -75,7 +68,7 @@ template <class E, Criterion C> class Grower {
         forest_.lanes.push_back(r);
         const StopRules &rule = rules_[static_cast<std::size_t>(set)];
         bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
-        bool ends = pure || deep || total.n < rule.min_split || total.n < 2 * rule.min_leaf;
+        bool ends = pure || deep || rule.ends(total.n);
         if (ends) settle(total.n);
         return !ends;
     }
@@ -87,15 +80,14 @@ template <class E, Criterion C> class Grower {
     const GrowTask &task_;
     const std::vector<StopRules> &rules_;
     Forest &forest_;
-    Chooser<E, C> chooser_;
+    Choosing<E, C> choosing_;
     NodePool<E, Target> pool_;
     Counting<E, Target> counting_;
     std::vector<Node> stack_;
     std::vector<Stats> totals_;
     std::vector<Choice> choice_;
     std::vector<E> scratch_;
-    std::vector<Chooser<E, C>> choosers_; // one a worker
-    std::vector<std::vector<E>> rooms_;   // one a worker
+    std::vector<std::vector<E>> rooms_; // one a worker
     std::vector<std::int32_t> child_of_code_;
     std::vector<std::int32_t> child_of_id_;
 
@@ -111,7 +103,7 @@ template <class E, Criterion C> class Grower {
     void refine(Node node) {
         if (node.stale) drop_unwanted(node);
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
-        choose(node);
+        choosing_.choose(node, workers, choice_);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
             if (worth(node.lanes[0], *own)) split(node, *own, {&own, 1});
@@ -148,40 +140,6 @@ template <class E, Criterion C> class Grower {
     }
 
     void settle(std::int64_t rows) { task_.progress.settled.fetch_add(rows, std::memory_order_relaxed); }
-
-    /// Fills choice_ with the best test of each lane.
-    void choose(const Node &node) {
-        choice_.assign(node.lanes.size(), Choice{});
-        const bool solo =
-            node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
-        auto min_leaf = [&](const Lane<Stats> &lane) {
-            return rules_[static_cast<std::size_t>(lane.set)].min_leaf;
-        };
-        if (!shares_attributes()) {
-            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
-                chooser_.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
-                for (const Segment<E> &segment : node.active) {
-                    poll_if_large(node);
-                    if (!chooser_.consider(segment, node.rows, node.avc, choice_[i])) break;
-                }
-            }
-            return;
-        }
-        // Each attribute by itself, then the attributes in order: the same as one after the other.
-        std::vector<std::vector<Choice>> found(node.active.size(), choice_);
-        while (choosers_.size() < workers->places())
-            choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
-        workers->share(node.active.size(), [&](std::size_t a, unsigned w) {
-            Chooser<E, C> &own = choosers_[w];
-            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
-                own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
-                own.consider(node.active[a], node.rows, node.avc, found[a][i]);
-            }
-        });
-        for (auto &of_attribute : found)
-            for (std::size_t i = 0; i < choice_.size(); ++i)
-                if (of_attribute[i].quality > choice_[i].quality) choice_[i] = std::move(of_attribute[i]);
-    }
 
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
 

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "hornbeam/criteria/c45.hpp"
 #include "hornbeam/criteria/variance.hpp"
 #include "hornbeam/grow.hpp"
 #include "hornbeam/quality.hpp"
+#include "hornbeam/sizes.hpp"
 #include "hornbeam/test.hpp"
 
 namespace hornbeam {
@@ -43,8 +45,8 @@ template <Criterion C> class NominalChooser {
     using Stats = typename C::Target::Stats;
 
     NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table,
-                   std::int64_t min_leaf, Cancel &cancel)
-        : criterion_(criterion), node_(node), table_(table), min_leaf_(min_leaf), cancel_(cancel) {}
+                   const StopRules &rules, Cancel &cancel)
+        : criterion_(criterion), node_(node), table_(table), rules_(rules), cancel_(cancel) {}
 
     /// Replaces `best` where a test of this attribute has a higher quality.
     void consider(std::int32_t attribute, NominalMode mode, Choice &best) {
@@ -74,20 +76,24 @@ template <Criterion C> class NominalChooser {
     const C &criterion_;
     const Stats &node_;
     const CategoryTable<Stats> &table_;
-    std::int64_t min_leaf_;
+    const StopRules &rules_;
     Cancel &cancel_;
     std::uint32_t asked_ = 0;
     Stats known_, left_, right_;
     std::vector<std::uint8_t> side_, best_side_; // child of each category present
 
     const Stats &category(std::size_t i) const { return table_.stats[i]; }
+    /// What the branches of a test sum up to.
+    const Stats &scored() const { return of_known_rows<C> ? known_ : node_; }
 
     /// Scores the test whose known rows on the left are `left`; true where it beats `top`.
     bool beats(const Stats &left, Found &top) {
         if (++asked_ % 1024 == 0) cancel_.poll();
         right_ = known_;
         right_ -= left;
-        if (table_.missing.n == 0) return beats_with(left, right_, left.n >= right_.n ? 0 : 1, top);
+        if (!rules_.is_object(left.n) || !rules_.is_object(right_.n)) return false;
+        if (of_known_rows<C> || table_.missing.n == 0)
+            return beats_with(left, right_, left.n >= right_.n ? 0 : 1, top);
         left_ = left;
         left_ += table_.missing;
         bool better = beats_with(left_, right_, 0, top);
@@ -95,9 +101,9 @@ template <Criterion C> class NominalChooser {
         return beats_with(left, right_, 1, top) || better;
     }
     bool beats_with(const Stats &left, const Stats &right, std::int32_t default_child, Found &top) {
-        if (left.n < min_leaf_ || right.n < min_leaf_) return false;
+        if (left.n < rules_.min_leaf || right.n < rules_.min_leaf) return false;
         std::array<const Stats *, 2> sides{&left, &right};
-        Score s = criterion_.score(node_, sides);
+        Score s = criterion_.score(scored(), sides);
         if (!(s.quality > top.quality)) return false;
         top = {s.quality, s.gain, default_child};
         return true;
@@ -153,7 +159,7 @@ template <Criterion C> class NominalChooser {
         std::iota(order.begin(), order.end(), 0);
         bool exact_order = sort_by_share(order);
         if (!exact_order) sort_by_component(order);
-        Found local{-1.0, 0.0, 0};
+        Found local{C::splits_at_zero ? -1.0 : 0.0, 0.0, 0};
         if (!best_prefix(order, local)) return false;
         if (!exact_order) exchange(local);
         if (!(local.quality > top.quality)) return false;
@@ -297,13 +303,16 @@ template <Criterion C> class NominalChooser {
         for (std::size_t i = 1; i < c; ++i)
             if (category(i).n > category(largest).n) largest = i;
         Stats filled = category(largest);
-        filled += table_.missing;
+        if (!of_known_rows<C>) filled += table_.missing;
         std::vector<const Stats *> branches(c);
+        int objects = 0;
         for (std::size_t i = 0; i < c; ++i) {
             branches[i] = i == largest ? &filled : &category(i);
-            if (branches[i]->n < min_leaf_) return;
+            if (branches[i]->n < rules_.min_leaf) return;
+            objects += rules_.is_object(category(i).n);
         }
-        Score s = criterion_.score(node_, branches);
+        if (objects < 2) return;
+        Score s = criterion_.score(scored(), branches);
         if (!(s.quality > best.quality)) return;
         best_side_.clear();
         record(attribute, TestKind::multiway, {s.quality, s.gain, static_cast<std::int32_t>(largest)}, best);

@@ -8,11 +8,13 @@
 #include <type_traits>
 
 #include "hornbeam/cancel.hpp"
+#include "hornbeam/criteria/c45.hpp"
 #include "hornbeam/criteria/entropy.hpp"
 #include "hornbeam/criteria/gain_ratio.hpp"
 #include "hornbeam/criteria/gini.hpp"
 #include "hornbeam/criteria/variance.hpp"
 #include "hornbeam/kernels.hpp"
+#include "hornbeam/sizes.hpp"
 #include "hornbeam/test.hpp"
 
 namespace hornbeam {
@@ -51,7 +53,7 @@ struct ScanScratch {
 };
 
 /// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows,
-/// where they are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
+/// where they are tried there. A cut must leave `least` rows on its sides and beat `floor`.
 template <class E, class Target> struct Scan {
     const E *list = nullptr;
     std::uint32_t size = 0;
@@ -61,7 +63,7 @@ template <class E, class Target> struct Scan {
     const NodeFacts &facts;
     ScanScratch &scratch;
     Cancel &cancel;
-    std::int64_t min_leaf = 1;
+    Least least;
     double floor = -1.0;
 
     /// Called for every entry of a slow scan: looks for a stop now and then.
@@ -73,7 +75,7 @@ template <class E, class Target> struct Scan {
     bool cuts_after(std::uint32_t i) const {
         return Packed<E>::rank(list[i]) != Packed<E>::rank(list[i + 1]);
     }
-    bool admits(std::int64_t left) const { return left >= min_leaf && node.n - left >= min_leaf; }
+    bool admits(std::int64_t left) const { return least.admits(left, node.n - left); }
 };
 
 /// Figure 6 of paper 000, literally; `count(id)` is the multiplicity of an example in the set.
@@ -85,12 +87,14 @@ Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Coun
     Stats left = scan.start, right = scan.target.zero();
     const std::uint32_t none = ~std::uint32_t{0};
     std::uint32_t last = none; // the last entry that counts
+    std::int64_t cuts = 0;
     for (std::uint32_t i = 0; i < scan.size; ++i) {
         scan.pause(i);
         std::int64_t times = count(scan.id(i));
         if (times == 0) continue;
         bool cut = last != none && Packed<E>::rank(scan.list[last]) != Packed<E>::rank(scan.list[i]);
         if (cut && scan.admits(left.n)) {
+            ++cuts;
             right = scan.node;
             right -= left;
             std::array<const Stats *, 2> sides{&left, &right};
@@ -100,6 +104,7 @@ Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Coun
         scan.target.add_for_quality(left, scan.id(i), times);
         last = i;
     }
+    best.cuts = cuts;
     if (best.quality == scan.floor) best.quality = -1.0;
     return best;
 }
@@ -213,7 +218,8 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
         ClassCuts against{as_double(scan.node.n),
                           as_double(scan.facts.squares),
                           as_double(scan.start.n + begin + 1),
-                          as_double(scan.min_leaf),
+                          as_double(scan.least.left),
+                          as_double(scan.least.right),
                           sweep.reach,
                           sweep.slack};
         if (!kernels.class_hits(scan.list + begin, words, size, against, hit)) continue;
@@ -279,7 +285,7 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     }
     std::vector<BlockPeak> &peaks = scan.scratch.peaks;
     peaks.resize(scan.size / scan_block + 1);
-    TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.min_leaf};
+    TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.least.left, scan.least.right};
     if constexpr (sizeof(E) == 4)
         kernels.peaks_narrow(scan.list, scan.size, counts, peaks.data());
     else
@@ -303,6 +309,9 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
 /// What a cut must reach to have a chance, in gain: the quality times the split's own information where that
 /// is a ratio.
 inline bool promising(const Entropy &, double gain, std::int64_t, std::int64_t, double quality) {
+    return quality < 0.0 || gain >= gain_to_reach(quality);
+}
+inline bool promising(const KnownInformation &, double gain, std::int64_t, std::int64_t, double quality) {
     return quality < 0.0 || gain >= gain_to_reach(quality);
 }
 inline bool promising(const GainRatio &c, double gain, std::int64_t left, std::int64_t n, double quality) {
@@ -332,7 +341,10 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
         all += xlog(scan.node.c[k]);
     }
     const double drift = (4.0 * scan.size + 64.0) * 0x1p-52 * (xlog(n) + 1.0);
-    const double whole = (xlog(n) - all) + drift, scale = 1.0 / as_double(n);
+    double scale = 1.0 / as_double(n);
+    if constexpr (of_known_rows<C>) scale = 1.0 / as_double(criterion.whole);
+    const double whole = (xlog(n) - all) + drift;
+    std::int64_t cuts = 0;
     const std::array<const ClassCounts *, 2> sides{&left, &right};
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
         scan.pause(i);
@@ -342,12 +354,14 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
         ++left.c[k], ++left.n;
         --right.c[k], --right.n;
         if (!scan.cuts_after(i) || !scan.admits(left.n)) continue;
+        if constexpr (of_known_rows<C>) ++cuts;
         double gain =
             (whole - ((xlog(left.n) - l) + (xlog(right.n) - r))) * scale; // not below the literal one
         if (!promising(criterion, gain + gain_slack, left.n, n, best.quality)) continue;
         Score s = criterion.score(scan.node, sides);
         if (s.quality > best.quality) best = {s.quality, s.gain, i, i + 1, left.n};
     }
+    best.cuts = cuts;
     if (best.quality == scan.floor) best.quality = -1.0;
     return best;
 }
@@ -450,6 +464,10 @@ Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const 
 }
 template <class E>
 Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &) {
+    return information_scan(scan, criterion, *criterion.entropy.xlog);
+}
+template <class E>
+Cut fast_scan(const Scan<E, ClassTarget> &scan, const KnownInformation &criterion, const Kernels &) {
     return information_scan(scan, criterion, *criterion.entropy.xlog);
 }
 template <class E, int W>

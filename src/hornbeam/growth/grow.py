@@ -99,6 +99,8 @@ def _grow(
         min_samples_split=parameters.min_samples_split,
         min_samples_leaf=parameters.min_samples_leaf,
         min_impurity_decrease=parameters.min_impurity_decrease,
+        min_objs=parameters.min_objs,
+        competitors=parameters.competitors,
         multiplicity=multiplicity,
         threads=threads,
         kernels=engine.kernels,

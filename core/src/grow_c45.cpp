@@ -1,0 +1,13 @@
+// Growth by C4.5.
+#include "grow_criteria.hpp"
+#include "hornbeam/growth.hpp"
+
+namespace hornbeam {
+
+Forest grow_c45(const GrowTask &task) {
+    XlogTable xlog(task.table.n_rows + 1, task.cancel);
+    C45 criterion{{&xlog}};
+    return Growth<C45>(task, criterion, ClassTarget{task.target.classes, task.target.n_classes}).grow();
+}
+
+} // namespace hornbeam

@@ -1,0 +1,99 @@
+"""C4.5's choice, C4.5's sizes and the competitors of each node are the oracle's: every path, every set."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from tests import strategies
+from tests.laws.random_cases import random_cases
+from tests.laws.reading import form_of, numbers
+from tests.laws.test_core_identity import COUNTING, core, grow_forest
+from tests.oracle.canonical import canonical_form
+from tests.oracle.growth import Growth, TreeNode
+from tests.oracle.table import AllParameters, Classes
+from tests.strategies import CLASS_CRITERIA, Case
+
+OBJECTS: list[float | None] = [None, 0.5, 1.0, 2.0, 2.0, 3.0, 4.5, 9.0]
+TABLES = st.one_of(strategies.cases(), random_cases, random_cases)
+
+
+@st.composite
+def c45_cases(draw: st.DrawFn) -> Case:
+    """Any table with C4.5's own criterion or another, and mostly with its sizes."""
+    case = draw(TABLES)
+    min_objs = draw(st.sampled_from(OBJECTS))
+    p = AllParameters(**{**vars(case.parameters), "min_objs": min_objs})
+    if isinstance(case.target, Classes):
+        criterion = draw(st.sampled_from(["c45", "c45", "c45", *CLASS_CRITERIA]))
+        p = AllParameters(**{**vars(p), "criterion": criterion})
+    return Case(case.columns, case.target, p)
+
+
+def native_trees(case: Case, times: list[list[int]] | None = None, **how: Any) -> list[Any]:
+    assert isinstance(case.parameters, AllParameters)
+    return grow_forest(case, times, min_objs=case.parameters.min_objs, **how)
+
+
+def oracle_nodes(case: Case, times: Sequence[int] | None = None) -> list[TreeNode]:
+    """The grown tree, before C4.5's collapse."""
+    return Growth.of(case.columns, case.target, case.parameters, times).grow()
+
+
+def assert_identical(case: Case, tree: Any, times: Sequence[int] | None = None) -> None:
+    nodes = oracle_nodes(case, times)
+    assert form_of(tree) == canonical_form(nodes, case.columns, case.target)
+    assert numbers(tree) == [(node.stats.n, node.impurity, node.gain) for node in nodes]
+    event(f"{case.parameters.criterion}: {min(len(nodes), 32).bit_length()} bits of nodes")
+
+
+@settings(max_examples=4 * settings.default.max_examples)  # type: ignore[union-attr]
+@given(c45_cases())
+def test_a_lone_tree_is_the_oracles(case: Case) -> None:
+    assert_identical(case, native_trees(case)[0])
+
+
+def test_every_path_gives_the_oracles_tree() -> None:
+    names = [*core().kernels(), "auto"]
+
+    @given(
+        c45_cases(), st.sampled_from(names), st.booleans(), st.sampled_from([1, 2]), st.sampled_from(COUNTING)
+    )
+    def check(case: Case, kernels: str, accelerate: bool, threads: int, counting: str) -> None:
+        engine = {"kernels": kernels, "accelerate": accelerate, "counting": counting}
+        assert_identical(case, native_trees(case, threads=threads, **engine)[0])
+
+    check()
+
+
+def drawn_sets(n: int, seed: int) -> list[list[int]]:
+    """For each row how often it is in each of five sets: all rows, two folds less, two bags."""
+    source = random.Random(seed)
+    times = [[1, source.randrange(3) != 0, source.randrange(4) != 0, 0, 0] for _ in range(n)]
+    for s in (3, 4):
+        for _ in range(n):
+            times[source.randrange(n)][s] += 1
+    for s in (1, 2):  # no set may be empty
+        times[source.randrange(n)][s] = 1
+    return [[int(m) for m in row] for row in times]
+
+
+@given(c45_cases(), st.integers(0, 2**32 - 1))
+def test_each_tree_of_a_forest_is_the_oracles(case: Case, seed: int) -> None:
+    times = drawn_sets(case.n, seed)
+    for i, tree in enumerate(native_trees(case, times)):
+        assert_identical(case, tree, [row[i] for row in times])
+
+
+def test_min_objs_may_be_beyond_all_rows() -> None:
+    case = Case(
+        (strategies.Column("x", "float", (0.0, 1.0, 2.0, 3.0)),),
+        Classes((0, 0, 1, 1)),
+        AllParameters(min_objs=1e300),
+    )
+    assert np.asarray(native_trees(case)[0].kind).tolist() == [0]
