@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam import C45Classifier, TreeClassifier, TreeRegressor
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
@@ -19,6 +19,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         TreeClassifier(),
         TreeClassifier(criterion="gain_ratio", nominal="multiway", min_samples_leaf=2),
         TreeClassifier(criterion="entropy", nominal="value", max_depth=3, n_jobs=2),
+        C45Classifier(),
+        TreeClassifier(min_objs=3, competitors=5),
         TreeRegressor(),
         TreeRegressor(max_depth=3, min_samples_leaf=0.02, n_jobs=2),
     ],

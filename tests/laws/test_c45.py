@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from hornbeam.growth import Parameters, grow_tree
 from tests import strategies
+from tests.laws.engine_tables import assert_same, generated
 from tests.laws.random_cases import random_cases
-from tests.laws.reading import form_of, numbers
+from tests.laws.reading import KINDS, form_of, numbers, preorder
 from tests.laws.test_core_identity import COUNTING, core, grow_forest
+from tests.laws.test_engine import TARGETS
+from tests.oracle.candidates import Choice
 from tests.oracle.canonical import canonical_form
 from tests.oracle.growth import Growth, TreeNode
-from tests.oracle.table import AllParameters, Classes
+from tests.oracle.table import AllParameters, Classes, Column
 from tests.strategies import CLASS_CRITERIA, Case
 
 OBJECTS: list[float | None] = [None, 0.5, 1.0, 2.0, 2.0, 3.0, 4.5, 9.0]
@@ -92,8 +98,77 @@ def test_each_tree_of_a_forest_is_the_oracles(case: Case, seed: int) -> None:
 
 def test_min_objs_may_be_beyond_all_rows() -> None:
     case = Case(
-        (strategies.Column("x", "float", (0.0, 1.0, 2.0, 3.0)),),
+        (Column("x", "float", (0.0, 1.0, 2.0, 3.0)),),
         Classes((0, 0, 1, 1)),
         AllParameters(min_objs=1e300),
     )
     assert np.asarray(native_trees(case)[0].kind).tolist() == [0]
+
+
+# ---- competitors ----
+
+
+def expected_test(choice: Choice) -> list[Any]:
+    """What is stored of a test: attribute, kind, threshold or branches, default, quality, gain."""
+    candidate = choice.candidate
+    asks: Any = candidate.threshold if candidate.kind == "numeric" else list(candidate.child_of)
+    return [candidate.attribute, candidate.kind, asks, choice.default, choice.quality, choice.gain]
+
+
+def kept_test(tree: Any, i: int) -> list[Any]:
+    kept = {name: np.asarray(values).tolist() for name, values in tree.competitors.items()}
+    number, kind = kept["attribute"][i], KINDS[kept["kind"][i]]
+    attribute = tree.schema.attributes[number]
+    span = slice(kept["branch_start"][i], kept["branch_start"][i + 1])
+    asks: Any = [
+        (attribute.labels[code], child)
+        for code, child in zip(kept["branch_code"][span], kept["branch_child"][span], strict=True)
+    ]
+    if kind == "numeric":
+        lowest = 2**63 if attribute.type == "uint64" else 0
+        is_float = attribute.type == "float64"
+        asks = kept["threshold"][i] if is_float else kept["threshold_integer"][i] + lowest
+    return [number, kind, asks, kept["default_child"][i], kept["quality"][i], kept["gain"][i]]
+
+
+def assert_competitors(case: Case, tree: Any, times: Sequence[int] | None = None) -> None:
+    nodes = oracle_nodes(case, times)
+    start = np.asarray(tree.competitors["start"]).tolist()
+    for place, node in zip(preorder(tree), nodes, strict=True):
+        found = [kept_test(tree, i) for i in range(start[place], start[place + 1])]
+        assert found == [expected_test(choice) for choice in node.competitors]
+        event(f"{len(found)} competitors")
+
+
+@given(c45_cases(), st.sampled_from([1, 2]), st.booleans())
+def test_competitors_are_the_oracles(case: Case, threads: int, accelerate: bool) -> None:
+    tree = native_trees(case, competitors=5, threads=threads, accelerate=accelerate)[0]
+    assert_identical(case, tree)
+    assert_competitors(case, tree)
+
+
+@given(c45_cases(), st.integers(0, 2**32 - 1))
+def test_each_tree_of_a_forest_has_its_own_competitors(case: Case, seed: int) -> None:
+    times = drawn_sets(case.n, seed)
+    for i, tree in enumerate(native_trees(case, times, competitors=5)):
+        assert_identical(case, tree, [row[i] for row in times])
+        assert_competitors(case, tree, [row[i] for row in times])
+
+
+@pytest.mark.parametrize("kind", ["3 classes", "1 number"])
+def test_competitors_of_a_large_table_do_not_depend_on_the_engine(kind: str) -> None:
+    """Beyond the size where nodes are grown apart and put together again."""
+    table, target = generated(40000, **TARGETS[kind])
+    for criterion in ("variance",) if kind == "1 number" else ("gini", "c45"):
+        parameters = Parameters(criterion, "value", max_depth=6, min_objs=2.0, competitors=5)
+        trees = [grow_tree(table, target, parameters, threads=threads) for threads in (1, 2)]
+        bare = grow_tree(table, target, replace(parameters, competitors=0))
+        for tree in trees:
+            assert_same(tree, bare)
+        kept = [tree.kept_competitors for tree in trees]
+        assert kept[0] is not None and kept[1] is not None  # noqa: PT018
+        for name, values in kept[0].arrays.items():
+            assert values.tobytes() == kept[1].arrays[name].tobytes(), name
+        assert bare.kept_competitors is None
+        inner = np.flatnonzero(trees[0].arrays["kind"] != 0)
+        assert all(len(trees[0].competitors(int(node))) > 0 for node in inner[:20])

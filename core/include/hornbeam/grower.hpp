@@ -238,6 +238,22 @@ template <class E, Criterion C> class Grower {
     void record_test(LaneRecord &r, const Choice &c, std::int32_t arm) {
         r.arm = arm;
         r.gain = c.gain;
+        write_test(r, c);
+        r.competitor_begin = forest_.competitors.size();
+        for (const Choice &other : c.others) {
+            Competitor made;
+            made.attribute = other.attribute;
+            made.kind = other.kind;
+            made.quality = other.quality;
+            made.gain = other.gain;
+            write_test(made, other);
+            forest_.competitors.push_back(made);
+        }
+        r.competitor_end = forest_.competitors.size();
+    }
+
+    /// What a test asks: its threshold, or where each category goes.
+    template <class Record> void write_test(Record &r, const Choice &c) {
         r.default_child = c.default_child;
         if (c.kind == TestKind::numeric) {
             auto attribute = static_cast<std::size_t>(c.attribute);
@@ -254,8 +270,8 @@ template <class E, Criterion C> class Grower {
         r.branch_end = forest_.branch_code.size();
     }
 
-    static void set_threshold(LaneRecord &r, const NumericColumn &column, std::uint32_t lo,
-                              std::uint32_t hi) {
+    template <class Record>
+    static void set_threshold(Record &r, const NumericColumn &column, std::uint32_t lo, std::uint32_t hi) {
         if (column.is_integer) {
             __int128 sum = static_cast<__int128>(column.integers[lo]) + column.integers[hi];
             r.threshold_integer = static_cast<std::int64_t>(sum >> 1); // floor

@@ -21,6 +21,7 @@ template <Criterion C> class Growth {
         forest_.n_sets = task.sets.n_sets;
         forest_.n_classes = static_cast<std::int32_t>(task.target.n_classes);
         forest_.n_targets = static_cast<std::int32_t>(task.target.n_targets);
+        forest_.keeps_competitors = task.parameters.competitors != 0;
     }
 
     Forest grow() {

@@ -22,8 +22,9 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "gain_ratio"}, default="gini"
-        What a test is chosen by; "log_loss" is another name of "entropy".
+    criterion : {"gini", "entropy", "gain_ratio", "c45"}, default="gini"
+        What a test is chosen by; "log_loss" is another name of "entropy". "c45" chooses as C4.5 does: gain
+        ratio, among the attributes of at least average gain.
     nominal : {"subset", "value", "multiway"}, default="subset"
         Tests on nominal attributes: one of a set, one value, or a branch for each value.
     nominal_features : "from_dtype" or list of names or positions, default="from_dtype"
@@ -36,6 +37,11 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         Rows that every branch needs; a float is a share of all rows.
     min_impurity_decrease : float, default=0.0
         A node is split only if that lowers the impurity of the tree by this much.
+    min_objs : float or None, default=None
+        C4.5's size: a node below twice as many rows is a leaf, a test needs two branches of so many known
+        rows, and a numeric cut needs C4.5's floor on both sides.
+    competitors : int, default=0
+        How many of the best tests of other attributes each node keeps: `tree_.competitors(node)`.
     random_state : int, RandomState or None, default=None
         Kept for scikit-learn's sake: growing makes no random choice.
     n_jobs : int or None, default=None

@@ -68,9 +68,11 @@ def grow_forest(
 
 
 def _tree(forest: _core.Forest, i: int, table: Table, target: Target) -> Tree:
+    arrays = forest.tree(i)
+    kept = arrays.get("competitors")
     if isinstance(target, ClassTarget):
-        return Tree.trusted(table.schema, forest.tree(i), classes=target.labels.tolist())
-    return Tree.trusted(table.schema, forest.tree(i), targets=target.names)
+        return Tree.trusted(table.schema, arrays, classes=target.labels.tolist(), competitors=kept)
+    return Tree.trusted(table.schema, arrays, targets=target.names, competitors=kept)
 
 
 def _grow(

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from hornbeam import _core
 from hornbeam.errors import DataError
 from hornbeam.model import canonical, json_form, routing, text
-from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
+from hornbeam.model.arrays import KIND_NAMES, LEAF, Array, frozen, frozen_copy, rows_of
+from hornbeam.model.competitors import Competitor, Competitors
 from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
 from hornbeam.table import Schema, Table
 
@@ -26,12 +27,14 @@ class Tree:
 
     `Tree(schema, arrays, classes=...)` takes arrays from anywhere, copies them and refuses in one line what
     is no valid tree; `Tree.trusted` wraps what the core has just grown, without a copy. Classification gives
-    `classes`, the labels in order; regression gives `targets`, the names of the targets.
+    `classes`, the labels in order; regression gives `targets`, the names of the targets. `competitors` are
+    the arrays of hornbeam.model.competitors, where they were kept.
     """
 
     schema: Schema
     classes: tuple[Label, ...] | None
     targets: tuple[str, ...] | None
+    kept_competitors: Competitors | None
 
     def __init__(
         self,
@@ -40,14 +43,18 @@ class Tree:
         *,
         classes: Sequence[Label] | None = None,
         targets: Sequence[str] | None = None,
+        competitors: Mapping[str, Any] | None = None,
     ) -> None:
-        self._set(schema, frozen_copy(arrays), checked_classes(classes), checked_targets(targets))
+        self._set(schema, frozen_copy(arrays), checked_classes(classes), checked_targets(targets), None)
         if (self.classes is None) == (self.targets is None):
             raise DataError("tree: give either classes (classification) or targets (regression)")
         try:
             _core.verify_tree(self.native(), routing.attribute_kinds(schema), routing.n_categories(schema))
         except ValueError as error:
             raise DataError(f"the tree is not valid: {error}") from None
+        if competitors is not None:
+            checked = Competitors.checked(schema, competitors, self.arrays["kind"])
+            self.__dict__["kept_competitors"] = checked
 
     @classmethod
     def trusted(
@@ -57,11 +64,14 @@ class Tree:
         *,
         classes: Sequence[Label] | None = None,
         targets: Sequence[str] | None = None,
+        competitors: Mapping[str, Any] | None = None,
     ) -> Tree:
         """A tree that the core has grown: neither verified nor copied."""
         tree = cls.__new__(cls)
         names = None if targets is None else tuple(targets)
-        tree._set(schema, frozen(arrays), None if classes is None else plain_labels(classes), names)
+        labels = None if classes is None else plain_labels(classes)
+        kept = None if competitors is None else Competitors(schema, competitors)
+        tree._set(schema, frozen(arrays), labels, names, kept)
         return tree
 
     def _set(
@@ -70,8 +80,10 @@ class Tree:
         arrays: dict[str, Array],
         classes: tuple[Label, ...] | None,
         targets: tuple[str, ...] | None,
+        competitors: Competitors | None,
     ) -> None:
         self.__dict__.update(schema=schema, classes=classes, targets=targets, arrays=MappingProxyType(arrays))
+        self.__dict__["kept_competitors"] = competitors
 
     arrays: Mapping[str, Array]
 
@@ -82,7 +94,9 @@ class Tree:
         raise AttributeError(f"a Tree cannot be changed; {name!r} was to be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets)
+        kept = self.kept_competitors
+        competitors = None if kept is None else dict(kept.arrays)
+        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets, competitors)
 
     def __copy__(self) -> Tree:
         return self
@@ -239,6 +253,26 @@ class Tree:
         """The condition of one branch (0-based) of a node: `petal_length > 2.45`."""
         return text.branch_text(self, node, child, text.Style(**style))
 
+    def competitors(self, node: int) -> tuple[Competitor, ...]:
+        """The best tests of other attributes at a node, best first; none at a leaf, or if none were kept."""
+        kept = self.kept_competitors
+        return () if kept is None else tuple(self._competitor(kept, i) for i in kept.of(node))
+
+    def _competitor(self, kept: Competitors, i: int) -> Competitor:
+        attribute = self.schema.attributes[kept.arrays["attribute"][i]]
+        begin, end = kept.arrays["branch_start"][i : i + 2]
+        codes, children = kept.arrays["branch_code"][begin:end], kept.arrays["branch_child"][begin:end]
+        return Competitor(
+            text=text.test_text(kept, i, text.Style()),
+            attribute=attribute.name,
+            kind=KIND_NAMES[kept.arrays["kind"][i]],
+            threshold=json_form.threshold(kept, i),
+            branches=tuple(zip((attribute.labels[c] for c in codes), children.tolist(), strict=True)),
+            default_child=int(kept.arrays["default_child"][i]),
+            quality=float(kept.arrays["quality"][i]),
+            gain=float(kept.arrays["gain"][i]),
+        )
+
     def to_text(self, max_depth: int | None = None, **style: Any) -> str:
         """The tree as indented lines, one a node. Options: see hornbeam.model.text.Style."""
         return text.to_text(self, max_depth, text.Style(**style))
@@ -266,5 +300,6 @@ def _restore(
     arrays: dict[str, Array],
     classes: tuple[Label, ...] | None,
     targets: tuple[str, ...] | None,
+    competitors: dict[str, Array] | None = None,
 ) -> Tree:
-    return Tree.trusted(schema, arrays, classes=classes, targets=targets)
+    return Tree.trusted(schema, arrays, classes=classes, targets=targets, competitors=competitors)
