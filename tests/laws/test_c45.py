@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from hornbeam.growth import Parameters, grow_tree
@@ -19,6 +19,9 @@ from tests.laws.random_cases import random_cases
 from tests.laws.reading import KINDS, form_of, numbers, preorder
 from tests.laws.test_core_identity import COUNTING, core, grow_forest
 from tests.laws.test_engine import TARGETS
+from tests.laws.test_weights import assert_identical as assert_weighted
+from tests.laws.test_weights import grow_forest as weighted_forest
+from tests.laws.test_weights import weights_of, with_costs
 from tests.oracle.candidates import Choice
 from tests.oracle.canonical import canonical_form
 from tests.oracle.growth import Growth, TreeNode
@@ -172,3 +175,27 @@ def test_competitors_of_a_large_table_do_not_depend_on_the_engine(kind: str) -> 
         assert bare.kept_competitors is None
         inner = np.flatnonzero(trees[0].arrays["kind"] != 0)
         assert all(len(trees[0].competitors(int(node))) > 0 for node in inner[:20])
+
+
+# ---- rows and classes that weigh differently ----
+
+OBJECT_SHARES = [0.01, 0.1, 0.2, 0.34]
+
+
+@given(TABLES, st.integers(0, 2**32 - 1), st.sampled_from(OBJECT_SHARES))
+def test_sizes_and_competitors_of_weighted_rows_are_the_oracles(case: Case, seed: int, share: float) -> None:
+    weights = weights_of(seed, case.n)
+    weighed = with_costs(case, seed)
+    assume(weights is None or any(w > 0 for w in weights))
+    total = float(case.n) if weights is None else sum(weights)
+    assume(0.0 < total * share < float("inf"))
+    weighed = weighed.having(min_objs=total * share)
+    assert isinstance(weighed.parameters, AllParameters)
+    tree = weighted_forest(weighed, weights, None, min_objs=weighed.parameters.min_objs, competitors=5)[0]
+    assert_weighted(weighed, tree, weights)
+    start = np.asarray(tree.competitors["start"]).tolist()
+    nodes = Growth.of(weighed.columns, weighed.target, weighed.parameters, None, weights).grow()
+    for place, node in zip(preorder(tree), nodes, strict=True):
+        found = [kept_test(tree, i) for i in range(start[place], start[place + 1])]
+        assert found == [expected_test(choice) for choice in node.competitors]
+    event(f"{min(len(nodes), 32).bit_length()} bits of nodes")

@@ -89,11 +89,12 @@ def test_golf_is_quinlans_tree() -> None:
     growth = Growth.of(columns, target, C45)
     assert error_based(growth, nodes) == nodes
     expected = sum(ErrorBased(growth, 0.25).expected(node) for node in nodes if node.choice is None)
-    assert round(100 * expected / 14, 1) == 38.5  # as C4.5 prints it
+    # Leaves of 4, 3, 3, 2 and 2 rows without error: 1.1716 + 2 * 1.1101 + 2 * 1.
+    assert round(100 * expected / 14, 1) == 38.5
 
 
 def test_golf_by_hand() -> None:
-    """The numbers of Quinlan's book: gain .246 and split information 1.577 of outlook."""
+    """Outlook: .940 - 10/14 * .971 bits of gain; branches of 5, 4 and 5 rows have 1.577 bits."""
     columns, target = table(GOLF, "outlook temperature humidity windy", ("temperature", "humidity"))
     choice = chosen(grow(columns, target, C45)[0])
     assert (round(choice.gain, 3), round(choice.gain / choice.quality, 3)) == (0.247, 1.577)
@@ -143,7 +144,8 @@ def endings() -> set[str]:
     return found
 
 
-def test_tic_tac_toe_is_as_large_as_wekas() -> None:
+def test_tic_tac_toe_keeps_its_size() -> None:
+    """95 leaves of 142 nodes, empty ones counted: J48's size as remembered, not measured beside it here."""
     boards = sorted(endings())
     assert len(boards) == 958
     columns = [Column(f"s{i}", "nominal", tuple(board[i] for board in boards)) for i in range(9)]

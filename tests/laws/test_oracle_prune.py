@@ -209,6 +209,14 @@ def test_complexity_zero_prunes_nothing_and_an_alpha_of_the_path_prunes_its_link
     assert len(list(steps(nodes[-1:]))) == 1
 
 
+def test_dust_below_zero_is_no_alpha() -> None:
+    nothing = ClassCounts(0, (), 0)
+    test = Choice(Candidate("numeric", 0, (nothing, nothing)), 0, (nothing, nothing), 0.0, 0.0)
+    root = TreeNode(0, (), nothing, 0.5, 2.0, -1, test)
+    child = TreeNode(1, (), nothing, 0.5000001, 1.0, -1)
+    assert [step.alpha for step in steps([root, child, child])] == [0.0, 0.0]
+
+
 @FEW
 @given(weighted_cases(), st.integers(0, 2**32 - 1))
 def test_the_path_rises_and_its_trees_shrink(case: Case, seed: int) -> None:

@@ -189,6 +189,31 @@ def test_a_class_weight_is_a_weight_of_its_rows(case: Case, seed: int) -> None:
     assert [test for test, _, _ in branching(form(by_class))] == [test for test, _, _ in branching(by_row)]
 
 
+@FEW
+@given(weighted_cases(("gini", "correlation")), st.integers(0, 2**32 - 1), st.integers(-40, 40))
+def test_class_weights_and_losses_times_a_power_of_two_change_nothing(
+    case: Case, seed: int, power: int
+) -> None:
+    assume(isinstance(case.target, Classes))
+    assert isinstance(case.target, Classes)
+    order = case.target.order
+    cells = numbers(seed, len(order) ** 2, [0.3, 1.0, 2.5, 7.0])
+    trees = []
+    for scale in (1.0, math.ldexp(1.0, power)):
+        weight = {label: cells[k] * scale for k, label in enumerate(order)}
+        cost = tuple(
+            tuple(0.0 if j == k else cells[k * len(order) + j] * scale for j in range(len(order)))
+            for k in range(len(order))
+        )
+        each = [case.having(class_weight=weight), case.having(cost_matrix=cost)]
+        trees.append([grow(c.columns, c.target, c.parameters) for c in each])
+    for one, other in zip(*trees, strict=True):
+        assert canonical_form(one, case.columns, case.target) == canonical_form(
+            other, case.columns, case.target
+        )
+        assert [node.label for node in one] == [node.label for node in other]
+
+
 def test_balanced_is_a_property_of_the_training_set() -> None:
     target = letters("aaabc")
     everyone = target.statistics([0, 1, 2, 3], Sample.of(5))  # c is absent

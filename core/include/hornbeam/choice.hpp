@@ -8,6 +8,7 @@
 #include "hornbeam/frame.hpp"
 #include "hornbeam/nominal.hpp"
 #include "hornbeam/scan.hpp"
+#include "hornbeam/seen.hpp"
 
 namespace hornbeam {
 
@@ -44,6 +45,7 @@ template <class E, Criterion C> class Chooser {
         classes_ = 0;
         if constexpr (requires { zero_.c; })
             if (rules.asks_objs()) classes_ = lane.total.classes_present();
+        open_node(criterion_, lane.set, lane.total);
         highest_ = parameters_.accelerate ? criterion_.highest_quality(lane.total)
                                           : std::numeric_limits<double>::infinity();
         if (solo) prepare(facts_, criterion_, lane.total);
@@ -65,7 +67,7 @@ template <class E, Criterion C> class Chooser {
   private:
     const Frame<E> &frame_;
     const Target &target_;
-    const C &criterion_;
+    C criterion_; // its own: a weighted one remembers the node it is turned to
     const GrowParameters &parameters_;
     Cancel &cancel_;
     Stats zero_, missing_, known_;
@@ -81,6 +83,10 @@ template <class E, Criterion C> class Chooser {
     std::vector<std::uint32_t> tally_;
     std::vector<std::int64_t> known_rows_; // of each branch
 
+    /// Whether the statistics of known rows are wanted even where nothing is missing.
+    bool keeps_known() const {
+        return compares_attributes<C> || (requires { zero_.weight; } && rules_->asks_objs());
+    }
     std::int64_t times(std::uint32_t id) const { return solo_ ? 1 : frame_.sets.count(id, lane_->set); }
 
     void consider_list(const Segment<E> &segment, Choice &best) {
@@ -88,7 +94,7 @@ template <class E, Criterion C> class Chooser {
         const Stats &total = lane_->total;
         missing_.clear();
         if (solo_ && segment.size == total.n) {
-            if constexpr (compares_attributes<C>) known_ = total;
+            if (keeps_known()) known_ = total;
         } else {
             known_.clear();
             for (std::uint32_t i = 0; i < segment.size; ++i) {
@@ -103,16 +109,33 @@ template <class E, Criterion C> class Chooser {
                             double floor) {
             Scan<E, Target> scan{segment.begin, segment.size, target_, node,  start,
                                  facts_,        scratch_,     cancel_, least, floor};
+            if constexpr (requires { zero_.weight; })
+                if (rules_->asks_objs()) {
+                    scan.known = &known_;
+                    scan.least_weight = rules_->cut_floor(weight_of(criterion_, known_), classes_);
+                }
             return solo_ && parameters_.accelerate
                        ? fast_scan(scan, criterion, *parameters_.kernels)
                        : plain_scan(scan, criterion, [this](std::uint32_t id) { return times(id); });
         };
-        consider_cuts(segment.attribute, best, cut_from,
-                      [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
+        bool taken = consider_cuts(segment.attribute, best, cut_from,
+                                   [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
+        if constexpr (requires { zero_.weight; })
+            if (taken && missing_.n == 0) best.default_child = heavier_side(segment, best.lo);
+    }
+    /// Of a cut whose left side ends with rank `lo`.
+    std::int32_t heavier_side(const Segment<E> &segment, std::uint32_t lo) {
+        Stats left = zero_, right = lane_->total;
+        for (std::uint32_t i = 0; i < segment.size && Packed<E>::rank(segment.begin[i]) <= lo; ++i) {
+            std::uint32_t id = Packed<E>::id(segment.begin[i]);
+            if (std::int64_t m = times(id); m != 0) target_.add_for_quality(left, id, m);
+        }
+        right -= left;
+        return as_heavy(left, right) ? 0 : 1;
     }
 
     void consider_counts(const AvcSlot &slot, const AvcGroup &avc, Choice &best) {
-        if constexpr (requires { zero_.c; }) {
+        if constexpr (counts_rows<Stats>) {
             const std::uint32_t *counts = avc.data() + slot.begin;
             const std::uint32_t width = frame_.avc->width;
             read_counts(counts + slot.n_values * width, missing_);
@@ -130,20 +153,30 @@ template <class E, Criterion C> class Chooser {
         }
     }
 
-    /// The best cut of a numeric attribute; `rank` tells what a cut's ends mean.
+    /// The best cut of a numeric attribute; `rank` tells what a cut's ends mean. True where it is the best
+    /// test so far.
     template <class CutFrom, class Rank>
-    void consider_cuts(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
+    bool consider_cuts(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
         if constexpr (compares_attributes<C>)
-            enter_cut(attribute, best, cut_from, rank);
+            return enter_cut(attribute, best, cut_from, rank);
         else
-            consider_cut(attribute, best, cut_from, rank);
+            return consider_cut(attribute, best, cut_from, rank);
+    }
+
+    /// The known rows that min_objs asks for on both sides of a cut. Where rows weigh differently, the scan
+    /// itself looks at what its sides weigh.
+    std::int64_t rows_to_leave(std::int64_t known) const {
+        if constexpr (requires { zero_.weight; })
+            return 0;
+        else
+            return rows_from(rules_->cut_floor(as_double(known), classes_), known);
     }
 
     /// With missing_ on either side.
     template <class CutFrom, class Rank>
-    void consider_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
-        const std::int64_t missing = missing_.n,
-                           floor = rules_->cut_floor(lane_->total.n - missing, classes_);
+    bool consider_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
+        const std::int64_t missing = missing_.n;
+        const std::int64_t floor = rows_to_leave(lane_->total.n - missing);
         auto cut_with = [&](const Stats &start, Least least) {
             return cut_from(criterion_, lane_->total, start, least, best.quality);
         };
@@ -159,28 +192,28 @@ template <class E, Criterion C> class Chooser {
                 right.quality > cut.quality || (right.quality == cut.quality && right.at < cut.at);
             if (right_wins) cut = right, default_child = 1;
         }
-        if (!(cut.quality > best.quality)) return;
+        if (!(cut.quality > best.quality)) return false;
         best.quality = cut.quality;
-        record_cut(attribute, cut, default_child, best, rank);
+        return record_cut(attribute, cut, default_child, best, rank);
     }
 
     /// C4.5: the cut of most information, if that is more than the price of having sought it. Missing rows go
     /// to the larger side, so that none of the sizes depends on them.
     template <class CutFrom, class Rank>
-    void enter_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
+    bool enter_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
         const std::int64_t n = lane_->total.n, known = known_.n;
-        const Least least = rules_->least(rules_->cut_floor(known, classes_), 0, 0);
+        const Least least = rules_->least(rows_to_leave(known), 0, 0);
         Cut cut = cut_from(criterion_.sought_by(lane_->total), known_, zero_, least, 0.0);
-        if (!(cut.quality > 0.0)) return;
+        if (!(cut.quality > 0.0)) return false;
         double gain = cut.gain - criterion_.penalty(cut.cuts, n);
-        if (!(gain >= negligible_gain)) return;
+        if (!(gain >= negligible_gain)) return false;
         const std::array<std::int64_t, 2> branches{cut.left, known - cut.left};
         best.quality = gain;
         best.split = criterion_.split(n, branches, n - known);
-        record_cut(attribute, cut, branches[0] >= branches[1] ? 0 : 1, best, rank);
+        return record_cut(attribute, cut, branches[0] >= branches[1] ? 0 : 1, best, rank);
     }
 
-    template <class Rank> void record_cut(std::int32_t attribute, const Cut &cut, std::int32_t default_child,
+    template <class Rank> bool record_cut(std::int32_t attribute, const Cut &cut, std::int32_t default_child,
                                           Choice &best, Rank rank) const {
         best.gain = cut.gain;
         best.attribute = attribute;
@@ -190,6 +223,7 @@ template <class E, Criterion C> class Chooser {
         best.lo = rank(cut.at);
         best.hi = rank(cut.next);
         best.branches.clear();
+        return true;
     }
 
     void consider_nominal(std::int32_t attribute, std::span<const E> rows, const AvcSlot *slot,
@@ -231,7 +265,7 @@ template <class E, Criterion C> class Chooser {
 
     /// Classes and few categories: one pass of plain counting. False where it does not apply.
     bool tally(const FrameCodes &codes, std::span<const E> rows) {
-        if constexpr (requires { zero_.c; }) {
+        if constexpr (counts_rows<Stats>) {
             const std::size_t k = zero_.c.size(), c = static_cast<std::size_t>(codes.n_categories);
             constexpr std::size_t small = 1 << 14;
             if (!solo_ || (c + 1) * k > small || rows.size() * 4 < c) return false;
@@ -249,7 +283,7 @@ template <class E, Criterion C> class Chooser {
     }
     /// Fills table_ from a row of class counts for each category and one for missing.
     void read_table(const std::uint32_t *counts, std::uint32_t n_categories, std::size_t width) {
-        if constexpr (requires { zero_.c; }) {
+        if constexpr (counts_rows<Stats>) {
             table_.code.clear();
             reserve(0);
             for (std::uint32_t j = 0; j < n_categories; ++j) {

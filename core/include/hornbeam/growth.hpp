@@ -26,7 +26,7 @@ template <Criterion C> class Growth {
 
     Forest grow() {
         // Counts by value are of one set in which every row counts once.
-        if (task_.parameters.accelerate && task_.target.n_classes != 0 && task_.sets.plain())
+        if (counts_rows<Stats> && task_.parameters.accelerate && task_.sets.plain())
             layout_ = AvcLayout(task_.table, task_.target.n_classes, task_.parameters.counting);
         cells_ = read_cells(layout_, task_.table, task_.cancel);
         std::vector<Stats> total = set_totals();
@@ -61,10 +61,13 @@ template <Criterion C> class Growth {
                 if (std::int64_t m = sets.count(row, s); m != 0)
                     whole_.add(total[static_cast<std::size_t>(s)], row, m);
         }
+        C criterion = criterion_;
         for (const Stats &t : total) {
+            open_node(criterion, static_cast<std::int32_t>(rules_.size()), t);
             task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
             const GrowParameters &p = task_.parameters;
-            rules_.push_back({t.n,
+            rules_.push_back({mass_of(criterion, t),
+                              weight_of(criterion, t),
                               std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
                               std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n)),
                               p.min_objs,
@@ -88,7 +91,7 @@ template <Criterion C> class Growth {
                     if (column.codes[row] >= 0 && task_.sets.count(row, static_cast<std::int32_t>(s)) != 0)
                         present[static_cast<std::size_t>(column.codes[row])] = 1;
                 auto many = std::accumulate(present.begin(), present.end(), std::int64_t{0});
-                rules_[s].many_valued[a] = as_double(many) >= 0.3 * as_double(rules_[s].rows);
+                rules_[s].many_valued[a] = as_double(many) >= 0.3 * rules_[s].weight;
             }
         }
     }
@@ -134,6 +137,7 @@ template <Criterion C> class Growth {
             out.code = t.classes;
         else
             out.y = t.values;
+        if constexpr (requires { out.weight; }) out.weight.of = t.weights;
         return out;
     }
 
@@ -190,6 +194,11 @@ template <Criterion C> class Growth {
     }
 
     void copy_target(FrameTarget &t, std::span<const std::uint32_t> rows) const {
+        if (!task_.target.weights.empty()) {
+            t.own_weights.resize(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) t.own_weights[i] = task_.target.weights[rows[i]];
+            t.weights = t.own_weights;
+        }
         if (task_.target.n_classes != 0) {
             t.own_classes.resize(rows.size());
             for (std::size_t i = 0; i < rows.size(); ++i) t.own_classes[i] = task_.target.classes[rows[i]];
@@ -269,6 +278,7 @@ template <Criterion C> class Growth {
         frame.sets = task_.sets;
         frame.target.classes = task_.target.classes;
         frame.target.values = task_.target.values;
+        frame.target.weights = task_.target.weights;
         frame.nominal.resize(task_.table.columns.size());
         frame.avc = layout_.empty() ? nullptr : &layout_;
         frame.cells = cells_;

@@ -22,8 +22,9 @@ struct Entered {
 };
 
 /// Most criteria: the highest quality.
-template <Criterion C> void admit(std::vector<Entered> &entered, const C &, const StopRules &) {
-    if (!C::splits_at_zero) std::erase_if(entered, [](const Entered &e) { return e.test->quality == 0.0; });
+template <Criterion C> void admit(std::vector<Entered> &entered, const C &criterion, const StopRules &) {
+    if (!criterion.splits_at_zero)
+        std::erase_if(entered, [](const Entered &e) { return e.test->quality == 0.0; });
 }
 
 /// C4.5: quality is the gain so far, and becomes the gain ratio. Only gains that are not below the average

@@ -9,11 +9,15 @@
 
 #include "hornbeam/cancel.hpp"
 #include "hornbeam/criteria/c45.hpp"
+#include "hornbeam/criteria/correlation.hpp"
 #include "hornbeam/criteria/entropy.hpp"
 #include "hornbeam/criteria/gain_ratio.hpp"
 #include "hornbeam/criteria/gini.hpp"
 #include "hornbeam/criteria/variance.hpp"
+#include "hornbeam/criteria/weighted_classes.hpp"
+#include "hornbeam/criteria/weighted_variance.hpp"
 #include "hornbeam/kernels.hpp"
+#include "hornbeam/seen.hpp"
 #include "hornbeam/sizes.hpp"
 #include "hornbeam/test.hpp"
 
@@ -65,6 +69,8 @@ template <class E, class Target> struct Scan {
     Cancel &cancel;
     Least least;
     double floor = -1.0;
+    const typename Target::Stats *known = nullptr; // where known rows on either side must weigh least_weight
+    double least_weight = 0.0;
 
     /// Called for every entry of a slow scan: looks for a stop now and then.
     void pause(std::uint32_t i) const {
@@ -77,6 +83,22 @@ template <class E, class Target> struct Scan {
     }
     bool admits(std::int64_t left) const { return least.admits(left, node.n - left); }
 };
+
+/// Whether the known rows of both sides weigh enough; rows that all weigh 1 are counted by `least`.
+template <class E, class Target, Criterion C>
+bool weighs_enough(const Scan<E, Target> &scan, const C &criterion, const typename Target::Stats &left) {
+    if constexpr (requires { left.weight; }) {
+        if (scan.known == nullptr) return true;
+        typename Target::Stats part = left;
+        part -= scan.start;
+        if (!(weight_of(criterion, part) >= scan.least_weight)) return false;
+        typename Target::Stats rest = *scan.known;
+        rest -= part;
+        return weight_of(criterion, rest) >= scan.least_weight;
+    } else {
+        return true;
+    }
+}
 
 /// Figure 6 of paper 000, literally; `count(id)` is the multiplicity of an example in the set.
 template <class E, Criterion C, class Count>
@@ -93,7 +115,7 @@ Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Coun
         std::int64_t times = count(scan.id(i));
         if (times == 0) continue;
         bool cut = last != none && Packed<E>::rank(scan.list[last]) != Packed<E>::rank(scan.list[i]);
-        if (cut && scan.admits(left.n)) {
+        if (cut && scan.admits(left.n) && weighs_enough(scan, criterion, left)) {
             ++cuts;
             right = scan.node;
             right -= left;
@@ -453,6 +475,8 @@ template <int W> void prepare(NodeFacts &facts, const Variance<W> &criterion, co
         facts.centre[t] = nearest_quotient(node.y[t], Variance<W>::count(node.n), criterion.exponent);
 }
 
+template <class C, class Stats> void prepare(NodeFacts &, const C &, const Stats &) {} // the others need none
+
 /// The fast scan of a criterion, where it has one, for a set that is alone at the node with every row
 /// counting once.
 template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Gini &, const Kernels &kernels) {
@@ -474,4 +498,9 @@ template <class E, int W>
 Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion, const Kernels &) {
     return variance_scan(scan, criterion);
 }
+template <class E, Criterion C>
+Cut fast_scan(const Scan<E, typename C::Target> &scan, const C &criterion, const Kernels &) {
+    return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+}
+
 } // namespace hornbeam

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hornbeam.model.arrays import KIND_NAMES, LEAF, NUMERIC, Array
+from hornbeam.model.walk import preorder
 
 if TYPE_CHECKING:
     from hornbeam.model.tree import Tree
@@ -44,19 +45,6 @@ def canonical_text(tree: Tree) -> str:
         )
         parts.append("{" + ",".join(member for member in members if member) + "}")
     return "[" + ",".join(parts) + "]"
-
-
-def preorder(tree: Tree) -> list[int]:
-    """The nodes, each before its children, children in branch order."""
-    first, n = tree.arrays["first_child"].tolist(), tree.arrays["n_children"].tolist()
-    order: list[int] = []
-    waiting = [0]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        if n[node]:
-            waiting.extend(range(first[node] + n[node] - 1, first[node] - 1, -1))
-    return order
 
 
 def number_text(x: float) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from hornbeam.model.arrays import LEAF, MULTIWAY, NUMERIC, VALUE
+from hornbeam.model.walk import leaves_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -128,15 +129,6 @@ def node_line(tree: Tree, node: int, condition: str, depth: int, style: Style) -
     size = f"n={rows}" if weight == rows else f"n={rows} weight={real_text(weight, style)}"
     leaf = " *" if tree.is_leaf(node) else ""
     return f"{indent}{condition}  {size}  {value_text(tree, node, style)}{leaf}"
-
-
-def leaves_below(tree: Tree) -> list[int]:
-    """For each node the number of leaves of its subtree."""
-    first, n = tree.arrays["first_child"].tolist(), tree.arrays["n_children"].tolist()
-    leaves = [0] * tree.n_nodes
-    for node in reversed(range(tree.n_nodes)):  # children come after their node
-        leaves[node] = sum(leaves[first[node] : first[node] + n[node]]) if n[node] else 1
-    return leaves
 
 
 def competitor_lines(tree: Tree, node: int, depth: int, style: Style) -> Iterator[str]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.drawing import draw_tree, write_dot
 from hornbeam.errors import DataError
-from hornbeam.model import canonical, json_form, routing, text
+from hornbeam.model import canonical, json_form, routing, rules, sql, text
 from hornbeam.model.arrays import KIND_NAMES, LEAF, Array, frozen, frozen_copy, rows_of
+from hornbeam.model.binary import BinaryTree
 from hornbeam.model.competitors import Competitor, Competitors
 from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
+from hornbeam.model.picture import depth_to_draw, picture_of
+from hornbeam.model.walk import Tests
 from hornbeam.table import Schema, Table
 
 if TYPE_CHECKING:
@@ -158,12 +162,23 @@ class Tree:
 
     # what the nodes say
 
+    @cached_property
+    def tests(self) -> Tests:
+        """`tests[node]`: what an inner node asks, in codes."""
+        return Tests(self)
+
     def counts(self, node: int) -> npt.NDArray[np.float64]:
         """The weight of each class at a node, in class order."""
         begin, end = self.arrays["count_start"][node : node + 2]
         dense = np.zeros(self.n_classes)
         dense[self.arrays["count_class"][begin:end]] = self.arrays["count"][begin:end]
         return dense
+
+    def present(self, node: int) -> list[tuple[int, float]]:
+        """(class code, weight) of each class that the node has, in class order."""
+        begin, end = self.arrays["count_start"][node : node + 2]
+        codes, counts = self.arrays["count_class"][begin:end], self.arrays["count"][begin:end]
+        return [pair for pair in zip(codes.tolist(), counts.tolist(), strict=True) if pair[1]]
 
     @cached_property
     def leaf_class(self) -> npt.NDArray[np.int32]:
@@ -205,6 +220,11 @@ class Tree:
             self.arrays["attribute"][inner], weights=decrease, minlength=len(self.schema.attributes)
         ).astype(np.float64)
         return total / total.sum() if total.sum() > 0 else total
+
+    @cached_property
+    def binary(self) -> BinaryTree:
+        """The same tree over numbers alone, two branches a node."""
+        return BinaryTree(self)
 
     # routing
 
@@ -293,6 +313,59 @@ class Tree:
     @classmethod
     def from_record(cls, record: object) -> Tree:
         return json_form.from_record(record)
+
+    def to_svg(
+        self,
+        max_depth: int | Literal["auto"] | None = "auto",
+        *,
+        title: str = "Decision tree",
+        missing: bool = False,
+    ) -> str:
+        """The tree as a picture: each box asks or answers, its bar shows how the rows divide or spread.
+
+        Below `max_depth` subtrees are counted instead of drawn; "auto" draws small trees whole and others
+        down to depth 4, None draws everything. With `missing` branches say where missing values go.
+        """
+        depth = depth_to_draw(self) if max_depth == "auto" else max_depth
+        return draw_tree(picture_of(self, missing=missing), depth, title=title) + "\n"
+
+    def to_dot(self, max_depth: int | None = None, *, missing: bool = False) -> str:
+        """The tree in Graphviz's language; options as of `to_svg`, but everything is drawn by itself."""
+        return write_dot(picture_of(self, missing=missing), max_depth)
+
+    def rules(self) -> rules.Rules:
+        """A rule for each leaf, its conditions merged by attribute; print it, or see hornbeam.model.rules."""
+        return rules.rules_of(self)
+
+    def to_sql(
+        self,
+        dialect: str = "duckdb",
+        output: str = "prediction",
+        *,
+        of: Label | None = None,
+        table: str | Sequence[str] | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> str:
+        """The tree as an SQL expression that gives what predict gives (docs/exports.md).
+
+        `dialect` is "duckdb", "postgresql" or "sqlite"; `output` is "prediction", "probability" (of the class
+        `of`), "leaf" or "all". With `table`, a name or the parts of a qualified one, the result is a whole
+        query, as it always is for "all". `columns` names the table's columns where they are not called like
+        the attributes. Several targets: `of` names one.
+        """
+        return sql.to_sql(self, dialect, output, of, table, columns)
+
+    def to_sklearn(self, X: Any = None) -> Any:
+        """A fitted scikit-learn estimator with the same tree, for plot_tree, shap, skl2onnx and their like.
+
+        A DecisionTreeClassifier or DecisionTreeRegressor where all attributes are floats or integers; else
+        a Pipeline whose first step turns the other tests into columns. scikit-learn rounds X to float32:
+        give the training rows, or others like those to come, and thresholds are chosen such that few of
+        them change leaf; those that do are counted (`changed_rows_` of the tree), with an ExportWarning.
+        """
+        from hornbeam.model.sklearn_form import to_sklearn  # scikit-learn takes its time to import
+
+        return to_sklearn(self, X)
 
 
 def _restore(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,15 +44,19 @@ def random_tree(
     n_targets: int = 0,
     breadth_first: bool = True,
     weighted: bool = False,
+    bounds: Sequence[Sequence[Any]] | None = None,
 ) -> Tree:
-    """Splits leaf after leaf: the oldest one (breadth-first numbering) or any."""
+    """Splits leaf after leaf: the oldest one (breadth-first numbering) or any.
+
+    Thresholds come from `bounds`, a choice for each attribute.
+    """
     nodes: list[dict[str, Any]] = [{}]
     open_leaves = deque([0])
     for _ in range(n_tests):
         if not breadth_first:
             open_leaves.rotate(int(rng.integers(len(open_leaves))))
         leaf = open_leaves.popleft()
-        split(rng, schema, nodes[leaf])
+        split(rng, schema, nodes[leaf], bounds)
         nodes[leaf]["first_child"] = len(nodes)
         for _ in range(nodes[leaf]["n_children"]):
             open_leaves.append(len(nodes))
@@ -62,17 +67,22 @@ def random_tree(
     return Tree(schema, arrays, classes=[f"class {i}" for i in range(n_classes)])
 
 
-def split(rng: np.random.Generator, schema: Schema, node: dict[str, Any]) -> None:
+def split(
+    rng: np.random.Generator,
+    schema: Schema,
+    node: dict[str, Any],
+    bounds: Sequence[Sequence[Any]] | None = None,
+) -> None:
     a = int(rng.integers(len(schema.attributes)))
     attribute = schema.attributes[a]
     node.update(attribute=a, gain=float(rng.random()), n_children=2)
     if attribute.kind == "numeric":
+        choice: Sequence[Any] = INTEGERS if attribute.is_integer else FLOATS
+        choice = bounds[a] if bounds is not None else choice
         node["kind"] = NUMERIC
-        node["threshold_integer" if attribute.is_integer else "threshold"] = (
-            int(rng.choice(np.array(INTEGERS, dtype=np.int64)))
-            if attribute.is_integer
-            else float(rng.choice(FLOATS))
-        )
+        node["threshold_integer" if attribute.is_integer else "threshold"] = choice[
+            int(rng.integers(len(choice)))
+        ]
     else:
         n = int(rng.integers(2, min(len(attribute.labels), 6) + 1))
         codes = sorted(rng.choice(len(attribute.labels), n, replace=False).tolist())
