@@ -137,7 +137,7 @@ FlatTree Forest::extract(std::int32_t set) const {
             t.gain.back() = r.gain;
             for (std::uint64_t i = r.branch_begin; i < r.branch_end; ++i) {
                 t.branch_code.push_back(branch_code[i]);
-                t.branch_child.push_back(place(branch_child[i]));
+                t.branch_child.push_back(branch_child[i] < 0 ? -1 : place(branch_child[i]));
             }
             for (std::int32_t child : reached)
                 queue.push_back(record_of(static_cast<std::size_t>(arm.first_child + child), set));

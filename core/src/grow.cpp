@@ -30,7 +30,7 @@ Forest grow_weighted(const std::string &criterion, const GrowTask &task) {
     if (criterion == "entropy") return grow_weighted_classes(ClassRule::entropy, task);
     if (criterion == "gain_ratio") return grow_weighted_classes(ClassRule::gain_ratio, task);
     if (criterion == "correlation") return grow_weighted_classes(ClassRule::correlation, task);
-    if (criterion == "c45") throw std::invalid_argument("criterion 'c45' does not take weights");
+    if (criterion == "c45") return grow_weighted_classes(ClassRule::c45, task);
     throw std::invalid_argument("criterion '" + criterion + "' is not known");
 }
 

@@ -79,7 +79,9 @@ Forest grow_weighted_classes(ClassRule rule, const GrowTask &task) {
             for (std::size_t k = 0; k < z.size(); ++k) { // absent classes take no part
                 z[k] = total.c[k].zero() ? 0.0 : v[k] * missed(t.costs, total, k);
                 if (!std::isfinite(z[k]) || (z[k] == 0.0 && !total.c[k].zero()))
-                    throw std::invalid_argument("the weight of a class leaves the range of doubles");
+                    throw std::invalid_argument(
+                        "the weight of a class leaves the range of doubles; scale class_weight, cost_matrix "
+                        "or sample_weight to numbers around 1");
             }
             classes.factors.push_back(in_units(z, factor_bits));
             weights.push_back(std::move(v));

@@ -52,6 +52,30 @@ def encode_labels(values: object | None) -> tuple:
 def encode_ints(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]) -> tuple:
     """Codes (int32) and the distinct values in ascending order."""
 
+def prune_by_errors(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, confidence: float, criterion: str) -> dict:
+    """
+    C4.5's error-based pruning; columns and target are those that the tree was grown from.
+    """
+
+def prune_by_validation(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, threads: int = 1) -> dict:
+    """Reduced-error pruning with rows that were kept out of growing."""
+
+def prune_by_complexity(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float) -> dict:
+    """Cost-complexity pruning: links up to alpha are cut."""
+
+def complexity_path(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    (alphas, impurities) of cost-complexity pruning, a pair for each tree of the path.
+    """
+
+def collapse(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
+    """
+    C4.5's last step of growth: subtrees that make no fewer errors than a leaf become one.
+    """
+
+def expected_errors(n: float, e: float, confidence: float) -> float:
+    """What C4.5 expects n rows to get wrong of which e were."""
+
 class Router:
     """A tree made ready to send rows to their leaves."""
 

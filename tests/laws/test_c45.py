@@ -182,14 +182,17 @@ def test_competitors_of_a_large_table_do_not_depend_on_the_engine(kind: str) -> 
 OBJECT_SHARES = [0.01, 0.1, 0.2, 0.34]
 
 
+@settings(max_examples=2 * settings.default.max_examples)  # type: ignore[union-attr]
 @given(TABLES, st.integers(0, 2**32 - 1), st.sampled_from(OBJECT_SHARES))
-def test_sizes_and_competitors_of_weighted_rows_are_the_oracles(case: Case, seed: int, share: float) -> None:
+def test_weighted_trees_and_their_competitors_are_the_oracles(case: Case, seed: int, share: float) -> None:
     weights = weights_of(seed, case.n)
     weighed = with_costs(case, seed)
     assume(weights is None or any(w > 0 for w in weights))
     total = float(case.n) if weights is None else sum(weights)
     assume(0.0 < total * share < float("inf"))
-    weighed = weighed.having(min_objs=total * share)
+    weighed = weighed.having(min_objs=None if share == OBJECT_SHARES[0] else total * share)
+    if isinstance(case.target, Classes) and seed % 3:
+        weighed = weighed.having(criterion="c45")
     assert isinstance(weighed.parameters, AllParameters)
     tree = weighted_forest(weighed, weights, None, min_objs=weighed.parameters.min_objs, competitors=5)[0]
     assert_weighted(weighed, tree, weights)

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -200,3 +199,44 @@ def test_xlog_of_any_double_is_the_oracles() -> None:
     tiny = [5e-324 * source.randrange(2**40) for _ in range(500)]
     for x in [0.0, math.inf, *near, *wild, *tiny, *(source.random() for _ in range(2000))]:
         assert core().xlog(x) == xlog_of_double(x), x.hex()
+
+
+def fitted(case: Case, weights: list[float] | None) -> Any:
+    """The estimator with all parameters; weights beyond doubles are refused, and there is nothing to see."""
+    import hornbeam
+    from hornbeam.errors import DataError
+
+    given = {name: value for name, value in vars(case.parameters).items() if name != "min_objs"}
+    if isinstance(case.target, Classes):
+        model: Any = hornbeam.TreeClassifier(**given)
+    else:
+        given = {name: value for name, value in given.items() if name not in ("class_weight", "cost_matrix")}
+        model = hornbeam.TreeRegressor(**given)
+    try:
+        return model.fit(frame(case.columns), target_array(case), sample_weight=weights)
+    except DataError as error:
+        assume("range of doubles" not in str(error))
+        assume(any(value is not None for column in case.columns for value in column.values))
+        raise
+
+
+@settings(max_examples=EXAMPLES)
+@given(st.one_of(strategies.cases(), random_cases), SEED)
+def test_the_estimator_predicts_as_the_law_says(case: Case, seed: int) -> None:
+    weights = weights_of(seed, case.n)
+    assume(present(case, weights))
+    case = with_costs(case, seed)
+    growth = Growth.of(case.columns, case.target, case.parameters, None, weights)
+    model = fitted(case, weights)
+    nodes = growth.grow()
+    tree = fields(model.tree_)
+    assert form_of(tree) == canonical_form(nodes, case.columns, case.target)
+    if growth.costs is None:
+        return
+    at = preorder(tree)
+    assert [int(model.tree_.leaf_class[i]) for i in at] == [node.label for node in nodes]
+    shares = model.tree_.probabilities(at)
+    assert shares.tolist() == [growth.costs.shares(node.stats) for node in nodes]  # type: ignore[arg-type]
+    again = type(model.tree_).from_json(model.tree_.to_json())
+    assert again.leaf_class.tolist() == model.tree_.leaf_class.tolist()
+    assert again.digest == model.tree_.digest

@@ -7,8 +7,10 @@
 #include "hornbeam/avc_scan.hpp"
 #include "hornbeam/frame.hpp"
 #include "hornbeam/nominal.hpp"
+#include "hornbeam/open_categories.hpp"
 #include "hornbeam/scan.hpp"
 #include "hornbeam/seen.hpp"
+#include "hornbeam/weighted_scan.hpp"
 
 namespace hornbeam {
 
@@ -17,6 +19,7 @@ template <class Stats> struct Lane {
     std::int32_t set = 0;
     std::uint64_t record = 0; // in the forest
     Stats total;
+    std::vector<OpenNote> open = {};
 };
 
 /// Looks at one attribute after the other for one lane. `solo`: the lane is alone and every row counts once,
@@ -71,6 +74,7 @@ template <class E, Criterion C> class Chooser {
     const GrowParameters &parameters_;
     Cancel &cancel_;
     Stats zero_, missing_, known_;
+    Stats left_, right_; // of a test that c45 enters
     NodeFacts facts_;
     ScanScratch scratch_;
     const Lane<Stats> *lane_ = nullptr;
@@ -81,7 +85,6 @@ template <class E, Criterion C> class Chooser {
     CategoryTable<Stats> table_;
     std::vector<std::int32_t> slot_;
     std::vector<std::uint32_t> tally_;
-    std::vector<std::int64_t> known_rows_; // of each branch
 
     /// Whether the statistics of known rows are wanted even where nothing is missing.
     bool keeps_known() const {
@@ -110,26 +113,38 @@ template <class E, Criterion C> class Chooser {
             Scan<E, Target> scan{segment.begin, segment.size, target_, node,  start,
                                  facts_,        scratch_,     cancel_, least, floor};
             if constexpr (requires { zero_.weight; })
-                if (rules_->asks_objs()) {
+                if (keeps_known()) {
                     scan.known = &known_;
                     scan.least_weight = rules_->cut_floor(weight_of(criterion_, known_), classes_);
+                    scan.missing = missing_.n;
+                    scan.min_leaf = rules_->min_leaf;
                 }
             return solo_ && parameters_.accelerate
                        ? fast_scan(scan, criterion, *parameters_.kernels)
                        : plain_scan(scan, criterion, [this](std::uint32_t id) { return times(id); });
         };
-        bool taken = consider_cuts(segment.attribute, best, cut_from,
-                                   [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
-        if constexpr (requires { zero_.weight; })
-            if (taken && missing_.n == 0) best.default_child = heavier_side(segment, best.lo);
+        auto rank = [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); };
+        if constexpr (compares_attributes<C>) {
+            enter_cut(segment.attribute, best, cut_from, rank,
+                      [&](const Cut &cut) { return sum_to(segment, rank(cut.at)); });
+        } else {
+            bool taken = consider_cut(segment.attribute, best, cut_from, rank);
+            if constexpr (requires { zero_.weight; })
+                if (taken && missing_.n == 0) best.default_child = heavier_side(segment, best.lo);
+        }
     }
-    /// Of a cut whose left side ends with rank `lo`.
-    std::int32_t heavier_side(const Segment<E> &segment, std::uint32_t lo) {
-        Stats left = zero_, right = lane_->total;
+    /// The statistics of the known rows up to rank `lo`.
+    Stats sum_to(const Segment<E> &segment, std::uint32_t lo) {
+        Stats left = zero_;
         for (std::uint32_t i = 0; i < segment.size && Packed<E>::rank(segment.begin[i]) <= lo; ++i) {
             std::uint32_t id = Packed<E>::id(segment.begin[i]);
             if (std::int64_t m = times(id); m != 0) target_.add_for_quality(left, id, m);
         }
+        return left;
+    }
+    /// Of a cut whose left side ends with rank `lo`.
+    std::int32_t heavier_side(const Segment<E> &segment, std::uint32_t lo) {
+        Stats left = sum_to(segment, lo), right = lane_->total;
         right -= left;
         return as_heavy(left, right) ? 0 : 1;
     }
@@ -149,18 +164,12 @@ template <class E, Criterion C> class Chooser {
                                  facts_, scratch_,      least, floor};
                 return counted_scan(scan, criterion, *parameters_.kernels);
             };
-            consider_cuts(slot.attribute, best, cut_from, [](std::uint32_t at) { return at; });
+            auto rank = [](std::uint32_t at) { return at; };
+            if constexpr (compares_attributes<C>)
+                enter_cut(slot.attribute, best, cut_from, rank, [&](const Cut &) { return zero_; });
+            else
+                consider_cut(slot.attribute, best, cut_from, rank);
         }
-    }
-
-    /// The best cut of a numeric attribute; `rank` tells what a cut's ends mean. True where it is the best
-    /// test so far.
-    template <class CutFrom, class Rank>
-    bool consider_cuts(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
-        if constexpr (compares_attributes<C>)
-            return enter_cut(attribute, best, cut_from, rank);
-        else
-            return consider_cut(attribute, best, cut_from, rank);
     }
 
     /// The known rows that min_objs asks for on both sides of a cut. Where rows weigh differently, the scan
@@ -169,10 +178,11 @@ template <class E, Criterion C> class Chooser {
         if constexpr (requires { zero_.weight; })
             return 0;
         else
-            return rows_from(rules_->cut_floor(as_double(known), classes_), known);
+            return rules_->asks_objs() ? rows_from(rules_->cut_floor(as_double(known), classes_), known) : 0;
     }
 
-    /// With missing_ on either side.
+    /// The best cut of a numeric attribute, with missing_ on either side; `rank` tells what a cut's ends
+    /// mean. True where it is the best test so far.
     template <class CutFrom, class Rank>
     bool consider_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
         const std::int64_t missing = missing_.n;
@@ -198,19 +208,30 @@ template <class E, Criterion C> class Chooser {
     }
 
     /// C4.5: the cut of most information, if that is more than the price of having sought it. Missing rows go
-    /// to the larger side, so that none of the sizes depends on them.
-    template <class CutFrom, class Rank>
-    bool enter_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
-        const std::int64_t n = lane_->total.n, known = known_.n;
-        const Least least = rules_->least(rows_to_leave(known), 0, 0);
-        Cut cut = cut_from(criterion_.sought_by(lane_->total), known_, zero_, least, 0.0);
-        if (!(cut.quality > 0.0)) return false;
-        double gain = cut.gain - criterion_.penalty(cut.cuts, n);
-        if (!(gain >= negligible_gain)) return false;
-        const std::array<std::int64_t, 2> branches{cut.left, known - cut.left};
+    /// to the larger side; where all rows weigh 1, sizes that hold without them hold with them. `left_of`
+    /// sums the left side, where rows weigh differently.
+    template <class CutFrom, class Rank, class LeftOf>
+    void enter_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank, LeftOf left_of) {
+        constexpr bool weighs = requires { zero_.weight; };
+        const Stats &node = lane_->total;
+        const Least least = weighs ? Least{} : rules_->least(rows_to_leave(known_.n), 0, 0);
+        Cut cut = cut_from(criterion_.sought_by(node), known_, zero_, least, 0.0);
+        if (!(cut.quality > 0.0)) return;
+        double gain = cut.gain - criterion_.penalty(cut.cuts, node);
+        if (!(gain >= negligible_gain)) return;
+        if constexpr (weighs) {
+            left_ = left_of(cut);
+            right_ = known_;
+            right_ -= left_;
+        } else { // their numbers are enough
+            left_.n = cut.left;
+            right_.n = known_.n - cut.left;
+        }
+        double outcomes = criterion_.outcome(left_) + criterion_.outcome(right_);
+        if (missing_.n != 0) outcomes += criterion_.outcome(missing_);
         best.quality = gain;
-        best.split = criterion_.split(n, branches, n - known);
-        return record_cut(attribute, cut, branches[0] >= branches[1] ? 0 : 1, best, rank);
+        best.split = criterion_.split(node, outcomes);
+        record_cut(attribute, cut, as_heavy(left_, right_) ? 0 : 1, best, rank);
     }
 
     template <class Rank> bool record_cut(std::int32_t attribute, const Cut &cut, std::int32_t default_child,
@@ -247,10 +268,18 @@ template <class E, Criterion C> class Chooser {
 
     /// The information of the split itself, of a test that table_ has led to.
     double split_of(const Choice &test) {
-        known_rows_.assign(static_cast<std::size_t>(test.n_children), 0);
-        for (std::size_t i = 0; i < test.branches.size(); ++i)
-            known_rows_[static_cast<std::size_t>(test.branches[i].second)] += table_.stats[i].n;
-        return criterion_.split(lane_->total.n, known_rows_, table_.missing.n);
+        double outcomes = 0.0;
+        if (test.kind == TestKind::multiway) {
+            for (std::size_t i = 0; i < test.branches.size(); ++i)
+                outcomes += criterion_.outcome(table_.stats[i]);
+        } else {
+            left_ = right_ = zero_;
+            for (std::size_t i = 0; i < test.branches.size(); ++i)
+                (test.branches[i].second == 0 ? left_ : right_) += table_.stats[i];
+            outcomes = criterion_.outcome(left_) + criterion_.outcome(right_);
+        }
+        if (table_.missing.n != 0) outcomes += criterion_.outcome(table_.missing);
+        return criterion_.split(lane_->total, outcomes);
     }
 
     /// Called for every row of a long loop: looks for a stop now and then.
@@ -303,6 +332,15 @@ template <class E, Criterion C> class Chooser {
         }
     }
 
+    /// Puts the codes found in order: by going through all categories where that is shorter than sorting.
+    void order_codes(std::int32_t n_categories) {
+        if (static_cast<std::size_t>(n_categories) / 16 > table_.code.size())
+            return std::sort(table_.code.begin(), table_.code.end());
+        table_.code.clear();
+        for (std::int32_t code = 0; code < n_categories; ++code)
+            if (slot_[static_cast<std::size_t>(code)] >= 0) table_.code.push_back(code);
+    }
+
     /// Any target, any number of categories: time and room follow the rows of the node, not the categories of
     /// the column.
     void count_rows(const FrameCodes &codes, std::span<const E> rows) {
@@ -316,7 +354,7 @@ template <class E, Criterion C> class Chooser {
             slot_[static_cast<std::size_t>(code)] = 0;
             table_.code.push_back(code);
         }
-        std::sort(table_.code.begin(), table_.code.end());
+        order_codes(codes.n_categories);
         reserve(table_.code.size());
         for (std::size_t i = 0; i < table_.code.size(); ++i) {
             slot_[static_cast<std::size_t>(table_.code[i])] = static_cast<std::int32_t>(i);

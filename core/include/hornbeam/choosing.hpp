@@ -22,7 +22,8 @@ template <class E, Criterion C> class Choosing {
 
     /// Fills `choice` with the best test of each lane. Several workers share the attributes.
     void choose(const Node &node, Workers *workers, std::vector<Choice> &choice) {
-        choice.assign(node.lanes.size(), Choice{});
+        choice.resize(node.lanes.size());
+        for (Choice &c : choice) c.clear();
         solo_ =
             node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
         const bool shared = workers != nullptr && workers->several();

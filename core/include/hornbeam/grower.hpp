@@ -30,6 +30,7 @@ template <class E, Criterion C> class Grower {
     std::function<void(Node &&)> hand_over;
     /// Large nodes share their attributes among these; narrow frames run one to a thread.
     Workers *workers = nullptr;
+    OpenCategories open_categories;
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
@@ -213,18 +214,22 @@ template <class E, Criterion C> class Grower {
         auto arm = static_cast<std::int32_t>(forest_.arms.size());
         forest_.arms.push_back(
             {test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children});
-        for (std::size_t i = 0; i < own.size(); ++i)
-            record_test(forest_.lanes[node.lanes[i].record], *own[i], arm);
+        for (std::size_t i = 0; i < own.size(); ++i) record_test(node.lanes[i], *own[i], arm);
         if (test.n_children == 2)
             split_in_two(node, test);
         else
             split_in_many(node, test);
     }
 
-    void record_test(LaneRecord &r, const Choice &c, std::int32_t arm) {
+    void record_test(Lane<Stats> &lane, const Choice &c, std::int32_t arm) {
+        LaneRecord &r = forest_.lanes[lane.record];
         r.arm = arm;
         r.gain = c.gain;
-        write_test(r, c);
+        r.default_child = c.default_child;
+        if (c.kind == TestKind::numeric)
+            set_threshold(r, c);
+        else
+            open_categories.record(forest_, r, c, lane.open);
         r.competitor_begin = forest_.competitors.size();
         for (const Choice &other : c.others) {
             Competitor made;
@@ -232,32 +237,24 @@ template <class E, Criterion C> class Grower {
             made.kind = other.kind;
             made.quality = other.quality;
             made.gain = other.gain;
-            write_test(made, other);
+            made.default_child = other.default_child;
+            if (other.kind == TestKind::numeric) set_threshold(made, other);
+            made.branch_begin = forest_.branch_code.size();
+            for (auto [code, child] : other.branches) {
+                forest_.branch_code.push_back(code);
+                forest_.branch_child.push_back(child);
+            }
+            made.branch_end = forest_.branch_code.size();
             forest_.competitors.push_back(made);
         }
         r.competitor_end = forest_.competitors.size();
     }
 
-    /// What a test asks: its threshold, or where each category goes.
-    template <class Record> void write_test(Record &r, const Choice &c) {
-        r.default_child = c.default_child;
-        if (c.kind == TestKind::numeric) {
-            auto attribute = static_cast<std::size_t>(c.attribute);
-            const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
-            set_threshold(r, column, frame_.column_rank(attribute, c.lo),
-                          frame_.column_rank(attribute, c.hi));
-            return;
-        }
-        r.branch_begin = forest_.branch_code.size();
-        for (auto [code, child] : c.branches) {
-            forest_.branch_code.push_back(code);
-            forest_.branch_child.push_back(child);
-        }
-        r.branch_end = forest_.branch_code.size();
-    }
-
-    template <class Record>
-    static void set_threshold(Record &r, const NumericColumn &column, std::uint32_t lo, std::uint32_t hi) {
+    template <class Record> void set_threshold(Record &r, const Choice &c) const {
+        const auto attribute = static_cast<std::size_t>(c.attribute);
+        const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
+        const std::uint32_t lo = frame_.column_rank(attribute, c.lo),
+                            hi = frame_.column_rank(attribute, c.hi);
         if (column.is_integer) {
             __int128 sum = static_cast<__int128>(column.integers[lo]) + column.integers[hi];
             r.threshold_integer = static_cast<std::int64_t>(sum >> 1); // floor
@@ -379,7 +376,8 @@ template <class E, Criterion C> class Grower {
                 std::int32_t set = node.lanes[i].set;
                 bool grows = t.n != 0 && record_lane(set, t, child[c].depth);
                 if (grows)
-                    child[c].lanes.push_back({set, record, std::move(t)});
+                    child[c].lanes.push_back(
+                        {set, record, std::move(t), OpenCategories::inherited(node.lanes[i].open, c)});
                 else
                     pool_.recycle_stats(std::move(t));
             }

@@ -295,10 +295,10 @@ template <Criterion C> class Growth {
         grower.hand_over = [&](Pending<Wide, Stats> &&node) {
             if (!at_once) return waiting.push_back(std::move(node));
             std::size_t at = node.node;
-            forest_.graft(at, grow_part(std::move(node), local));
+            forest_.graft(at, grow_part(std::move(node), local, grower.open_categories));
         };
         grower.grow(std::move(root));
-        grow_parts(waiting, workers);
+        grow_parts(waiting, workers, grower.open_categories);
     }
 
     /// Working lists of the root, class bit added; made in place of the presorted ones where those may be
@@ -334,7 +334,8 @@ template <Criterion C> class Growth {
     }
 
     /// Grows the subtree of one node in a narrow frame and a forest of its own.
-    Forest grow_part(Pending<Wide, Stats> node, std::vector<std::uint16_t> &local) {
+    Forest grow_part(Pending<Wide, Stats> node, std::vector<std::uint16_t> &local,
+                     const OpenCategories &open) {
         std::vector<std::uint32_t> rows(node.rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = Packed<Wide>::id(node.rows[i]);
         NarrowWork work;
@@ -352,20 +353,22 @@ template <Criterion C> class Growth {
         for (auto &lane : node.lanes) {
             std::uint64_t record = part.lanes.size();
             grower.record_lane(lane.set, lane.total, node.depth);
-            work.root.lanes.push_back({lane.set, record, std::move(lane.total)});
+            work.root.lanes.push_back({lane.set, record, std::move(lane.total),
+                                       grower.open_categories.adopted(open, lane.open, rows.size())});
         }
         part.nodes[0].lane_end = part.lanes.size();
         grower.grow(std::move(work.root));
         return part;
     }
 
-    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting, Workers &workers) {
+    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting, Workers &workers,
+                    const OpenCategories &open) {
         std::vector<Forest> parts(waiting.size());
         std::vector<std::size_t> at;
         for (const auto &w : waiting) at.push_back(w.node);
         std::vector<std::vector<std::uint16_t>> local(workers.places());
         workers.share(waiting.size(), [&](std::size_t i, unsigned w) {
-            parts[i] = grow_part(std::move(waiting[i]), local[w]);
+            parts[i] = grow_part(std::move(waiting[i]), local[w], open);
         });
         for (std::size_t i = 0; i < parts.size(); ++i) forest_.graft(at[i], parts[i]);
     }

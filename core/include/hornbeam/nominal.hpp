@@ -81,8 +81,14 @@ template <Criterion C> class NominalChooser {
         right_ = known_;
         right_ -= left;
         if (rules_.asks_objs() && !(is_object(left) && is_object(right_))) return false;
-        if (of_known_rows<C> || table_.missing.n == 0)
-            return beats_with(left, right_, as_heavy(left, right_) ? 0 : 1, top);
+        if (of_known_rows<C> || table_.missing.n == 0) {
+            const bool to_left = as_heavy(left, right_);
+            const std::int64_t more = of_known_rows<C> ? table_.missing.n : 0; // rows that are not scored
+            if (left.n + (to_left ? more : 0) < rules_.min_leaf ||
+                right_.n + (to_left ? 0 : more) < rules_.min_leaf)
+                return false;
+            return beats_with(left, right_, to_left ? 0 : 1, top);
+        }
         left_ = left;
         left_ += table_.missing;
         bool better = beats_with(left_, right_, 0, top);
@@ -90,7 +96,7 @@ template <Criterion C> class NominalChooser {
         return beats_with(left, right_, 1, top) || better;
     }
     bool beats_with(const Stats &left, const Stats &right, std::int32_t default_child, Found &top) {
-        if (left.n < rules_.min_leaf || right.n < rules_.min_leaf) return false;
+        if (!of_known_rows<C> && (left.n < rules_.min_leaf || right.n < rules_.min_leaf)) return false;
         std::array<const Stats *, 2> sides{&left, &right};
         Score s = criterion_.score(scored(), sides);
         if (!(s.quality > top.quality)) return false;
@@ -299,7 +305,7 @@ template <Criterion C> class NominalChooser {
         int objects = 0;
         for (std::size_t i = 0; i < c; ++i) {
             branches[i] = i == largest ? &filled : &category(i);
-            if (branches[i]->n < rules_.min_leaf) return;
+            if (category(i).n + (i == largest ? table_.missing.n : 0) < rules_.min_leaf) return;
             objects += is_object(category(i));
         }
         if (objects < 2) return;

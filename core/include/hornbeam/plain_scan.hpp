@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hornbeam/cancel.hpp"
+#include "hornbeam/criteria/c45.hpp"
 #include "hornbeam/kernels.hpp"
 #include "hornbeam/seen.hpp"
 #include "hornbeam/sizes.hpp"
@@ -17,6 +18,18 @@ struct NodeFacts {
     std::vector<ClassCode> present; // classes, ascending
     double impurity = 0.0;
     std::vector<double> centre; // mean of each target
+
+    /// Weighted classes in doubles, in units where the node weighs 1 to 2.
+    struct Mass {
+        double factor, all;
+    };
+    std::vector<Mass> mass;      // of each class
+    double whole = 0.0;          // of the node; 0 where doubles will not do
+    double mass_squares = 0.0;   // sum of squares over classes
+    double mass_logs = 0.0;      // sum of x log2 x over classes
+    double content_slack = 0.0;  // how far an entropy in doubles may be off
+    double contrast_slack = 0.0; // the same of the sum of D_k^2, by left^2
+    int mass_scale = 0;          // a power of two
 };
 
 inline void read_facts(NodeFacts &facts, const ClassCounts &node) {
@@ -42,6 +55,7 @@ struct ScanScratch {
     std::vector<double> first, sum;                      // of each target
     std::vector<std::uint32_t> node_counts, left_counts; // of each class
     std::vector<ValueSums> sums;                         // after each value
+    std::vector<double> masses;                          // of each class, on the left
 };
 
 /// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows,
@@ -59,6 +73,7 @@ template <class E, class Target> struct Scan {
     double floor = -1.0;
     const typename Target::Stats *known = nullptr; // where known rows on either side must weigh least_weight
     double least_weight = 0.0;
+    std::int64_t missing = 0, min_leaf = 1; // where missing rows go to the heavier side
 
     /// Called for every entry of a slow scan: looks for a stop now and then.
     void pause(std::uint32_t i) const {
@@ -72,20 +87,25 @@ template <class E, class Target> struct Scan {
     bool admits(std::int64_t left) const { return least.admits(left, node.n - left); }
 };
 
-/// Whether the known rows of both sides weigh enough; rows that all weigh 1 are counted by `least`.
+/// Whether the known rows of both sides weigh enough, and where missing rows go to the heavier side, whether
+/// there are enough rows then; rows that all weigh 1 are counted by `least`.
 template <class E, class Target, Criterion C>
 bool weighs_enough(const Scan<E, Target> &scan, const C &criterion, const typename Target::Stats &left) {
     if constexpr (requires { left.weight; }) {
         if (scan.known == nullptr) return true;
-        typename Target::Stats part = left;
+        typename Target::Stats part = left, rest = *scan.known;
         part -= scan.start;
-        if (!(weight_of(criterion, part) >= scan.least_weight)) return false;
-        typename Target::Stats rest = *scan.known;
         rest -= part;
-        return weight_of(criterion, rest) >= scan.least_weight;
-    } else {
-        return true;
+        if (scan.least_weight > 0.0 && !(weight_of(criterion, part) >= scan.least_weight &&
+                                         weight_of(criterion, rest) >= scan.least_weight))
+            return false;
+        if constexpr (of_known_rows<C>) {
+            const bool to_left = as_heavy(part, rest);
+            return part.n + (to_left ? scan.missing : 0) >= scan.min_leaf &&
+                   rest.n + (to_left ? 0 : scan.missing) >= scan.min_leaf;
+        }
     }
+    return true;
 }
 
 /// Figure 6 of paper 000, literally; `count(id)` is the multiplicity of an example in the set.

@@ -29,7 +29,8 @@ template <Criterion C> void admit(std::vector<Entered> &entered, const C &criter
 
 /// C4.5: quality is the gain so far, and becomes the gain ratio. Only gains that are not below the average
 /// are admitted.
-inline void admit(std::vector<Entered> &entered, const C45 &, const StopRules &rules) {
+template <class Information>
+void admit(std::vector<Entered> &entered, const C45<Information> &, const StopRules &rules) {
     auto ordinary = [&](const Entered &e) {
         return rules.many_valued[static_cast<std::size_t>(e.test->attribute)] == 0;
     };
@@ -38,10 +39,11 @@ inline void admit(std::vector<Entered> &entered, const C45 &, const StopRules &r
     std::int64_t many = 0;
     for (const Entered &e : entered)
         if (!some || ordinary(e)) sum += e.test->quality, ++many;
-    const double least = sum / as_double(many) - C45::slack;
+    constexpr double slack = C45<Information>::slack;
+    const double least = sum / as_double(many) - slack;
     std::erase_if(entered, [](const Entered &e) { return !(e.test->quality > 0.0); });
     for (Entered &e : entered) {
-        e.admitted = e.test->quality >= least && e.test->split > C45::slack;
+        e.admitted = e.test->quality >= least && e.test->split > slack;
         e.test->quality /= e.test->split;
     }
 }

@@ -220,7 +220,8 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
 inline bool promising(const Entropy &, double gain, std::int64_t, std::int64_t, double quality) {
     return quality < 0.0 || gain >= gain_to_reach(quality);
 }
-inline bool promising(const KnownInformation &, double gain, std::int64_t, std::int64_t, double quality) {
+inline bool promising(const KnownInformation<Entropy> &, double gain, std::int64_t, std::int64_t,
+                      double quality) {
     return quality < 0.0 || gain >= gain_to_reach(quality);
 }
 inline bool promising(const GainRatio &c, double gain, std::int64_t left, std::int64_t n, double quality) {
@@ -251,7 +252,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
     }
     const double drift = (4.0 * scan.size + 64.0) * 0x1p-52 * (xlog(n) + 1.0);
     double scale = 1.0 / as_double(n);
-    if constexpr (of_known_rows<C>) scale = 1.0 / as_double(criterion.whole);
+    if constexpr (of_known_rows<C>) scale = 1.0 / criterion.whole;
     const double whole = (xlog(n) - all) + drift;
     std::int64_t cuts = 0;
     const std::array<const ClassCounts *, 2> sides{&left, &right};
@@ -378,8 +379,8 @@ Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, cons
     return information_scan(scan, criterion, *criterion.entropy.xlog);
 }
 template <class E>
-Cut fast_scan(const Scan<E, ClassTarget> &scan, const KnownInformation &criterion, const Kernels &) {
-    return information_scan(scan, criterion, *criterion.entropy.xlog);
+Cut fast_scan(const Scan<E, ClassTarget> &scan, const KnownInformation<Entropy> &criterion, const Kernels &) {
+    return information_scan(scan, criterion, *criterion.information->xlog);
 }
 template <class E, int W>
 Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion, const Kernels &) {

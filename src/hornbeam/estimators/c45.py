@@ -15,7 +15,7 @@ class C45Classifier(TreeClassifier, criterion="c45", nominal="multiway", min_obj
     criterion : default="c45"
     nominal : default="multiway"
     nominal_features, max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, competitors,
-    random_state, n_jobs
+    class_weight, cost_matrix, random_state, n_jobs
         As in `TreeClassifier`.
 
     Attributes

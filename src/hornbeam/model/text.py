@@ -113,12 +113,11 @@ def value_text(tree: Tree, node: int, style: Style) -> str:
         if len(means) == 1:
             return means[0]
         return ", ".join(f"{one_line(name)} {mean}" for name, mean in zip(tree.targets, means, strict=True))
-    counts = tree.counts(node)
-    shares = counts / counts.sum()
-    order = np.argsort(-counts, kind="stable")
-    present = [k for k in order.tolist() if counts[k] > 0]
+    shares = tree.probabilities([node])[0]
+    order = np.argsort(-shares, kind="stable")
+    present = [k for k in order.tolist() if shares[k] > 0]
     texts = [f"{one_line(str(tree.classes[k]))} {share_text(shares[k])}" for k in present]
-    return f"{one_line(str(tree.classes[present[0]]))} ({shortened(texts, style.max_classes)})"
+    return f"{one_line(str(tree.classes[tree.leaf_class[node]]))} ({shortened(texts, style.max_classes)})"
 
 
 def node_line(tree: Tree, node: int, condition: str, depth: int, style: Style) -> str:

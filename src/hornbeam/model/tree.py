@@ -17,6 +17,7 @@ from hornbeam.model import canonical, json_form, routing, rules, sql, text
 from hornbeam.model.arrays import KIND_NAMES, LEAF, Array, frozen, frozen_copy, rows_of
 from hornbeam.model.binary import BinaryTree
 from hornbeam.model.competitors import Competitor, Competitors
+from hornbeam.model.costs import Costs, sums_in_order
 from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
 from hornbeam.model.picture import depth_to_draw, picture_of
 from hornbeam.model.walk import Tests
@@ -31,13 +32,15 @@ class Tree:
 
     `Tree(schema, arrays, classes=...)` takes arrays from anywhere, copies them and refuses in one line what
     is no valid tree; `Tree.trusted` wraps what the core has just grown, without a copy. Classification gives
-    `classes`, the labels in order; regression gives `targets`, the names of the targets. `competitors` are
-    the arrays of hornbeam.model.competitors, where they were kept.
+    `classes`, the labels in order; regression gives `targets`, the names of the targets. `costs` is there
+    where classes weigh or mistakes cost differently: a leaf then predicts by them. `competitors` are the
+    arrays of hornbeam.model.competitors, where they were kept.
     """
 
     schema: Schema
     classes: tuple[Label, ...] | None
     targets: tuple[str, ...] | None
+    costs: Costs | None
     kept_competitors: Competitors | None
 
     def __init__(
@@ -47,9 +50,12 @@ class Tree:
         *,
         classes: Sequence[Label] | None = None,
         targets: Sequence[str] | None = None,
+        costs: Costs | None = None,
         competitors: Mapping[str, Any] | None = None,
     ) -> None:
-        self._set(schema, frozen_copy(arrays), checked_classes(classes), checked_targets(targets), None)
+        self._set(schema, frozen_copy(arrays), checked_classes(classes), checked_targets(targets), costs)
+        if costs is not None:
+            Costs.checked(costs.weights, costs.matrix, self.n_classes)
         if (self.classes is None) == (self.targets is None):
             raise DataError("tree: give either classes (classification) or targets (regression)")
         try:
@@ -68,14 +74,16 @@ class Tree:
         *,
         classes: Sequence[Label] | None = None,
         targets: Sequence[str] | None = None,
+        costs: Costs | None = None,
         competitors: Mapping[str, Any] | None = None,
     ) -> Tree:
         """A tree that the core has grown: neither verified nor copied."""
         tree = cls.__new__(cls)
         names = None if targets is None else tuple(targets)
         labels = None if classes is None else plain_labels(classes)
-        kept = None if competitors is None else Competitors(schema, competitors)
-        tree._set(schema, frozen(arrays), labels, names, kept)
+        tree._set(schema, frozen(arrays), labels, names, costs)
+        if competitors is not None:
+            tree.__dict__["kept_competitors"] = Competitors(schema, competitors)
         return tree
 
     def _set(
@@ -84,10 +92,10 @@ class Tree:
         arrays: dict[str, Array],
         classes: tuple[Label, ...] | None,
         targets: tuple[str, ...] | None,
-        competitors: Competitors | None,
+        costs: Costs | None,
     ) -> None:
-        self.__dict__.update(schema=schema, classes=classes, targets=targets, arrays=MappingProxyType(arrays))
-        self.__dict__["kept_competitors"] = competitors
+        self.__dict__.update(schema=schema, classes=classes, targets=targets, costs=costs)
+        self.__dict__.update(arrays=MappingProxyType(arrays), kept_competitors=None)
 
     arrays: Mapping[str, Array]
 
@@ -100,7 +108,7 @@ class Tree:
     def __reduce__(self) -> tuple[Any, ...]:
         kept = self.kept_competitors
         competitors = None if kept is None else dict(kept.arrays)
-        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets, competitors)
+        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets, self.costs, competitors)
 
     def __copy__(self) -> Tree:
         return self
@@ -182,8 +190,10 @@ class Tree:
 
     @cached_property
     def leaf_class(self) -> npt.NDArray[np.int32]:
-        """The class code each node predicts: the largest count, among equals the first class."""
-        start, count = self.arrays["count_start"], self.arrays["count"]
+        """The class code each node predicts: the largest count, or the least cost; among equals the first."""
+        start, count = self.arrays["count_start"], self._held
+        if self.costs is not None and self.costs.matrix is not None:
+            return self.costs.predicted(start, self.arrays["count_class"], self.arrays["count"])
         largest = np.maximum.reduceat(count, start[:-1])
         hits = np.flatnonzero(count == np.repeat(largest, np.diff(start)))
         first = hits[np.searchsorted(hits, start[:-1])]
@@ -200,11 +210,30 @@ class Tree:
         return shares
 
     @cached_property
+    def _held(self) -> Array:
+        """The counts, times the weights of their classes."""
+        if self.costs is None:
+            return self.arrays["count"]
+        held: Array = np.array(self.costs.weights)[self.arrays["count_class"]] * self.arrays["count"]
+        return held
+
+    @cached_property
     def _share(self) -> npt.NDArray[np.float64]:
-        start, count = self.arrays["count_start"], self.arrays["count"]
-        total = np.add.reduceat(count, start[:-1])
-        shares: npt.NDArray[np.float64] = count / np.repeat(total, np.diff(start))
+        start = self.arrays["count_start"]
+        shares: npt.NDArray[np.float64] = self._held / np.repeat(
+            sums_in_order(start, self._held), np.diff(start)
+        )
         return shares
+
+    @cached_property
+    def masses(self) -> npt.NDArray[np.float64]:
+        """The weight of each node as the criterion saw it: class weights and costs included."""
+        if self.costs is None:
+            return self.arrays["weight"]
+        factors = self.costs.factors(self.counts(0) > 0)
+        return sums_in_order(
+            self.arrays["count_start"], factors[self.arrays["count_class"]] * self.arrays["count"]
+        )
 
     @cached_property
     def means(self) -> npt.NDArray[np.float64]:
@@ -215,7 +244,7 @@ class Tree:
     def feature_importances(self) -> npt.NDArray[np.float64]:
         """Impurity decrease by each attribute, weighted by the share of examples, adding up to 1."""
         inner = np.flatnonzero(self.arrays["kind"] != LEAF)
-        decrease = self.arrays["weight"][inner] / self.arrays["weight"][0] * self.arrays["gain"][inner]
+        decrease = self.masses[inner] / self.masses[0] * self.arrays["gain"][inner]
         total = np.bincount(
             self.arrays["attribute"][inner], weights=decrease, minlength=len(self.schema.attributes)
         ).astype(np.float64)
@@ -373,6 +402,9 @@ def _restore(
     arrays: dict[str, Array],
     classes: tuple[Label, ...] | None,
     targets: tuple[str, ...] | None,
+    costs: Costs | None = None,
     competitors: dict[str, Array] | None = None,
 ) -> Tree:
-    return Tree.trusted(schema, arrays, classes=classes, targets=targets, competitors=competitors)
+    return Tree.trusted(
+        schema, arrays, classes=classes, targets=targets, costs=costs, competitors=competitors
+    )

@@ -56,8 +56,8 @@ def _asked(tree: Tree, picture: Picture, place: dict[int, int], node: int) -> di
     or m labels to children, c first child, d child of missing values.
     """
     shown = picture.nodes[node]
-    best = max((share for _, share in shown.shares), default=None)
-    agree = "" if best is None else f", {percent_text(best)} of them {shown.prediction}"
+    held = dict(shown.shares).get(int(tree.leaf_class[node]), 0.0) if shown.shares else None
+    agree = "" if held is None else f", {percent_text(held)} of them {shown.prediction}"
     entry: dict[str, Any] = {"b": shown.branch}
     if not shown.children:
         return entry | {"p": shown.prediction, "w": f"{count_text(shown.rows)} training rows{agree}"}

@@ -3,53 +3,65 @@
 #pragma once
 
 #include "hornbeam/criteria/entropy.hpp"
+#include "hornbeam/seen.hpp"
 
 namespace hornbeam {
 
 /// The information of known rows, spread over all rows of the node: what an attribute's test is sought by.
-/// The statistics that it is given are of known rows only.
-struct KnownInformation {
-    using Target = ClassTarget;
+/// The statistics that it is given are of known rows only. Information: that of counted or of weighted
+/// classes.
+template <class Information> struct KnownInformation {
+    using Target = typename Information::Target;
+    using Stats = typename Target::Stats;
     static constexpr bool splits_at_zero = true;
     static constexpr bool of_known_rows = true;
-    Entropy entropy;
-    std::int64_t whole = 0; // rows of the node
+    const Information *information = nullptr;
+    double whole = 0.0; // of the node, as qualities see it
 
-    Score score(const ClassCounts &known, std::span<const ClassCounts *const> branches) const {
+    Score score(const Stats &known, std::span<const Stats *const> branches) const {
         double sum = 0.0;
-        for (const ClassCounts *b : branches) sum += entropy.content(*b);
-        double g = Entropy::gain(entropy.content(known), sum, whole);
+        for (const Stats *b : branches) sum += information->content(*b);
+        double g = (information->content(known) - sum) / whole;
+        if (!(g >= negligible_gain)) g = 0.0;
         return {g, g};
     }
-    double highest_quality(const ClassCounts &) const { return std::numeric_limits<double>::infinity(); }
-    double impurity(const ClassCounts &node) const { return entropy.impurity(node); }
+    double highest_quality(const Stats &) const { return std::numeric_limits<double>::infinity(); }
+    double impurity(const Stats &node) const { return information->impurity(node); }
+    double mass(const Stats &s) const { return mass_of(*information, s); }
+    double weight(const Stats &s) const { return weight_of(*information, s); }
+    double share(const Stats &s, std::size_t k) const { return share_of(*information, s, k); }
 };
 
-struct C45 {
-    using Target = ClassTarget;
+template <class Information> struct C45 : Information {
+    using Stats = typename Information::Target::Stats;
     static constexpr bool splits_at_zero = false;
     static constexpr bool compares_attributes = true;
     static constexpr double slack = 0.001; // of Release 8: below the average gain, and of split information
-    Entropy entropy;
 
-    KnownInformation sought_by(const ClassCounts &node) const { return {entropy, node.n}; }
-    Score score(const ClassCounts &node, std::span<const ClassCounts *const> branches) const {
-        return sought_by(node).score(node, branches);
-    }
-    double highest_quality(const ClassCounts &) const { return std::numeric_limits<double>::infinity(); }
-    double impurity(const ClassCounts &node) const { return entropy.impurity(node); }
+    KnownInformation<Information> sought_by(const Stats &node) const { return {this, mass_of(*this, node)}; }
+    double highest_quality(const Stats &) const { return std::numeric_limits<double>::infinity(); }
 
-    /// What a cut pays for having been sought among `cuts`, at a node of n rows.
-    double penalty(std::int64_t cuts, std::int64_t n) const {
-        return (*entropy.xlog)(cuts) / as_double(cuts) / as_double(n);
+    /// What a cut pays for having been sought among `cuts`.
+    double penalty(std::int64_t cuts, const Stats &node) const {
+        return xlog_of(cuts) / as_double(cuts) / weight_of(*this, node);
     }
-    /// The information of the split itself: branches of known rows, then the missing ones.
-    double split(std::int64_t n, std::span<const std::int64_t> branches, std::int64_t missing) const {
-        const XlogTable &xlog = *entropy.xlog;
-        double sum = 0.0;
-        for (std::int64_t b : branches) sum += xlog(b);
-        if (missing != 0) sum += xlog(missing);
-        return (xlog(n) - sum) / as_double(n);
+    /// What a branch adds to the information of the split itself.
+    double outcome(const Stats &branch) const {
+        if constexpr (requires { this->xlog; })
+            return xlog_of(branch.n);
+        else
+            return exact_xlog(mass_of(*this, branch));
+    }
+    double xlog_of(std::int64_t count) const {
+        if constexpr (requires { this->xlog; })
+            return (*this->xlog)(count);
+        else
+            return exact_xlog(static_cast<std::uint64_t>(count));
+    }
+    /// The information of the split itself, from the sum of its outcomes: branches of known rows in order,
+    /// then the missing ones.
+    double split(const Stats &node, double outcomes) const {
+        return (outcome(node) - outcomes) / mass_of(*this, node);
     }
 };
 

@@ -7,7 +7,7 @@
 
 namespace hornbeam {
 
-enum class ClassRule : std::uint8_t { gini, entropy, gain_ratio, correlation };
+enum class ClassRule : std::uint8_t { gini, entropy, gain_ratio, correlation, c45 };
 
 /// What one training set multiplies its class sums by: z = mantissa * 2^(shift + exponent).
 struct ClassFactors {
@@ -44,6 +44,14 @@ template <int W> struct WeightedClasses {
     double weight(const Stats &s) const { return nearest_double(s.weight, exponent); }
     double count(const Stats &s, std::size_t k) const { return nearest_double(s.c[k], exponent); }
 
+    /// E = xlog(u) - (xlog(u_1) + xlog(u_2) + ...)
+    double content(const Stats &s) const {
+        double sum = 0.0;
+        for (std::size_t k = 0; k < s.c.size(); ++k)
+            if (!s.c[k].zero()) sum += exact_xlog(nearest_double(seen(s, k), unit_));
+        return exact_xlog(mass(s)) - sum;
+    }
+
     Score score(const Stats &node, std::span<const Stats *const> branches) const {
         double sum = 0.0;
         for (const Stats *b : branches) sum += by_classes() ? square_share(*b) : content(*b);
@@ -59,8 +67,13 @@ template <int W> struct WeightedClasses {
         return by_classes() ? 1.0 - part_of_node_ / mass_ : part_of_node_ / mass_;
     }
 
-    const ClassFactors *factors_now() const { return now_; }
-    int unit() const { return unit_; }
+    double mass(const Stats &s, std::size_t k) const { return nearest_double(seen(s, k), unit_); }
+    /// z_k
+    double factor(std::size_t k) const {
+        if (now_ == nullptr) return 1.0;
+        return std::ldexp(static_cast<double>(now_->mantissa[k]),
+                          static_cast<int>(now_->shift[k]) + now_->exponent);
+    }
 
   private:
     struct Part {
@@ -97,13 +110,6 @@ template <int W> struct WeightedClasses {
             squares += squared(u);
         }
         return nearest_double(squares, 2 * unit_) / nearest_double(sum, unit_);
-    }
-    /// E = xlog(u) - (xlog(u_1) + xlog(u_2) + ...)
-    double content(const Stats &s) const {
-        double sum = 0.0;
-        for (std::size_t k = 0; k < s.c.size(); ++k)
-            if (!s.c[k].zero()) sum += exact_xlog(nearest_double(seen(s, k), unit_));
-        return exact_xlog(mass(s)) - sum;
     }
     /// Gain over the information of the split itself; -1 where the test may not be taken.
     double ratio(double gain, std::span<const Stats *const> branches) const {
