@@ -123,6 +123,7 @@ template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &s
         if (!scan.cuts_after(i) || !scan.admits(scan.start.n + i + 1) || !sweep.promising(best.quality))
             continue;
         for (; summed <= i; ++summed) scan.target.add(exact, scan.id(summed), 1);
+        if (!weighs_enough(scan, criterion, exact)) continue;
         right = scan.node;
         right -= exact;
         Score s = criterion.score(scan.node, sides);
