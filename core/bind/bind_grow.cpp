@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -42,7 +43,8 @@ GrowTarget target_of(const nb::object &target, std::size_t n_classes, std::size_
 }
 
 /// Weights of rows. A row of weight 0 is in no training set; weights of 1 are no weights.
-void add_weights(GrowTarget &t, TrainingSets &sets, const nb::object &weights, std::size_t n_rows) {
+void add_weights(GrowTarget &t, std::vector<TrainingSets> &parts, const nb::object &weights,
+                 std::size_t n_rows) {
     if (weights.is_none()) return;
     auto a = nb::cast<Weights>(weights);
     if (a.shape(0) != n_rows) throw std::invalid_argument("weights and table differ in their number of rows");
@@ -53,9 +55,7 @@ void add_weights(GrowTarget &t, TrainingSets &sets, const nb::object &weights, s
             throw std::invalid_argument("a weight is negative or not finite");
         needed = needed || (given[row] != 0.0 && given[row] != 1.0);
         if (given[row] != 0.0) continue;
-        if (sets.plain()) sets.multiplicity.assign(n_rows, 1);
-        std::fill_n(sets.multiplicity.begin() + static_cast<std::ptrdiff_t>(row) * sets.n_sets, sets.n_sets,
-                    0);
+        for (TrainingSets &sets : parts) sets.leave_out(row, n_rows);
     }
     if (needed) t.weights = given;
 }
@@ -71,16 +71,18 @@ std::vector<double> positive(const nb::object &values, std::size_t size, std::si
     return {a.data(), a.data() + size};
 }
 
-TrainingSets sets_of(const nb::object &multiplicity, std::size_t n_rows) {
-    TrainingSets sets;
-    if (multiplicity.is_none()) return sets;
+/// The training sets, so many at a time as grow together.
+std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_rows) {
+    if (multiplicity.is_none()) return {TrainingSets()};
     auto a = nb::cast<Multiplicity>(multiplicity);
     if (a.shape(0) != n_rows || a.shape(1) == 0)
         throw std::invalid_argument(
             "multiplicity must have a row per row of the table and a column per training set");
-    sets.n_sets = static_cast<std::int32_t>(a.shape(1));
-    sets.multiplicity.assign(a.data(), a.data() + a.size());
-    return sets;
+    std::vector<TrainingSets> parts;
+    for (std::size_t begin = 0; begin < a.shape(1); begin += TrainingSets::most)
+        parts.emplace_back(std::span(a.data(), a.size()), a.shape(1), begin,
+                           std::min<std::size_t>(begin + TrainingSets::most, a.shape(1)));
+    return parts;
 }
 
 SizeRule size_rule(nb::handle value) {
@@ -126,7 +128,26 @@ CountValues count_values(const std::string &name) {
     throw std::invalid_argument("counting is '" + name + "'; allowed are auto, always, never");
 }
 
-Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes,
+/// The trees of all training sets, in one forest for those that grew together.
+struct Grown {
+    std::vector<Forest> parts;
+
+    std::int32_t n_sets() const {
+        return std::accumulate(parts.begin(), parts.end(), 0,
+                               [](std::int32_t n, const Forest &f) { return n + f.n_sets; });
+    }
+    std::size_t n_nodes() const {
+        return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                               [](std::size_t n, const Forest &f) { return n + f.nodes.size(); });
+    }
+    /// The forest of a training set, and its place there.
+    std::pair<const Forest &, std::int32_t> find(std::int32_t set) const {
+        if (set < 0 || set >= n_sets()) throw nb::index_error("no such training set");
+        return {parts[static_cast<std::size_t>(set / TrainingSets::most)], set % TrainingSets::most};
+    }
+};
+
+Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes,
                   const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
                   const nb::object &min_samples_split, const nb::object &min_samples_leaf,
                   double min_impurity_decrease, const nb::object &multiplicity, int threads,
@@ -137,7 +158,7 @@ Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_c
     t.costs.balanced = nb::isinstance<nb::str>(class_weight);
     if (!t.costs.balanced) t.costs.weight = positive(class_weight, n_classes, 0);
     t.costs.cost = positive(costs, n_classes * n_classes, n_classes + 1);
-    TrainingSets sets = sets_of(multiplicity, table.n_rows);
+    std::vector<TrainingSets> sets = sets_of(multiplicity, table.n_rows);
     add_weights(t, sets, weights, table.n_rows);
     GrowParameters p;
     p.nominal = nominal_mode(nominal);
@@ -156,26 +177,30 @@ Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_c
     GrowProgress progress;
     ReportingCancel cancel(progress, report);
     nb::gil_scoped_release release;
-    return grow(criterion, {table, t, sets, p, consume, progress, cancel});
+    Grown grown;
+    for (const TrainingSets &part : sets)
+        grown.parts.push_back(
+            grow(criterion, {table, t, part, p, consume && &part == &sets.back(), progress, cancel}));
+    return grown;
 }
 
 } // namespace
 
 void bind_grow(nb::module_ &m) {
-    nb::class_<Forest>(m, "Forest")
-        .def_ro("n_sets", &Forest::n_sets)
-        .def_prop_ro("n_nodes", [](const Forest &f) { return f.nodes.size(); })
+    nb::class_<Grown>(m, "Forest")
+        .def_prop_ro("n_sets", &Grown::n_sets)
+        .def_prop_ro("n_nodes", &Grown::n_nodes)
         .def("tree",
-             [](const Forest &f, std::int32_t set) {
-                 if (set < 0 || set >= f.n_sets) throw nb::index_error("no such training set");
-                 return to_arrays(f.extract(set));
+             [](const Grown &g, std::int32_t set) {
+                 auto [forest, at] = g.find(set);
+                 return to_arrays(forest.extract(at));
              })
         .def(
             "class_weight",
-            [](const Forest &f, std::int32_t set) {
-                if (set < 0 || set >= f.n_sets) throw nb::index_error("no such training set");
-                return f.class_weight.empty() ? std::vector<double>()
-                                              : f.class_weight[static_cast<std::size_t>(set)];
+            [](const Grown &g, std::int32_t set) {
+                auto [forest, at] = g.find(set);
+                return forest.class_weight.empty() ? std::vector<double>()
+                                                   : forest.class_weight[static_cast<std::size_t>(at)];
             },
             "What each class weighs in a training set; nothing where all weigh the same.");
     m.def("kernels", [] {

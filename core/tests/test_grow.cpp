@@ -79,9 +79,11 @@ std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *
     }
     TrainingSets sets;
     if (problem.n_sets > 1) {
-        sets.n_sets = problem.n_sets;
-        for (std::size_t i = 0; i < problem.rows * static_cast<std::size_t>(problem.n_sets); ++i)
-            sets.multiplicity.push_back(static_cast<std::uint8_t>(random() % 3));
+        const auto k = static_cast<std::size_t>(problem.n_sets);
+        std::vector<std::uint8_t> multiplicity;
+        for (std::size_t i = 0; i < problem.rows * k; ++i)
+            multiplicity.push_back(static_cast<std::uint8_t>(random() % 3));
+        sets = TrainingSets(multiplicity, k, 0, k);
     }
     GrowParameters parameters;
     parameters.nominal = problem.nominal;

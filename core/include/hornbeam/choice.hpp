@@ -22,8 +22,8 @@ template <class Stats> struct Lane {
     std::vector<OpenNote> open = {};
 };
 
-/// Looks at one attribute after the other for one lane. `solo`: the lane is alone and every row counts once,
-/// which opens the fast scans.
+/// Looks at one attribute after the other for one lane. The fast scans want lists in which every entry counts
+/// once: those of a node where the lane is alone (`solo`), or copies of what is the lane's own.
 template <class E, Criterion C> class Chooser {
   public:
     using Target = typename C::Target;
@@ -43,7 +43,9 @@ template <class E, Criterion C> class Chooser {
     /// Turns to another lane; `consider` then looks at its node's attributes in order.
     void open(const Lane<Stats> &lane, bool solo, const StopRules &rules) {
         lane_ = &lane;
-        solo_ = solo;
+        solo_ = solo || parameters_.accelerate;
+        copies_ = !solo && parameters_.accelerate;
+        own_rows_.clear();
         rules_ = &rules;
         classes_ = 0;
         if constexpr (requires { zero_.c; })
@@ -51,7 +53,7 @@ template <class E, Criterion C> class Chooser {
         open_node(criterion_, lane.set, lane.total);
         highest_ = parameters_.accelerate ? criterion_.highest_quality(lane.total)
                                           : std::numeric_limits<double>::infinity();
-        if (solo) prepare(facts_, criterion_, lane.total);
+        if (solo_) prepare(facts_, criterion_, lane.total);
     }
 
     /// Replaces `best` where the attribute has a better test. False: no attribute can be better than what is
@@ -59,11 +61,11 @@ template <class E, Criterion C> class Chooser {
     bool consider(const Segment<E> &segment, std::span<const E> rows, const AvcGroup &avc, Choice &best) {
         const AvcSlot *slot = avc.empty() ? nullptr : frame_.avc->find(segment.attribute);
         if (segment.listed())
-            consider_list(segment, best);
+            consider_list(copies_ ? own_list(segment) : segment, best);
         else if (slot != nullptr && !slot->nominal)
             consider_counts(*slot, avc, best);
         else
-            consider_nominal(segment.attribute, rows, slot, avc, best);
+            consider_nominal(segment.attribute, copies_ ? own_rows(rows) : rows, slot, avc, best);
         return best.quality < highest_;
     }
 
@@ -78,7 +80,9 @@ template <class E, Criterion C> class Chooser {
     NodeFacts facts_;
     ScanScratch scratch_;
     const Lane<Stats> *lane_ = nullptr;
-    bool solo_ = false;
+    bool solo_ = false;   // every entry that is looked at counts once
+    bool copies_ = false; // the node has other lanes' entries too
+    std::vector<E> own_list_, own_rows_;
     const StopRules *rules_ = nullptr;
     int classes_ = 0; // present at the node, where min_objs asks
     double highest_ = 0.0;
@@ -91,6 +95,20 @@ template <class E, Criterion C> class Chooser {
         return compares_attributes<C> || (requires { zero_.weight; } && rules_->asks_objs());
     }
     std::int64_t times(std::uint32_t id) const { return solo_ ? 1 : frame_.sets.count(id, lane_->set); }
+
+    Segment<E> own_list(const Segment<E> &segment) {
+        own_list_.resize(static_cast<std::size_t>(lane_->total.n) + 1);
+        E *end = copy_own<E>(frame_.sets, lane_->set, {segment.begin, segment.size}, own_list_.data());
+        return {segment.attribute, static_cast<std::uint32_t>(end - own_list_.data()), own_list_.data()};
+    }
+    std::span<const E> own_rows(std::span<const E> rows) {
+        if (own_rows_.empty()) {
+            own_rows_.resize(static_cast<std::size_t>(lane_->total.n) + 1);
+            copy_own<E>(frame_.sets, lane_->set, rows, own_rows_.data());
+            own_rows_.pop_back();
+        }
+        return own_rows_;
+    }
 
     void consider_list(const Segment<E> &segment, Choice &best) {
         if (segment.size < 2) return;

@@ -24,8 +24,7 @@ template <class E, Criterion C> class Choosing {
     void choose(const Node &node, Workers *workers, std::vector<Choice> &choice) {
         choice.resize(node.lanes.size());
         for (Choice &c : choice) c.clear();
-        solo_ =
-            node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
+        solo_ = solo(node);
         const bool shared = workers != nullptr && workers->several();
         if (!shared && !compares_attributes<C> && task_.parameters.competitors == 0)
             take_as_they_come(node, choice);

@@ -48,6 +48,20 @@ template <class E> struct Frame {
     }
 };
 
+/// Writes the entries of a list that count in a set, each as often as it does; returns the end.
+template <class E>
+E *copy_own(const TrainingSets &sets, std::int32_t set, std::span<const E> from, E *to) {
+    if (sets.repeats()) {
+        for (E e : from) to = std::fill_n(to, sets.count(Packed<E>::id(e), set), e);
+        return to;
+    }
+    for (E e : from) {
+        *to = e;
+        to += sets.of(Packed<E>::id(e)) >> set & 1;
+    }
+    return to;
+}
+
 /// The part of a node's list that belongs to one attribute. Nominal attributes have no list, nor have those
 /// whose values are counted at the node.
 template <class E> struct Segment {

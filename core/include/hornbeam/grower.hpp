@@ -83,11 +83,21 @@ template <class E, Criterion C> class Grower {
     }
 
     std::int64_t count(std::uint32_t id, std::int32_t set) const { return frame_.sets.count(id, set); }
+    static SetMask sets_of(const Node &node) {
+        SetMask sets = 0;
+        for (const Lane<Stats> &lane : node.lanes) sets |= SetMask{1} << lane.set;
+        return sets;
+    }
 
     // ---- choosing ----
 
     void refine(Node node) {
-        if (node.stale) drop_unwanted(node);
+        if (node.lanes.size() == 1 && !solo(node)) {
+            const std::size_t only = 0;
+            node = copy_for(node, {&only, 1});
+        } else if (node.stale) {
+            drop_unwanted(node);
+        }
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
         choosing_.choose(node, workers, choice_);
         if (node.lanes.size() == 1) {
@@ -110,7 +120,7 @@ template <class E, Criterion C> class Grower {
             if (own.size() == node.lanes.size()) {
                 split(node, group.test, own);
             } else {
-                Node part = copy_for(node, group);
+                Node part = copy_for(node, group.members);
                 split(part, group.test, own);
             }
         }
@@ -130,16 +140,13 @@ template <class E, Criterion C> class Grower {
 
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
 
-    bool wanted(E e, const Node &node) const {
-        return std::any_of(node.lanes.begin(), node.lanes.end(),
-                           [&](const Lane<Stats> &lane) { return count(Packed<E>::id(e), lane.set) != 0; });
-    }
 
     /// Restores the invariant that every row of a node counts for one of its lanes.
     void drop_unwanted(Node &node) const {
+        const SetMask sets = sets_of(node);
         auto kept = [&](E *begin, std::size_t n) {
-            return static_cast<std::size_t>(
-                std::remove_if(begin, begin + n, [&](E e) { return !wanted(e, node); }) - begin);
+            auto unwanted = [&](E e) { return (frame_.sets.of(Packed<E>::id(e)) & sets) == 0; };
+            return static_cast<std::size_t>(std::remove_if(begin, begin + n, unwanted) - begin);
         };
         node.rows = node.rows.first(kept(node.rows.data(), node.rows.size()));
         for (Segment<E> &s : node.active)
@@ -178,19 +185,27 @@ template <class E, Criterion C> class Grower {
         return known != lane.total.n;
     }
 
-    /// The node as the group sees it: only its lanes, and copies of the lists with only their rows.
-    Node copy_for(const Node &node, const Group &group) {
+    /// The node as some of its lanes see it: copies of the lists with only their rows. A lane that is alone
+    /// has a row as often as it counts: from there on every row counts once.
+    Node copy_for(const Node &node, std::span<const std::size_t> members) {
         Node part;
         part.node = node.node;
         part.depth = node.depth;
-        for (std::size_t i : group.members) part.lanes.push_back(node.lanes[i]);
-        std::size_t room = node.rows.size() + vector_room;
-        for (const Segment<E> &s : node.active) room += s.size;
-        part.owner = std::make_shared<std::vector<E>>(room);
+        for (std::size_t i : members) part.lanes.push_back(node.lanes[i]);
+        const bool alone = members.size() == 1;
+        const std::size_t rows =
+            alone ? static_cast<std::size_t>(part.lanes[0].total.n) : node.rows.size();
+        std::size_t lists = 1;
+        for (const Segment<E> &s : node.active) lists += s.listed();
+        part.owner = std::make_shared<std::vector<E>>(rows * lists + vector_room);
         E *to = part.owner->data();
+        const SetMask sets = sets_of(part);
         auto filtered = [&](std::span<const E> from) {
             E *begin = to;
-            to = std::copy_if(from.begin(), from.end(), to, [&](E e) { return wanted(e, part); });
+            to = alone ? copy_own(frame_.sets, part.lanes[0].set, from, to)
+                       : std::copy_if(from.begin(), from.end(), to, [&](E e) {
+                             return (frame_.sets.of(Packed<E>::id(e)) & sets) != 0;
+                         });
             return std::span<E>(begin, to);
         };
         part.rows = filtered(node.rows);
@@ -389,7 +404,7 @@ template <class E, Criterion C> class Grower {
     /// totals_[child * lanes + lane]; the largest child's are what the others leave.
     void count_children(Node &node, std::span<Node> child) {
         const std::size_t k = node.lanes.size();
-        const bool solo = k == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
+        const bool alone = solo(node);
         std::size_t largest = 0;
         for (std::size_t c = 1; c < child.size(); ++c)
             if (child[c].rows.size() > child[largest].rows.size()) largest = c;
@@ -403,7 +418,7 @@ template <class E, Criterion C> class Grower {
                 Stats &t = totals_[c * k + i];
                 for (E e : child[c].rows) {
                     std::uint32_t id = Packed<E>::id(e);
-                    if (std::int64_t m = solo ? 1 : count(id, node.lanes[i].set); m != 0)
+                    if (std::int64_t m = alone ? 1 : count(id, node.lanes[i].set); m != 0)
                         target_.add(t, id, m);
                 }
                 rest -= t;

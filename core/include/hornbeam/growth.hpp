@@ -115,12 +115,8 @@ template <Criterion C> class Growth {
     std::vector<std::uint32_t> rows_in_use() const {
         std::vector<std::uint32_t> rows;
         rows.reserve(task_.table.n_rows);
-        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
-            bool used = task_.sets.plain();
-            for (std::int32_t s = 0; s < task_.sets.n_sets && !used; ++s)
-                used = task_.sets.count(row, s) != 0;
-            if (used) rows.push_back(static_cast<std::uint32_t>(row));
-        }
+        for (std::size_t row = 0; row < task_.table.n_rows; ++row)
+            if (task_.sets.of(row) != 0) rows.push_back(static_cast<std::uint32_t>(row));
         return rows;
     }
 
@@ -150,7 +146,7 @@ template <Criterion C> class Growth {
         frame.n = rows.size();
         frame.flag.assign(rows.size() + 4, 0);
         copy_target(frame.target, rows);
-        copy_sets(frame.sets, rows);
+        frame.sets = task_.sets.over(rows);
         if (local.size() < task_.table.n_rows) local.resize(task_.table.n_rows);
         for (std::size_t i = 0; i < rows.size(); ++i) local[rows[i]] = static_cast<std::uint16_t>(i);
         std::size_t room = rows.size() + 16;
@@ -158,7 +154,7 @@ template <Criterion C> class Growth {
         frame.entries =
             std::make_unique_for_overwrite<Narrow[]>(room + 16 + layout_.slots.size() * rows.size());
         Narrow *to = frame.entries.get();
-        for (std::size_t i = 0; i < rows.size(); ++i) *to++ = Packed<Narrow>::make(0, i, bit(rows[i]));
+        for (std::size_t i = 0; i < rows.size(); ++i) *to++ = Packed<Narrow>::make(0, local[rows[i]], bit(rows[i]));
         work.root.rows = {frame.entries.get(), rows.size()};
         frame.nominal.resize(task_.table.columns.size());
         frame.rank.resize(task_.table.columns.size());
@@ -212,15 +208,6 @@ template <Criterion C> class Growth {
             t.values = t.own_values;
         }
     }
-    void copy_sets(TrainingSets &sets, std::span<const std::uint32_t> rows) const {
-        sets.n_sets = task_.sets.n_sets;
-        if (task_.sets.plain()) return;
-        const auto k = static_cast<std::size_t>(sets.n_sets);
-        sets.multiplicity.resize(rows.size() * k);
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            std::copy_n(task_.sets.multiplicity.begin() + static_cast<std::ptrdiff_t>(rows[i] * k), k,
-                        sets.multiplicity.begin() + static_cast<std::ptrdiff_t>(i * k));
-    }
     void copy_codes(FrameCodes &codes, std::size_t attribute, std::span<const std::uint32_t> rows) const {
         const auto &column = std::get<NominalColumn>(task_.table.columns[attribute]);
         codes.n_categories = column.n_categories;
@@ -255,11 +242,8 @@ template <Criterion C> class Growth {
             std::span<Entry> list = column.entries;
             if (n_used != task_.table.n_rows) {
                 std::vector<Entry> &own = kept.emplace_back();
-                std::copy_if(list.begin(), list.end(), std::back_inserter(own), [&](Entry e) {
-                    for (std::int32_t s = 0; s < task_.sets.n_sets; ++s)
-                        if (task_.sets.count(row_of(e), s) != 0) return true;
-                    return false;
-                });
+                std::copy_if(list.begin(), list.end(), std::back_inserter(own),
+                             [&](Entry e) { return task_.sets.of(row_of(e)) != 0; });
                 list = own;
             }
             if (!list.empty())

@@ -24,6 +24,11 @@ template <class E, class Stats> struct Pending {
     bool stale = false; // a lane ended here: rows that only it had are still in the lists
 };
 
+/// Whether a single lane is there and every entry counts once for it.
+template <class E, class Stats> bool solo(const Pending<E, Stats> &node) {
+    return node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
+}
+
 /// Nodes and statistics go round: small nodes are many, and would spend their time in the allocator.
 template <class E, class Target> class NodePool {
   public:

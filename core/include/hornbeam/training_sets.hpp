@@ -1,23 +1,41 @@
 // k training sets over the rows of one table: how often each row counts in each of them.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace hornbeam {
 
-/// Invariant: `multiplicity` is row-major [n_rows][n_sets]; it is empty where there is one set and every row
-/// counts once.
+/// A set of training sets: bit s is set s.
+using SetMask = std::uint64_t;
+
+/// Invariant: `mask` is empty where there is one set and every row counts once; `multiplicity` is row-major
+/// [n_rows][n_sets] and empty where no row counts more than once.
 struct TrainingSets {
+    static constexpr std::int32_t most = 64; // that grow together
+
     std::int32_t n_sets = 1;
+    std::vector<SetMask> mask; // by row: the sets in which it counts
     std::vector<std::uint8_t> multiplicity;
 
-    bool plain() const { return multiplicity.empty(); }
+    TrainingSets() = default;
+    /// Sets [begin, end) out of the columns of `given`, which is row-major and `width` wide.
+    TrainingSets(std::span<const std::uint8_t> given, std::size_t width, std::size_t begin, std::size_t end);
+
+    bool plain() const { return mask.empty(); }
+    bool repeats() const { return !multiplicity.empty(); }
+    SetMask of(std::size_t row) const { return plain() ? 1 : mask[row]; }
     std::uint8_t count(std::size_t row, std::int32_t set) const {
-        return plain() ? 1
-                       : multiplicity[row * static_cast<std::size_t>(n_sets) + static_cast<std::size_t>(set)];
+        if (!repeats()) return static_cast<std::uint8_t>(of(row) >> set & 1);
+        return multiplicity[row * static_cast<std::size_t>(n_sets) + static_cast<std::size_t>(set)];
     }
+    /// Takes a row out of every set.
+    void leave_out(std::size_t row, std::size_t n_rows);
+    /// The same sets over some of the rows, in their order.
+    TrainingSets over(std::span<const std::uint32_t> rows) const;
 };
 
 } // namespace hornbeam

@@ -1,0 +1,46 @@
+// Training sets, read from multiplicities and taken over to some of the rows.
+#include "hornbeam/training_sets.hpp"
+
+#include <algorithm>
+
+namespace hornbeam {
+
+TrainingSets::TrainingSets(std::span<const std::uint8_t> given, std::size_t width, std::size_t begin,
+                           std::size_t end)
+    : n_sets(static_cast<std::int32_t>(end - begin)) {
+    const std::size_t n_rows = given.size() / width, k = end - begin;
+    mask.resize(n_rows);
+    bool repeated = false;
+    for (std::size_t row = 0; row < n_rows; ++row)
+        for (std::size_t s = 0; s < k; ++s) {
+            const std::uint8_t times = given[row * width + begin + s];
+            mask[row] |= SetMask{times != 0} << s;
+            repeated |= times > 1;
+        }
+    if (!repeated) return;
+    multiplicity.resize(n_rows * k);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        std::copy_n(given.data() + row * width + begin, k, multiplicity.data() + row * k);
+}
+
+void TrainingSets::leave_out(std::size_t row, std::size_t n_rows) {
+    if (plain()) mask.assign(n_rows, 1);
+    mask[row] = 0;
+    const auto k = static_cast<std::size_t>(n_sets);
+    if (repeats()) std::fill_n(multiplicity.data() + row * k, k, std::uint8_t{0});
+}
+
+TrainingSets TrainingSets::over(std::span<const std::uint32_t> rows) const {
+    TrainingSets part;
+    part.n_sets = n_sets;
+    const auto k = static_cast<std::size_t>(n_sets);
+    if (!plain()) part.mask.resize(rows.size());
+    if (repeats()) part.multiplicity.resize(rows.size() * k);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!plain()) part.mask[i] = mask[rows[i]];
+        if (repeats()) std::copy_n(multiplicity.data() + rows[i] * k, k, part.multiplicity.data() + i * k);
+    }
+    return part;
+}
+
+} // namespace hornbeam
