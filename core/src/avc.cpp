@@ -6,6 +6,7 @@ namespace hornbeam {
 namespace {
 
 constexpr std::size_t most_cells = std::size_t{1} << 16; // cells are numbered by 16 bits
+constexpr std::size_t most_counts = std::size_t{1} << 19; // of all parts of a node: they should stay in a cache
 
 /// How many values a column has, where they may be counted.
 std::size_t values_of(const Column &column) {
@@ -22,14 +23,15 @@ std::uint32_t width_for(std::uint32_t classes) {
 
 } // namespace
 
-AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, CountValues when)
+AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t parts, CountValues when)
     : slot_of(table.columns.size(), -1), n_classes(static_cast<std::uint32_t>(classes)),
       width(width_for(n_classes)), always(when == CountValues::always) {
     if (when == CountValues::never) return;
     for (std::size_t a = 0; a < table.columns.size(); ++a) {
         const std::size_t values = values_of(table.columns[a]), cells = (values + 1) * width;
         const double cost = static_cast<double>(values) * value_cost();
-        const bool few = values >= 2 && values <= most_ranked_values && n_cells + cells <= most_cells;
+        const bool few = values >= 2 && values <= most_ranked_values && n_cells + cells <= most_cells &&
+                         (n_cells + cells) * parts <= most_counts;
         if (!few || !(always || static_cast<double>(table.n_rows) * row_cost() >= cost)) continue;
         slot_of[a] = static_cast<std::int32_t>(slots.size());
         slots.push_back({static_cast<std::int32_t>(a),

@@ -36,7 +36,8 @@ struct AvcLayout {
     bool always = false;
 
     AvcLayout() = default;
-    AvcLayout(const EncodedTable &table, std::size_t n_classes, CountValues when);
+    /// `parts`: as many groups are kept at a node.
+    AvcLayout(const EncodedTable &table, std::size_t n_classes, std::size_t parts, CountValues when);
 
     bool empty() const { return slots.empty(); }
     const AvcSlot *find(std::int32_t attribute) const {
@@ -61,15 +62,18 @@ AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &
 /// The counts of a node; empty where it has none.
 using AvcGroup = std::vector<std::uint32_t>;
 
-template <class E> void add_rows(AvcGroup &group, const AvcLayout &layout,
-                                 std::span<const std::uint16_t> cells, std::span<const E> rows,
-                                 std::span<const ClassCode> classes) {
+/// `place(id, add)` calls add(first cell, times) for each part of the group that a row belongs to.
+template <class E, class Place>
+void add_rows(AvcGroup &group, const AvcLayout &layout, std::span<const std::uint16_t> cells,
+              std::span<const E> rows, std::span<const ClassCode> classes, Place place) {
     const std::size_t n_slots = layout.slots.size();
     for (E e : rows) {
         const std::uint32_t id = Packed<E>::id(e);
-        std::uint32_t *of_class = group.data() + classes[id];
         const std::uint16_t *cell = cells.data() + id * n_slots;
-        for (std::size_t s = 0; s < n_slots; ++s) ++of_class[cell[s]];
+        place(id, [&](std::size_t part, std::uint32_t times) {
+            std::uint32_t *of_class = group.data() + part + classes[id];
+            for (std::size_t s = 0; s < n_slots; ++s) of_class[cell[s]] += times;
+        });
     }
 }
 

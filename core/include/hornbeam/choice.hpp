@@ -58,7 +58,7 @@ template <class E, Criterion C> class Chooser {
 
     /// Replaces `best` where the attribute has a better test. False: no attribute can be better than what is
     /// found.
-    bool consider(const Segment<E> &segment, std::span<const E> rows, const AvcGroup &avc, Choice &best) {
+    bool consider(const Segment<E> &segment, std::span<const E> rows, std::span<const std::uint32_t> avc, Choice &best) {
         const AvcSlot *slot = avc.empty() ? nullptr : frame_.avc->find(segment.attribute);
         if (segment.listed())
             consider_list(copies_ ? own_list(segment) : segment, best);
@@ -167,7 +167,7 @@ template <class E, Criterion C> class Chooser {
         return as_heavy(left, right) ? 0 : 1;
     }
 
-    void consider_counts(const AvcSlot &slot, const AvcGroup &avc, Choice &best) {
+    void consider_counts(const AvcSlot &slot, std::span<const std::uint32_t> avc, Choice &best) {
         if constexpr (counts_rows<Stats>) {
             const std::uint32_t *counts = avc.data() + slot.begin;
             const std::uint32_t width = frame_.avc->width;
@@ -266,7 +266,7 @@ template <class E, Criterion C> class Chooser {
     }
 
     void consider_nominal(std::int32_t attribute, std::span<const E> rows, const AvcSlot *slot,
-                          const AvcGroup &avc, Choice &best) {
+                          std::span<const std::uint32_t> avc, Choice &best) {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(attribute)];
         if (slot != nullptr)
             read_table(avc.data() + slot->begin, slot->n_values, frame_.avc->width);

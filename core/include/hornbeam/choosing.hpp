@@ -21,7 +21,10 @@ template <class E, Criterion C> class Choosing {
           chooser_(frame, target, criterion, task.parameters, task.cancel) {}
 
     /// Fills `choice` with the best test of each lane. Several workers share the attributes.
-    void choose(const Node &node, Workers *workers, std::vector<Choice> &choice) {
+    /// `own`: what each lane counts by value.
+    void choose(const Node &node, std::span<const std::span<const std::uint32_t>> own, Workers *workers,
+                std::vector<Choice> &choice) {
+        own_ = own;
         choice.resize(node.lanes.size());
         for (Choice &c : choice) c.clear();
         solo_ = solo(node);
@@ -39,6 +42,7 @@ template <class E, Criterion C> class Choosing {
     const GrowTask &task_;
     const std::vector<StopRules> &rules_;
     bool solo_ = false;
+    std::span<const std::span<const std::uint32_t>> own_;
     Chooser<E, C> chooser_;
     std::vector<Chooser<E, C>> choosers_; // one a worker
     std::vector<Choice> found_;           // [attribute][lane]
@@ -57,7 +61,7 @@ template <class E, Criterion C> class Choosing {
             chooser_.open(node.lanes[i], solo_, rules(node, i));
             for (const Segment<E> &segment : node.active) {
                 poll_if_large(node);
-                if (!chooser_.consider(segment, node.rows, node.avc, choice[i])) break;
+                if (!chooser_.consider(segment, node.rows, own_[i], choice[i])) break;
             }
         }
     }
@@ -69,7 +73,7 @@ template <class E, Criterion C> class Choosing {
         auto look = [&](std::size_t a, std::size_t i, Chooser<E, C> &chooser) {
             Choice &found = found_[a * lanes + i];
             found.clear();
-            chooser.consider(node.active[a], node.rows, node.avc, found);
+            chooser.consider(node.active[a], node.rows, own_[i], found);
         };
         if (workers != nullptr) {
             while (choosers_.size() < workers->places())

@@ -6,9 +6,14 @@
 
 namespace hornbeam {
 
+/// The group of a node with several lanes has parts. Sets that each leave out rows of their own (folds): the
+/// rows in all lanes, then those out of each lane, so that every row is counted once. Others: the rows of
+/// each lane.
 template <class E, class Target> class Counting {
   public:
     using Node = Pending<E, typename Target::Stats>;
+    using Lanes = decltype(Node::lanes);
+    using Counts = std::span<const std::uint32_t>;
 
     Counting(Frame<E> &frame, const Target &target, NodePool<E, Target> &pool)
         : frame_(frame), target_(target), pool_(pool) {}
@@ -17,7 +22,7 @@ template <class E, class Target> class Counting {
     void begin(Node &root, Workers *workers) {
         if (frame_.avc == nullptr || !root.avc.empty()) return;
         if (pays(root))
-            root.avc = count(root.rows, workers);
+            root.avc = count(root.rows, root.lanes, solo(root), workers);
         else
             write_lists(root);
     }
@@ -33,13 +38,65 @@ template <class E, class Target> class Counting {
         for (std::size_t c = 0; c < child.size(); ++c) {
             const bool own = grows(child[c]) && pays(child[c]);
             if (c == largest || !(own || rest)) continue;
-            AvcGroup group = count(child[c].rows, workers);
+            AvcGroup group = count(child[c].rows, node.lanes, node.lanes.size() == 1, workers);
             if (rest) subtract(node.avc, group);
             own ? std::swap(child[c].avc, group) : pool_.recycle_group(std::move(group));
         }
         if (rest) std::swap(child[largest].avc, node.avc);
-        for (Node &c : child)
-            if (grows(c) && c.avc.empty()) write_lists(c);
+        for (Node &c : child) {
+            if (!grows(c)) continue;
+            if (c.avc.empty())
+                write_lists(c);
+            else if (c.lanes.size() != node.lanes.size())
+                keep_growing(c, node.lanes);
+        }
+    }
+
+    /// What each lane of the node counts for itself; empty where nothing is counted.
+    std::span<const Counts> own(const Node &node) {
+        const std::size_t lanes = node.lanes.size(), n = node.avc.empty() ? 0 : frame_.avc->n_cells;
+        own_.clear();
+        if (lanes > 1 && by_fold() && n != 0) {
+            sum_parts(node.avc, lanes + 1);
+            own_counts_.resize(lanes * n);
+            for (std::size_t i = 0; i < lanes; ++i) {
+                const std::uint32_t *out = node.avc.data() + (i + 1) * n;
+                std::uint32_t *to = own_counts_.data() + i * n;
+                for (std::size_t j = 0; j < n; ++j) to[j] = whole_[j] - out[j];
+                own_.push_back({to, n});
+            }
+        } else {
+            for (std::size_t i = 0; i < lanes; ++i) own_.push_back(Counts(node.avc).subspan(i * n, n));
+        }
+        return own_;
+    }
+
+    /// Whether a lane of the node that `own` was asked for last has rows without a value of the attribute.
+    bool has_missing(std::size_t lane, const AvcSlot &slot) const {
+        const Counts row = own_[lane].subspan(slot.begin + slot.n_values * frame_.avc->width);
+        return std::any_of(row.begin(), row.begin() + frame_.avc->n_classes,
+                           [](std::uint32_t rows) { return rows != 0; });
+    }
+
+    /// The group of some lanes out of `lanes`; `members` are their places.
+    AvcGroup kept(const AvcGroup &group, std::size_t lanes, std::span<const std::size_t> members) {
+        if (group.empty()) return {};
+        const std::size_t n = frame_.avc->n_cells;
+        AvcGroup made = pool_.fresh_group(n * n_parts(members.size()));
+        auto part = [&](std::size_t p) { return group.begin() + static_cast<std::ptrdiff_t>(p * n); };
+        auto to = [&](std::size_t p) { return made.begin() + static_cast<std::ptrdiff_t>(p * n); };
+        if (!by_fold() || lanes == 1) {
+            for (std::size_t i = 0; i < members.size(); ++i) std::copy_n(part(members[i]), n, to(i));
+            return made;
+        }
+        sum_parts(group, lanes + 1);
+        std::copy_n(whole_.begin(), n, made.begin());
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            const auto out = part(members[i] + 1);
+            for (std::size_t j = 0; j < n; ++j) made[j] -= out[static_cast<std::ptrdiff_t>(j)];
+            if (members.size() > 1) std::copy_n(out, n, to(i + 1));
+        }
+        return made;
     }
 
     /// Sets the flag of every row to its child, by the value of the tested numeric attribute.
@@ -60,19 +117,61 @@ template <class E, class Target> class Counting {
     Frame<E> &frame_;
     const Target &target_;
     NodePool<E, Target> &pool_;
+    std::vector<std::uint32_t> whole_, own_counts_;
+    std::vector<Counts> own_;
 
+    bool by_fold() const { return frame_.sets.are_folds(); }
+    std::size_t n_parts(std::size_t lanes) const { return lanes == 1 || !by_fold() ? lanes : lanes + 1; }
     static bool grows(const Node &node) { return !node.lanes.empty(); }
     /// Nodes of a wide frame have no room for lists of counted attributes, and are large.
-    bool pays(const Node &node) const { return frame_.room.empty() || frame_.avc->pays(node.rows.size()); }
+    bool pays(const Node &node) const {
+        return node.room.first == nullptr || frame_.avc->pays(node.rows.size());
+    }
 
-    AvcGroup count(std::span<const E> rows, Workers *workers) {
-        AvcGroup group = pool_.fresh_group(frame_.avc->n_cells);
+    void sum_parts(const AvcGroup &group, std::size_t parts) {
+        const std::size_t n = frame_.avc->n_cells;
+        whole_.assign(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(n));
+        for (std::size_t p = 1; p < parts; ++p)
+            for (std::size_t j = 0; j < n; ++j) whole_[j] += group[p * n + j];
+    }
+
+    /// Lanes that ended leave the group of a child that was counted for all lanes of its parent.
+    void keep_growing(Node &child, const Lanes &lanes) {
+        std::vector<std::size_t> members;
+        for (std::size_t i = 0; i < lanes.size(); ++i)
+            if (members.size() < child.lanes.size() && child.lanes[members.size()].set == lanes[i].set)
+                members.push_back(i);
+        AvcGroup group = kept(child.avc, lanes.size(), members);
+        std::swap(child.avc, group);
+        pool_.recycle_group(std::move(group));
+    }
+
+    AvcGroup count(std::span<const E> rows, const Lanes &lanes, bool alone, Workers *workers) {
+        if (alone) return count_with(rows, 1, workers, [](std::uint32_t, auto add) { add(0, 1); });
+        const std::size_t n = frame_.avc->n_cells, parts = n_parts(lanes.size());
+        if (by_fold() && lanes.size() > 1) {
+            const FoldParts part(lanes);
+            return count_with(rows, parts, workers, [&](std::uint32_t id, auto add) {
+                add(n * part.of(frame_.sets.out_of[id]), 1);
+            });
+        }
+        return count_with(rows, parts, workers, [&](std::uint32_t id, auto add) {
+            for (std::size_t i = 0; i < lanes.size(); ++i)
+                if (std::uint32_t times = frame_.sets.count(id, lanes[i].set)) add(n * i, times);
+        });
+    }
+
+    /// `place(id, add)` adds a row to the parts it belongs to, by their first cells.
+    template <class Place>
+    AvcGroup count_with(std::span<const E> rows, std::size_t parts, Workers *workers, Place place) {
+        AvcGroup group = pool_.fresh_group(frame_.avc->n_cells * parts);
         if constexpr (requires { target_.code; }) {
             constexpr std::size_t chunk = 32768; // rows between two looks for a stop
             const std::size_t chunks = (rows.size() + chunk - 1) / chunk;
             auto add = [&](std::size_t c, AvcGroup &to) {
                 add_rows(to, *frame_.avc, frame_.cells,
-                         rows.subspan(c * chunk, std::min(chunk, rows.size() - c * chunk)), target_.code);
+                         rows.subspan(c * chunk, std::min(chunk, rows.size() - c * chunk)), target_.code,
+                         place);
             };
             if (workers == nullptr) {
                 for (std::size_t c = 0; c < chunks; ++c) add(c, group);
@@ -90,13 +189,13 @@ template <class E, class Target> class Counting {
         return group;
     }
 
-    /// A node's rows lie where its part of every attribute's room lies.
     void write_lists(Node &node) {
-        const std::size_t at = static_cast<std::size_t>(node.rows.data() - frame_.entries.get());
+        const std::size_t at = static_cast<std::size_t>(node.rows.data() - node.room.rows);
         for (Segment<E> &s : node.active) {
             const AvcSlot *slot = frame_.avc->find(s.attribute);
             if (s.listed() || slot == nullptr || slot->nominal) continue;
-            s.begin = frame_.room[static_cast<std::size_t>(slot - frame_.avc->slots.data())] + at;
+            const auto place = static_cast<std::size_t>(slot - frame_.avc->slots.data());
+            s.begin = node.room.first + place * node.room.stride + at;
             s.size = write_list<E>(*frame_.avc, frame_.cells, *slot, node.rows, s.begin);
         }
     }

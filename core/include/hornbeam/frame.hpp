@@ -41,7 +41,6 @@ template <class E> struct Frame {
     const AvcLayout *avc = nullptr; // the attributes that may be counted by value
     AvcCells own_cells;
     std::span<const std::uint16_t> cells;
-    std::vector<E *> room; // by slot, of `avc`: n entries, for the lists of nodes that are not counted
 
     std::uint32_t column_rank(std::size_t attribute, std::uint32_t r) const {
         return rank.empty() || rank[attribute].empty() ? r : rank[attribute][r];

@@ -99,7 +99,7 @@ template <class E, Criterion C> class Grower {
             drop_unwanted(node);
         }
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
-        choosing_.choose(node, workers, choice_);
+        choosing_.choose(node, counting_.own(node), workers, choice_);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
             if (worth(node.lanes[0], *own)) split(node, *own, {&own, 1});
@@ -160,7 +160,7 @@ template <class E, Criterion C> class Grower {
     /// one.
     void join(std::vector<Group> &groups, std::size_t i, const Lane<Stats> &lane, const Choice &c,
               const Node &node) {
-        bool binding = node.lanes.size() > 1 && has_missing(lane, c, node);
+        bool binding = node.lanes.size() > 1 && has_missing(i, lane, c, node);
         for (Group &g : groups)
             if (agree(g, c, binding)) {
                 g.members.push_back(i);
@@ -170,7 +170,9 @@ template <class E, Criterion C> class Grower {
         groups.push_back({{i}, c, binding});
     }
 
-    bool has_missing(const Lane<Stats> &lane, const Choice &c, const Node &node) const {
+    bool has_missing(std::size_t i, const Lane<Stats> &lane, const Choice &c, const Node &node) const {
+        if (!node.avc.empty())
+            if (const AvcSlot *slot = frame_.avc->find(c.attribute)) return counting_.has_missing(i, *slot);
         std::int64_t known = 0;
         if (c.kind == TestKind::numeric) {
             for (const Segment<E> &s : node.active)
@@ -195,10 +197,11 @@ template <class E, Criterion C> class Grower {
         const bool alone = members.size() == 1;
         const std::size_t rows =
             alone ? static_cast<std::size_t>(part.lanes[0].total.n) : node.rows.size();
-        std::size_t lists = 1;
+        const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
+        std::size_t lists = 1 + slots;
         for (const Segment<E> &s : node.active) lists += s.listed();
-        part.owner = std::make_shared<std::vector<E>>(rows * lists + vector_room);
-        E *to = part.owner->data();
+        part.owner = std::make_shared_for_overwrite<E[]>(rows * lists + vector_room);
+        E *to = part.owner.get();
         const SetMask sets = sets_of(part);
         auto filtered = [&](std::span<const E> from) {
             E *begin = to;
@@ -217,6 +220,8 @@ template <class E, Criterion C> class Grower {
             std::span<E> list = filtered({s.begin, s.size});
             part.active.push_back({s.attribute, static_cast<std::uint32_t>(list.size()), list.data()});
         }
+        if (slots != 0) part.room = {part.rows.data(), to, rows};
+        part.avc = counting_.kept(node.avc, node.lanes.size(), members);
         return part;
     }
 
@@ -383,6 +388,7 @@ template <class E, Criterion C> class Grower {
             child[c].node = first + c;
             child[c].depth = node.depth + 1;
             child[c].owner = node.owner;
+            child[c].room = node.room;
             ForestNode &made = forest_.nodes[first + c];
             made.lane_begin = forest_.lanes.size();
             for (std::size_t i = 0; i < k; ++i) {
@@ -410,20 +416,43 @@ template <class E, Criterion C> class Grower {
             if (child[c].rows.size() > child[largest].rows.size()) largest = c;
         totals_.clear();
         for (std::size_t i = 0; i < k * child.size(); ++i) totals_.push_back(pool_.fresh_stats());
-        for (std::size_t i = 0; i < k; ++i) {
-            Stats &rest = totals_[largest * k + i];
-            std::swap(rest, node.lanes[i].total);
-            for (std::size_t c = 0; c < child.size(); ++c) {
-                if (c == largest) continue;
-                Stats &t = totals_[c * k + i];
-                for (E e : child[c].rows) {
-                    std::uint32_t id = Packed<E>::id(e);
-                    if (std::int64_t m = alone ? 1 : count(id, node.lanes[i].set); m != 0)
-                        target_.add(t, id, m);
-                }
-                rest -= t;
-            }
+        for (std::size_t i = 0; i < k; ++i) std::swap(totals_[largest * k + i], node.lanes[i].total);
+        for (std::size_t c = 0; c < child.size(); ++c) {
+            if (c == largest) continue;
+            std::span<Stats> total = std::span(totals_).subspan(c * k, k);
+            if (k > 1 && frame_.sets.are_folds())
+                add_folds(node, child[c].rows, total);
+            else
+                add_lanes(node, child[c].rows, alone, total);
+            for (std::size_t i = 0; i < k; ++i) totals_[largest * k + i] -= total[i];
         }
+    }
+
+    /// Figure 3 of paper 000: a row is added for every lane in which it counts.
+    void add_lanes(const Node &node, std::span<const E> rows, bool alone, std::span<Stats> total) {
+        for (std::size_t i = 0; i < total.size(); ++i)
+            for (E e : rows) {
+                std::uint32_t id = Packed<E>::id(e);
+                if (std::int64_t m = alone ? 1 : count(id, node.lanes[i].set); m != 0)
+                    target_.add(total[i], id, m);
+            }
+    }
+
+    /// Figure 4: a row is added once, to the fold that leaves it out; a lane has what its own fold leaves.
+    void add_folds(const Node &node, std::span<const E> rows, std::span<Stats> total) {
+        const FoldParts part(node.lanes);
+        std::vector<Stats> folds;
+        for (std::size_t p = 0; p <= total.size(); ++p) folds.push_back(pool_.fresh_stats());
+        for (E e : rows) {
+            std::uint32_t id = Packed<E>::id(e);
+            target_.add(folds[part.of(frame_.sets.out_of[id])], id, 1);
+        }
+        for (std::size_t i = 0; i < total.size(); ++i) folds[0] += folds[i + 1];
+        for (std::size_t i = 0; i < total.size(); ++i) {
+            total[i] += folds[0];
+            total[i] -= folds[i + 1];
+        }
+        for (Stats &s : folds) pool_.recycle_stats(std::move(s));
     }
 
     /// Many branches: every list is dealt out by child, keeping its order.

@@ -25,9 +25,9 @@ template <Criterion C> class Growth {
     }
 
     Forest grow() {
-        // Counts by value are of one set in which every row counts once.
-        if (counts_rows<Stats> && task_.parameters.accelerate && task_.sets.plain())
-            layout_ = AvcLayout(task_.table, task_.target.n_classes, task_.parameters.counting);
+        if (counts_rows<Stats> && task_.parameters.accelerate)
+            layout_ = AvcLayout(task_.table, task_.target.n_classes,
+                                static_cast<std::size_t>(task_.sets.n_sets), task_.parameters.counting);
         cells_ = read_cells(layout_, task_.table, task_.cancel);
         std::vector<Stats> total = set_totals();
         if (task_.table.n_rows <= narrow_rows)
@@ -174,13 +174,14 @@ template <Criterion C> class Growth {
             }
             work.root.active.push_back({s.attribute, s.size, begin});
         }
-        if (!layout_.empty()) copy_cells(frame, rows, to);
+        if (layout_.empty()) return;
+        work.root.room = {frame.entries.get(), to, rows.size()};
+        copy_cells(frame, rows);
     }
 
-    void copy_cells(Frame<Narrow> &frame, std::span<const std::uint32_t> rows, Narrow *room) const {
+    void copy_cells(Frame<Narrow> &frame, std::span<const std::uint32_t> rows) const {
         const std::size_t n_slots = layout_.slots.size();
         frame.avc = &layout_;
-        for (std::size_t s = 0; s < n_slots; ++s) frame.room.push_back(room + s * rows.size());
         frame.cells = cells_;
         if (rows.size() == task_.table.n_rows) return;
         frame.own_cells.resize(rows.size() * n_slots);

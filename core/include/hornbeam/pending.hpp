@@ -1,6 +1,7 @@
 // Nodes that wait to be grown, and a pool of them.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <utility>
@@ -11,6 +12,28 @@
 
 namespace hornbeam {
 
+/// Where lists of counted attributes may be written, should counting no longer pay: the part of slot s that
+/// belongs to rows from `rows + i` on begins at first + s * stride + i.
+template <class E> struct ListRoom {
+    const E *rows = nullptr;
+    E *first = nullptr;
+    std::size_t stride = 0;
+};
+
+/// Rows of a node by the lane that leaves them out: those of part 0 are in all lanes, those of part i + 1
+/// are out of lane i.
+class FoldParts {
+  public:
+    template <class Stats> explicit FoldParts(const std::vector<Lane<Stats>> &lanes) {
+        for (std::size_t i = 0; i < lanes.size(); ++i)
+            part_[static_cast<std::size_t>(lanes[i].set) + 1] = static_cast<std::uint8_t>(i + 1);
+    }
+    std::size_t of(std::uint8_t out_of) const { return part_[out_of]; }
+
+  private:
+    std::array<std::uint8_t, TrainingSets::most + 1> part_{};
+};
+
 /// A node whose lanes are still growing. Its lists live in the frame, or in `owner` where sets parted and
 /// needed a copy.
 template <class E, class Stats> struct Pending {
@@ -20,7 +43,8 @@ template <class E, class Stats> struct Pending {
     std::vector<Segment<E>> active;
     std::vector<Lane<Stats>> lanes;
     AvcGroup avc; // where attributes of few values are counted here
-    std::shared_ptr<std::vector<E>> owner;
+    std::shared_ptr<E[]> owner;
+    ListRoom<E> room;
     bool stale = false; // a lane ended here: rows that only it had are still in the lists
 };
 
@@ -49,6 +73,7 @@ template <class E, class Target> class NodePool {
         node.active.clear();
         recycle_group(std::move(node.avc));
         node.owner.reset();
+        node.room = {};
         node.stale = false;
         nodes_.push_back(std::move(node));
     }
@@ -64,7 +89,7 @@ template <class E, class Target> class NodePool {
         if (groups_.empty()) return AvcGroup(n_cells);
         AvcGroup group = std::move(groups_.back());
         groups_.pop_back();
-        std::fill(group.begin(), group.end(), 0);
+        group.assign(n_cells, 0);
         return group;
     }
     void recycle_group(AvcGroup &&group) {
