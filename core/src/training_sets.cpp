@@ -11,30 +11,19 @@ TrainingSets::TrainingSets(std::span<const std::uint8_t> given, std::size_t widt
     const std::size_t n_rows = given.size() / width, k = end - begin;
     mask.resize(n_rows);
     bool repeated = false;
+    std::size_t in = 0;
     for (std::size_t row = 0; row < n_rows; ++row)
         for (std::size_t s = 0; s < k; ++s) {
             const std::uint8_t times = given[row * width + begin + s];
             mask[row] |= SetMask{times != 0} << s;
             repeated |= times > 1;
+            in += times != 0;
         }
-    if (!repeated) {
-        find_folds();
-        return;
-    }
+    by_complement = !repeated && k > 1 && 2 * in > n_rows * k;
+    if (!repeated) return;
     multiplicity.resize(n_rows * k);
     for (std::size_t row = 0; row < n_rows; ++row)
         std::copy_n(given.data() + row * width + begin, k, multiplicity.data() + row * k);
-}
-
-void TrainingSets::find_folds() {
-    if (n_sets < 2) return;
-    const SetMask all = ~SetMask{0} >> (most - n_sets);
-    out_of.reserve(mask.size());
-    for (SetMask sets : mask) {
-        const SetMask out = all & ~sets;
-        if (sets != 0 && std::popcount(out) > 1) return out_of.clear();
-        out_of.push_back(out == 0 ? 0 : static_cast<std::uint8_t>(std::countr_zero(out) + 1));
-    }
 }
 
 void TrainingSets::leave_out(std::size_t row, std::size_t n_rows) {
@@ -47,13 +36,12 @@ void TrainingSets::leave_out(std::size_t row, std::size_t n_rows) {
 TrainingSets TrainingSets::over(std::span<const std::uint32_t> rows) const {
     TrainingSets part;
     part.n_sets = n_sets;
+    part.by_complement = by_complement;
     const auto k = static_cast<std::size_t>(n_sets);
     if (!plain()) part.mask.resize(rows.size());
     if (repeats()) part.multiplicity.resize(rows.size() * k);
-    if (are_folds()) part.out_of.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!plain()) part.mask[i] = mask[rows[i]];
-        if (are_folds()) part.out_of[i] = out_of[rows[i]];
         if (repeats()) std::copy_n(multiplicity.data() + rows[i] * k, k, part.multiplicity.data() + i * k);
     }
     return part;

@@ -6,9 +6,9 @@
 
 namespace hornbeam {
 
-/// The group of a node with several lanes has parts. Sets that each leave out rows of their own (folds): the
-/// rows in all lanes, then those out of each lane, so that every row is counted once. Others: the rows of
-/// each lane.
+/// The group of a node with several lanes has parts. By complement: part i + 1 has the rows that lane i leaves
+/// out, and all parts together every row once, so that a lane has the whole less its part; a row that one
+/// lane leaves out, as in cross-validation, is counted once. Otherwise: a part for each lane.
 template <class E, class Target> class Counting {
   public:
     using Node = Pending<E, typename Target::Stats>;
@@ -56,7 +56,7 @@ template <class E, class Target> class Counting {
     std::span<const Counts> own(const Node &node) {
         const std::size_t lanes = node.lanes.size(), n = node.avc.empty() ? 0 : frame_.avc->n_cells;
         own_.clear();
-        if (lanes > 1 && by_fold() && n != 0) {
+        if (lanes > 1 && by_complement() && n != 0) {
             sum_parts(node.avc, lanes + 1);
             own_counts_.resize(lanes * n);
             for (std::size_t i = 0; i < lanes; ++i) {
@@ -85,7 +85,7 @@ template <class E, class Target> class Counting {
         AvcGroup made = pool_.fresh_group(n * n_parts(members.size()));
         auto part = [&](std::size_t p) { return group.begin() + static_cast<std::ptrdiff_t>(p * n); };
         auto to = [&](std::size_t p) { return made.begin() + static_cast<std::ptrdiff_t>(p * n); };
-        if (!by_fold() || lanes == 1) {
+        if (!by_complement() || lanes == 1) {
             for (std::size_t i = 0; i < members.size(); ++i) std::copy_n(part(members[i]), n, to(i));
             return made;
         }
@@ -120,8 +120,8 @@ template <class E, class Target> class Counting {
     std::vector<std::uint32_t> whole_, own_counts_;
     std::vector<Counts> own_;
 
-    bool by_fold() const { return frame_.sets.are_folds(); }
-    std::size_t n_parts(std::size_t lanes) const { return lanes == 1 || !by_fold() ? lanes : lanes + 1; }
+    bool by_complement() const { return frame_.sets.by_complement; }
+    std::size_t n_parts(std::size_t lanes) const { return lanes == 1 || !by_complement() ? lanes : lanes + 1; }
     static bool grows(const Node &node) { return !node.lanes.empty(); }
     /// Nodes of a wide frame have no room for lists of counted attributes, and are large.
     bool pays(const Node &node) const {
@@ -149,10 +149,13 @@ template <class E, class Target> class Counting {
     AvcGroup count(std::span<const E> rows, const Lanes &lanes, bool alone, Workers *workers) {
         if (alone) return count_with(rows, 1, workers, [](std::uint32_t, auto add) { add(0, 1); });
         const std::size_t n = frame_.avc->n_cells, parts = n_parts(lanes.size());
-        if (by_fold() && lanes.size() > 1) {
-            const FoldParts part(lanes);
+        if (by_complement() && lanes.size() > 1) {
+            const LanePlaces places(lanes);
             return count_with(rows, parts, workers, [&](std::uint32_t id, auto add) {
-                add(n * part.of(frame_.sets.out_of[id]), 1);
+                const SetMask out = places.sets & ~frame_.sets.of(id);
+                if (const int n_out = std::popcount(out); n_out != 1)
+                    add(0, static_cast<std::uint32_t>(1 - n_out)); // parts may wrap around, their sums do not
+                places.each(out, [&](std::size_t lane) { add(n * (lane + 1), 1); });
             });
         }
         return count_with(rows, parts, workers, [&](std::uint32_t id, auto add) {

@@ -420,8 +420,8 @@ template <class E, Criterion C> class Grower {
         for (std::size_t c = 0; c < child.size(); ++c) {
             if (c == largest) continue;
             std::span<Stats> total = std::span(totals_).subspan(c * k, k);
-            if (k > 1 && frame_.sets.are_folds())
-                add_folds(node, child[c].rows, total);
+            if (k > 1 && frame_.sets.by_complement)
+                add_complements(node, child[c].rows, total);
             else
                 add_lanes(node, child[c].rows, alone, total);
             for (std::size_t i = 0; i < k; ++i) totals_[largest * k + i] -= total[i];
@@ -438,21 +438,20 @@ template <class E, Criterion C> class Grower {
             }
     }
 
-    /// Figure 4: a row is added once, to the fold that leaves it out; a lane has what its own fold leaves.
-    void add_folds(const Node &node, std::span<const E> rows, std::span<Stats> total) {
-        const FoldParts part(node.lanes);
-        std::vector<Stats> folds;
-        for (std::size_t p = 0; p <= total.size(); ++p) folds.push_back(pool_.fresh_stats());
+    /// Figure 4: a row is added to the whole, and once more where a lane leaves it out.
+    void add_complements(const Node &node, std::span<const E> rows, std::span<Stats> total) {
+        const LanePlaces places(node.lanes);
+        Stats whole = pool_.fresh_stats();
         for (E e : rows) {
             std::uint32_t id = Packed<E>::id(e);
-            target_.add(folds[part.of(frame_.sets.out_of[id])], id, 1);
+            target_.add(whole, id, 1);
+            places.each(~frame_.sets.of(id), [&](std::size_t lane) { target_.add(total[lane], id, 1); });
         }
-        for (std::size_t i = 0; i < total.size(); ++i) folds[0] += folds[i + 1];
-        for (std::size_t i = 0; i < total.size(); ++i) {
-            total[i] += folds[0];
-            total[i] -= folds[i + 1];
+        for (Stats &t : total) {
+            Stats left_out = std::exchange(t, whole);
+            t -= left_out;
         }
-        for (Stats &s : folds) pool_.recycle_stats(std::move(s));
+        pool_.recycle_stats(std::move(whole));
     }
 
     /// Many branches: every list is dealt out by child, keeping its order.

@@ -20,18 +20,25 @@ template <class E> struct ListRoom {
     std::size_t stride = 0;
 };
 
-/// Rows of a node by the lane that leaves them out: those of part 0 are in all lanes, those of part i + 1
-/// are out of lane i.
-class FoldParts {
+/// The lanes of a node as a mask, and the lanes that leave a row out.
+class LanePlaces {
   public:
-    template <class Stats> explicit FoldParts(const std::vector<Lane<Stats>> &lanes) {
-        for (std::size_t i = 0; i < lanes.size(); ++i)
-            part_[static_cast<std::size_t>(lanes[i].set) + 1] = static_cast<std::uint8_t>(i + 1);
+    template <class Stats> explicit LanePlaces(const std::vector<Lane<Stats>> &lanes) {
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+            sets |= SetMask{1} << lanes[i].set;
+            place_[static_cast<std::size_t>(lanes[i].set)] = static_cast<std::uint8_t>(i);
+        }
     }
-    std::size_t of(std::uint8_t out_of) const { return part_[out_of]; }
+    SetMask sets = 0;
+
+    /// Calls `visit` with the place of every lane of a mask.
+    template <class Visit> void each(SetMask some, Visit visit) const {
+        for (some &= sets; some != 0; some &= some - 1)
+            visit(static_cast<std::size_t>(place_[static_cast<std::size_t>(std::countr_zero(some))]));
+    }
 
   private:
-    std::array<std::uint8_t, TrainingSets::most + 1> part_{};
+    std::array<std::uint8_t, TrainingSets::most> place_{};
 };
 
 /// A node whose lanes are still growing. Its lists live in the frame, or in `owner` where sets parted and

@@ -20,16 +20,15 @@ struct TrainingSets {
     std::int32_t n_sets = 1;
     std::vector<SetMask> mask; // by row: the sets in which it counts
     std::vector<std::uint8_t> multiplicity;
-    /// By row: the one set that leaves it out, plus 1; 0 where none does. Empty where some row is left out by
-    /// several sets or counts more than once, so that the sets are no folds.
-    std::vector<std::uint8_t> out_of;
+    /// Whether rows are counted for the sets that leave them out (figure 4 of paper 000) rather than for those
+    /// they are in (figure 3). The trees are the same.
+    bool by_complement = false;
 
     TrainingSets() = default;
     /// Sets [begin, end) out of the columns of `given`, which is row-major and `width` wide.
     TrainingSets(std::span<const std::uint8_t> given, std::size_t width, std::size_t begin, std::size_t end);
 
     bool plain() const { return mask.empty(); }
-    bool are_folds() const { return !out_of.empty(); }
     bool repeats() const { return !multiplicity.empty(); }
     SetMask of(std::size_t row) const { return plain() ? 1 : mask[row]; }
     std::uint8_t count(std::size_t row, std::int32_t set) const {
@@ -40,9 +39,6 @@ struct TrainingSets {
     void leave_out(std::size_t row, std::size_t n_rows);
     /// The same sets over some of the rows, in their order.
     TrainingSets over(std::span<const std::uint32_t> rows) const;
-
-  private:
-    void find_folds();
 };
 
 } // namespace hornbeam
