@@ -148,12 +148,12 @@ struct Grown {
 };
 
 Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes,
-                  const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
-                  const nb::object &min_samples_split, const nb::object &min_samples_leaf,
-                  double min_impurity_decrease, const nb::object &multiplicity, int threads,
-                  const std::string &kernels, bool accelerate, const std::string &counting, bool consume,
-                  const nb::object &report, const nb::object &weights, const nb::object &class_weight,
-                  const nb::object &costs, const std::optional<double> &min_objs, std::size_t competitors) {
+                 const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
+                 const nb::object &min_samples_split, const nb::object &min_samples_leaf,
+                 double min_impurity_decrease, const nb::object &multiplicity, int threads,
+                 const std::string &kernels, bool accelerate, const std::string &counting, bool consume,
+                 const nb::object &report, const nb::object &weights, const nb::object &class_weight,
+                 const nb::object &costs, const std::optional<double> &min_objs, std::size_t competitors) {
     GrowTarget t = target_of(target, n_classes, table.n_rows);
     t.costs.balanced = nb::isinstance<nb::str>(class_weight);
     if (!t.costs.balanced) t.costs.weight = positive(class_weight, n_classes, 0);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hornbeam/test.hpp"
+#include "hornbeam/training_sets.hpp"
 
 namespace hornbeam {
 
@@ -13,6 +14,14 @@ struct Group {
     std::vector<std::size_t> members; // positions in the node's lanes
     Choice test;                      // of the first member; branches and interval widened by the others
     bool default_decided = false;     // some member has missing rows here, so the default branch is binding
+    /// Section 3.4 of paper 000: cuts of the same attribute that stay in one node, in ascending order; empty
+    /// where there is one. `test` is the first of them.
+    struct Cut {
+        std::uint32_t lo = 0;    // ranks up to it go left
+        SetMask left_before = 0; // sets for which rows above the cut before it, up to `lo`, go left
+    };
+    std::vector<Cut> band;
+    bool banded() const { return !band.empty(); }
 };
 
 /// Whether the group's test parts the rows of a lane as the lane's own choice does. `binding`: the lane has
@@ -49,6 +58,13 @@ inline void merge(Group &g, const Choice &c, bool binding) {
                                    [](const auto &x, const auto &y) { return x.first < y.first; });
         if (at == t.branches.end() || at->first != branch.first) t.branches.insert(at, branch);
     }
+}
+
+/// Whether two groups cut the same attribute, and send missing rows the same way where both have some.
+inline bool cut_alike(const Group &a, const Group &b) {
+    return a.test.kind == TestKind::numeric && b.test.kind == TestKind::numeric &&
+           a.test.attribute == b.test.attribute &&
+           !(a.default_decided && b.default_decided && a.test.default_child != b.test.default_child);
 }
 
 } // namespace hornbeam

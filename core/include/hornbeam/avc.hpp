@@ -63,9 +63,9 @@ AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &
 using AvcGroup = std::vector<std::uint32_t>;
 
 /// `place(id, add)` calls add(first cell, times) for each part of the group that a row belongs to.
-template <class E, class Place>
-void add_rows(AvcGroup &group, const AvcLayout &layout, std::span<const std::uint16_t> cells,
-              std::span<const E> rows, std::span<const ClassCode> classes, Place place) {
+template <class E, class Place> void add_rows(AvcGroup &group, const AvcLayout &layout,
+                                              std::span<const std::uint16_t> cells, std::span<const E> rows,
+                                              std::span<const ClassCode> classes, Place place) {
     const std::size_t n_slots = layout.slots.size();
     for (E e : rows) {
         const std::uint32_t id = Packed<E>::id(e);

@@ -58,7 +58,8 @@ template <class E, Criterion C> class Chooser {
 
     /// Replaces `best` where the attribute has a better test. False: no attribute can be better than what is
     /// found.
-    bool consider(const Segment<E> &segment, std::span<const E> rows, std::span<const std::uint32_t> avc, Choice &best) {
+    bool consider(const Segment<E> &segment, std::span<const E> rows, std::span<const std::uint32_t> avc,
+                  Choice &best) {
         const AvcSlot *slot = avc.empty() ? nullptr : frame_.avc->find(segment.attribute);
         if (segment.listed())
             consider_list(copies_ ? own_list(segment) : segment, best);

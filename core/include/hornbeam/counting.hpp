@@ -6,9 +6,9 @@
 
 namespace hornbeam {
 
-/// The group of a node with several lanes has parts. By complement: part i + 1 has the rows that lane i leaves
-/// out, and all parts together every row once, so that a lane has the whole less its part; a row that one
-/// lane leaves out, as in cross-validation, is counted once. Otherwise: a part for each lane.
+/// The group of a node with several lanes has parts. By complement: part i + 1 has the rows that lane i
+/// leaves out, and all parts together every row once, so that a lane has the whole less its part; a row that
+/// one lane leaves out, as in cross-validation, is counted once. Otherwise: a part for each lane.
 template <class E, class Target> class Counting {
   public:
     using Node = Pending<E, typename Target::Stats>;
@@ -99,6 +99,25 @@ template <class E, class Target> class Counting {
         return made;
     }
 
+    /// Calls `visit(id, value)` for the rows that have a value of the counted numeric attribute.
+    template <class Visit>
+    void each_value(std::span<const E> rows, std::int32_t attribute, Visit visit) const {
+        const AvcSlot &slot = *frame_.avc->find(attribute);
+        const std::size_t n_slots = frame_.avc->slots.size();
+        const std::uint16_t *cell = frame_.cells.data() + (&slot - frame_.avc->slots.data());
+        for (E e : rows) {
+            const std::uint32_t id = Packed<E>::id(e), value = frame_.avc->value_at[cell[id * n_slots]];
+            if (value != slot.n_values) visit(id, value);
+        }
+    }
+    std::size_t rows_between(const Node &node, std::int32_t attribute, std::uint32_t low,
+                             std::uint32_t high) const {
+        std::size_t n = 0;
+        each_value(node.rows, attribute,
+                   [&](std::uint32_t, std::uint32_t value) { n += value > low && value <= high; });
+        return n;
+    }
+
     /// Sets the flag of every row to its child, by the value of the tested numeric attribute.
     void flag_rows(std::span<const E> rows, const Choice &test) {
         const AvcSlot &slot = *frame_.avc->find(test.attribute);
@@ -121,7 +140,9 @@ template <class E, class Target> class Counting {
     std::vector<Counts> own_;
 
     bool by_complement() const { return frame_.sets.by_complement; }
-    std::size_t n_parts(std::size_t lanes) const { return lanes == 1 || !by_complement() ? lanes : lanes + 1; }
+    std::size_t n_parts(std::size_t lanes) const {
+        return lanes == 1 || !by_complement() ? lanes : lanes + 1;
+    }
     static bool grows(const Node &node) { return !node.lanes.empty(); }
     /// Nodes of a wide frame have no room for lists of counted attributes, and are large.
     bool pays(const Node &node) const {

@@ -30,8 +30,12 @@ struct FrameCodes {
     std::int32_t n_categories = 0;
 };
 
+/// An example that goes left for some lanes and right for others is there twice below: as a guest it has an
+/// id of its own, and counts in other sets. Arrays by id have room for `capacity` of them.
 template <class E> struct Frame {
-    std::size_t n = 0;
+    std::size_t n = 0; // ids in use
+    std::size_t capacity = 0;
+    std::vector<std::uint32_t> origin; // of a wide frame with room for guests: the row of each id
     FrameTarget target;
     std::vector<FrameCodes> nominal;              // by attribute; empty span at numeric ones
     std::vector<std::vector<std::uint32_t>> rank; // narrow: rank in the column of each rank of the frame
@@ -42,14 +46,32 @@ template <class E> struct Frame {
     AvcCells own_cells;
     std::span<const std::uint16_t> cells;
 
+    std::uint32_t row_of(std::uint32_t id) const { return origin.empty() ? id : origin[id]; }
+    std::size_t room_for_guests() const { return capacity - n; }
+    /// One more id for an example, which counts in `sets`.
+    std::uint32_t add_guest(std::uint32_t id, SetMask in) {
+        const std::size_t guest = n++;
+        auto repeat = [&](auto &values, std::size_t width) {
+            if (!values.empty())
+                std::copy_n(values.data() + id * width, width, values.data() + guest * width);
+        };
+        repeat(target.own_classes, 1);
+        repeat(target.own_weights, 1);
+        repeat(target.own_values, target.own_values.size() / capacity);
+        for (FrameCodes &codes : nominal) repeat(codes.own, 1);
+        if (avc != nullptr) repeat(own_cells, avc->slots.size());
+        sets.mask[guest] = in;
+        if (!origin.empty()) origin[guest] = origin[id];
+        return static_cast<std::uint32_t>(guest);
+    }
+
     std::uint32_t column_rank(std::size_t attribute, std::uint32_t r) const {
         return rank.empty() || rank[attribute].empty() ? r : rank[attribute][r];
     }
 };
 
 /// Writes the entries of a list that count in a set, each as often as it does; returns the end.
-template <class E>
-E *copy_own(const TrainingSets &sets, std::int32_t set, std::span<const E> from, E *to) {
+template <class E> E *copy_own(const TrainingSets &sets, std::int32_t set, std::span<const E> from, E *to) {
     if (sets.repeats()) {
         for (E e : from) to = std::fill_n(to, sets.count(Packed<E>::id(e), set), e);
         return to;

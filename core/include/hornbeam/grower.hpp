@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <tuple>
 
 #include "hornbeam/agreement.hpp"
 #include "hornbeam/choosing.hpp"
@@ -35,11 +36,14 @@ template <class E, Criterion C> class Grower {
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
         counting_.begin(root, workers);
+        root.n_ids = frame_.n;
         stack_.push_back(std::move(root));
         while (!stack_.empty()) {
             task_.cancel.poll();
             Node node = std::move(stack_.back());
             stack_.pop_back();
+            // What was made after it is grown: those guests have left, unless they wait to be handed over.
+            if (!shares_attributes()) frame_.n = node.n_ids;
             if (hand_over && node.rows.size() <= narrow_rows)
                 hand_over(std::move(node));
             else
@@ -76,6 +80,9 @@ template <class E, Criterion C> class Grower {
     std::vector<std::vector<E>> rooms_; // one a worker
     std::vector<std::int32_t> child_of_code_;
     std::vector<std::int32_t> child_of_id_;
+    std::vector<std::uint32_t> guest_; // by id, of those that go both ways
+    static constexpr std::uint8_t both_ways = 2;
+    static constexpr std::size_t widest_band = 4; // a share of the node: one in so many rows
 
     /// Between two attributes of a node, where that may be long.
     void poll_if_large(const Node &node) {
@@ -102,7 +109,7 @@ template <class E, Criterion C> class Grower {
         choosing_.choose(node, counting_.own(node), workers, choice_);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
-            if (worth(node.lanes[0], *own)) split(node, *own, {&own, 1});
+            if (worth(node.lanes[0], *own)) split_by(node, *own, {&own, 1}, nullptr);
         } else {
             split_groups(node);
         }
@@ -114,14 +121,15 @@ template <class E, Criterion C> class Grower {
         std::vector<Group> groups;
         for (std::size_t i = 0; i < node.lanes.size(); ++i)
             if (worth(node.lanes[i], choice[i])) join(groups, i, node.lanes[i], choice[i], node);
+        bring_together(groups, node);
         for (const Group &group : groups) {
             std::vector<const Choice *> own;
             for (std::size_t i : group.members) own.push_back(&choice[i]);
             if (own.size() == node.lanes.size()) {
-                split(node, group.test, own);
+                split(node, group, own);
             } else {
                 Node part = copy_for(node, group.members);
-                split(part, group.test, own);
+                split(part, group, own);
             }
         }
     }
@@ -139,7 +147,6 @@ template <class E, Criterion C> class Grower {
     void settle(std::int64_t rows) { task_.progress.settled.fetch_add(rows, std::memory_order_relaxed); }
 
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
-
 
     /// Restores the invariant that every row of a node counts for one of its lanes.
     void drop_unwanted(Node &node) const {
@@ -170,6 +177,57 @@ template <class E, Criterion C> class Grower {
         groups.push_back({{i}, c, binding});
     }
 
+    /// Lets groups that cut the same attribute at near values go on in one node (section 3.4, figure 8).
+    void bring_together(std::vector<Group> &groups, const Node &node) {
+        if (groups.size() < 2 || frame_.room_for_guests() == 0) return;
+        std::stable_sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+            return std::pair(a.test.attribute, a.test.lo) < std::pair(b.test.attribute, b.test.lo);
+        });
+        std::vector<Group> made;
+        for (Group &g : groups) {
+            if (!made.empty() && cut_alike(made.back(), g) && near(made.back(), g, node))
+                widen(made.back(), g, node);
+            else
+                made.push_back(std::move(g));
+        }
+        groups = std::move(made);
+    }
+
+    /// Whether few examples lie between the cuts of two groups: they will be on both sides.
+    bool near(const Group &low, const Group &high, const Node &node) const {
+        const std::uint32_t from = low.test.lo, to = high.test.lo;
+        const std::size_t limit = std::min(node.rows.size() / widest_band, frame_.room_for_guests());
+        const Segment<E> &s = segment_of(node, low.test.attribute);
+        if (!s.listed()) return counting_.rows_between(node, low.test.attribute, from, to) <= limit;
+        auto above = [&](std::uint32_t rank) {
+            return std::upper_bound(s.begin, s.begin + s.size, rank,
+                                    [](std::uint32_t r, E e) { return r < Packed<E>::rank(e); });
+        };
+        return static_cast<std::size_t>(above(to) - above(from)) <= limit;
+    }
+
+    static const Segment<E> &segment_of(const Node &node, std::int32_t attribute) {
+        return *std::find_if(node.active.begin(), node.active.end(),
+                             [&](const Segment<E> &s) { return s.attribute == attribute; });
+    }
+
+    static void widen(Group &low, const Group &high, const Node &node) {
+        auto sets = [&](const Group &g) {
+            SetMask all = 0;
+            for (std::size_t i : g.members) all |= SetMask{1} << node.lanes[i].set;
+            return all;
+        };
+        if (!low.banded())
+            low.band.push_back({low.test.lo, sets(low) | sets(high)});
+        else
+            for (Group::Cut &cut : low.band) cut.left_before |= sets(high);
+        low.band.push_back({high.test.lo, sets(high)});
+        low.members.insert(low.members.end(), high.members.begin(), high.members.end());
+        std::sort(low.members.begin(), low.members.end());
+        if (high.default_decided && !low.default_decided) low.test.default_child = high.test.default_child;
+        low.default_decided = low.default_decided || high.default_decided;
+    }
+
     bool has_missing(std::size_t i, const Lane<Stats> &lane, const Choice &c, const Node &node) const {
         if (!node.avc.empty())
             if (const AvcSlot *slot = frame_.avc->find(c.attribute)) return counting_.has_missing(i, *slot);
@@ -195,8 +253,7 @@ template <class E, Criterion C> class Grower {
         part.depth = node.depth;
         for (std::size_t i : members) part.lanes.push_back(node.lanes[i]);
         const bool alone = members.size() == 1;
-        const std::size_t rows =
-            alone ? static_cast<std::size_t>(part.lanes[0].total.n) : node.rows.size();
+        const std::size_t rows = alone ? static_cast<std::size_t>(part.lanes[0].total.n) : node.rows.size();
         const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
         std::size_t lists = 1 + slots;
         for (const Segment<E> &s : node.active) lists += s.listed();
@@ -206,9 +263,8 @@ template <class E, Criterion C> class Grower {
         auto filtered = [&](std::span<const E> from) {
             E *begin = to;
             to = alone ? copy_own(frame_.sets, part.lanes[0].set, from, to)
-                       : std::copy_if(from.begin(), from.end(), to, [&](E e) {
-                             return (frame_.sets.of(Packed<E>::id(e)) & sets) != 0;
-                         });
+                       : std::copy_if(from.begin(), from.end(), to,
+                                      [&](E e) { return (frame_.sets.of(Packed<E>::id(e)) & sets) != 0; });
             return std::span<E>(begin, to);
         };
         part.rows = filtered(node.rows);
@@ -229,13 +285,19 @@ template <class E, Criterion C> class Grower {
 
     static constexpr std::size_t vector_room = 16; // the kernels store whole vectors
 
+    void split(Node &node, const Group &group, std::span<const Choice *const> own) {
+        split_by(node, group.test, own, &group);
+    }
+
     /// Splits the rows of all lanes of the node by one test; `own` is what each lane itself chose.
-    void split(Node &node, const Choice &test, std::span<const Choice *const> own) {
+    void split_by(Node &node, const Choice &test, std::span<const Choice *const> own, const Group *group) {
         auto arm = static_cast<std::int32_t>(forest_.arms.size());
         forest_.arms.push_back(
             {test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children});
         for (std::size_t i = 0; i < own.size(); ++i) record_test(node.lanes[i], *own[i], arm);
-        if (test.n_children == 2)
+        if (group != nullptr && group->banded())
+            split_by_band(node, *group);
+        else if (test.n_children == 2)
             split_in_two(node, test);
         else
             split_in_many(node, test);
@@ -298,9 +360,7 @@ template <class E, Criterion C> class Grower {
             }
             return 0;
         }
-        const Segment<E> &s = *std::find_if(node.active.begin(), node.active.end(), [&](const Segment<E> &a) {
-            return a.attribute == test.attribute;
-        });
+        const Segment<E> &s = segment_of(node, test.attribute);
         if (!s.listed()) {
             counting_.flag_rows(node.rows, test);
             return 0;
@@ -365,6 +425,79 @@ template <class E, Criterion C> class Grower {
             grows[c] ? stack_.push_back(std::move(child[c])) : pool_.recycle(std::move(child[c]));
     }
 
+    /// Examples between the cuts go both ways: left they stay who they are, right they are guests. The right
+    /// child has lists of its own.
+    void split_by_band(Node &node, const Group &group) {
+        flag_band(node, group);
+        const std::uint8_t *flag = frame_.flag.data();
+        std::size_t n_right = 0;
+        for (E e : node.rows) n_right += flag[Packed<E>::id(e)] != 0;
+        std::array<Node, 2> child{pool_.fresh(), pool_.fresh()};
+        const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
+        std::size_t lists = 1 + slots;
+        for (const Segment<E> &s : node.active) lists += s.listed();
+        std::shared_ptr<E[]> owner = std::make_shared_for_overwrite<E[]>(n_right * lists + vector_room);
+        E *to = owner.get();
+        auto deal = [&](std::span<E> list) {
+            E *right = to, *left = list.data();
+            for (E e : list) {
+                const std::uint32_t id = Packed<E>::id(e);
+                const std::uint8_t f = flag[id];
+                *left = e;
+                left += f != 1;
+                *to = f == both_ways ? with_id(e, guest_[id]) : e;
+                to += f != 0;
+            }
+            return std::pair(list.first(static_cast<std::size_t>(left - list.data())), std::span(right, to));
+        };
+        std::tie(child[0].rows, child[1].rows) = deal(node.rows);
+        add_children(node, child);
+        child[1].owner = owner;
+        for (const Segment<E> &s : node.active) {
+            poll_if_large(node);
+            auto [left, right] =
+                s.listed() ? deal({s.begin, s.size}) : std::pair<std::span<E>, std::span<E>>();
+            child[0].active.push_back({s.attribute, static_cast<std::uint32_t>(left.size()), left.data()});
+            child[1].active.push_back({s.attribute, static_cast<std::uint32_t>(right.size()), right.data()});
+        }
+        if (slots != 0) child[1].room = {child[1].rows.data(), to, n_right};
+        counting_.hand_down(node, child, workers);
+        for (int c = 1; c >= 0; --c)
+            child[c].lanes.empty() ? pool_.recycle(std::move(child[c]))
+                                   : stack_.push_back(std::move(child[c]));
+    }
+
+    static E with_id(E e, std::uint32_t id) {
+        return Packed<E>::make(Packed<E>::rank(e), id, Packed<E>::bit(e));
+    }
+
+    /// Sets the flag of every row, and makes guests of those that go both ways.
+    void flag_band(const Node &node, const Group &group) {
+        flag_rows(node, group.test); // of the lowest cut: what goes left goes left for all
+        const SetMask all = sets_of(node);
+        if (guest_.size() < frame_.capacity) guest_.resize(frame_.capacity);
+        auto place = [&](std::uint32_t id, std::uint32_t rank) {
+            if (frame_.flag[id] == 0 || rank > group.band.back().lo) return;
+            auto cut = std::find_if(group.band.begin(), group.band.end(),
+                                    [&](const Group::Cut &c) { return rank <= c.lo; });
+            const SetMask here = frame_.sets.of(id) & all, left = here & cut->left_before,
+                          right = here & ~left;
+            if (right == 0) {
+                frame_.flag[id] = 0;
+            } else if (left != 0) {
+                frame_.flag[id] = both_ways;
+                guest_[id] = frame_.add_guest(id, right);
+                frame_.sets.mask[id] &= ~right;
+            }
+        };
+        const Segment<E> &s = segment_of(node, group.test.attribute);
+        if (s.listed())
+            for (std::uint32_t i = 0; i < s.size; ++i)
+                place(Packed<E>::id(s.begin[i]), Packed<E>::rank(s.begin[i]));
+        else
+            counting_.each_value(node.rows, group.test.attribute, place);
+    }
+
     template <class PartList> void part_lists(const Node &node, PartList part_list) {
         if (!shares_attributes()) {
             for (std::size_t a = 0; a < node.active.size(); ++a) {
@@ -387,6 +520,7 @@ template <class E, Criterion C> class Grower {
         for (std::size_t c = 0; c < child.size(); ++c) {
             child[c].node = first + c;
             child[c].depth = node.depth + 1;
+            child[c].n_ids = frame_.n;
             child[c].owner = node.owner;
             child[c].room = node.room;
             ForestNode &made = forest_.nodes[first + c];

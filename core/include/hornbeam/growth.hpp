@@ -137,16 +137,25 @@ template <Criterion C> class Growth {
         return out;
     }
 
-    /// A frame of the given table rows, numbered from 0 in their order. `lists` gives each numeric
-    /// attribute's entries as (rank, row) pairs by `read`.
+    /// How many ids a frame of n rows has room for, at most `most`: thresholds of several sets may send an
+    /// example both ways.
+    std::size_t capacity_for(std::size_t n, std::size_t most) const {
+        const bool guests = task_.sets.n_sets > 1 && !task_.sets.repeats() && task_.parameters.accelerate;
+        return guests ? std::max(n, std::min(most, n + n / 2)) : n;
+    }
+
+    /// A frame of the given table rows, numbered from 0 in their order; `sets` are over them. `lists` gives
+    /// each numeric attribute's entries as (rank, row) pairs by `read`.
     template <class E, class Read> void fill_narrow(NarrowWork &work, std::span<const std::uint32_t> rows,
-                                                    std::span<const Segment<E>> lists, Read read,
-                                                    std::vector<std::uint16_t> &local) {
+                                                    TrainingSets sets, std::span<const Segment<E>> lists,
+                                                    Read read, std::vector<std::uint16_t> &local) {
         Frame<Narrow> &frame = work.frame;
         frame.n = rows.size();
-        frame.flag.assign(rows.size() + 4, 0);
-        copy_target(frame.target, rows);
-        frame.sets = task_.sets.over(rows);
+        frame.capacity = capacity_for(rows.size(), narrow_rows);
+        frame.flag.assign(frame.capacity + 4, 0);
+        copy_target(frame.target, rows, frame.capacity);
+        frame.sets = std::move(sets);
+        if (!frame.sets.plain()) frame.sets.mask.resize(frame.capacity);
         if (local.size() < task_.table.n_rows) local.resize(task_.table.n_rows);
         for (std::size_t i = 0; i < rows.size(); ++i) local[rows[i]] = static_cast<std::uint16_t>(i);
         std::size_t room = rows.size() + 16;
@@ -154,14 +163,15 @@ template <Criterion C> class Growth {
         frame.entries =
             std::make_unique_for_overwrite<Narrow[]>(room + 16 + layout_.slots.size() * rows.size());
         Narrow *to = frame.entries.get();
-        for (std::size_t i = 0; i < rows.size(); ++i) *to++ = Packed<Narrow>::make(0, local[rows[i]], bit(rows[i]));
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            *to++ = Packed<Narrow>::make(0, local[rows[i]], bit(rows[i]));
         work.root.rows = {frame.entries.get(), rows.size()};
         frame.nominal.resize(task_.table.columns.size());
         frame.rank.resize(task_.table.columns.size());
         for (const Segment<E> &s : lists) {
             auto a = static_cast<std::size_t>(s.attribute);
             if (!s.listed()) {
-                if (!numeric(a)) copy_codes(frame.nominal[a], a, rows);
+                if (!numeric(a)) copy_codes(frame.nominal[a], a, rows, frame.capacity);
                 work.root.active.push_back({s.attribute, 0, nullptr});
                 continue;
             }
@@ -179,40 +189,41 @@ template <Criterion C> class Growth {
         copy_cells(frame, rows);
     }
 
-    void copy_cells(Frame<Narrow> &frame, std::span<const std::uint32_t> rows) const {
+    template <class E> void copy_cells(Frame<E> &frame, std::span<const std::uint32_t> rows) const {
         const std::size_t n_slots = layout_.slots.size();
         frame.avc = &layout_;
         frame.cells = cells_;
-        if (rows.size() == task_.table.n_rows) return;
-        frame.own_cells.resize(rows.size() * n_slots);
+        if (frame.capacity == task_.table.n_rows) return;
+        frame.own_cells.resize(frame.capacity * n_slots);
         for (std::size_t i = 0; i < rows.size(); ++i)
             std::copy_n(cells_.data() + rows[i] * n_slots, n_slots, frame.own_cells.data() + i * n_slots);
         frame.cells = frame.own_cells;
     }
 
-    void copy_target(FrameTarget &t, std::span<const std::uint32_t> rows) const {
+    void copy_target(FrameTarget &t, std::span<const std::uint32_t> rows, std::size_t capacity) const {
         if (!task_.target.weights.empty()) {
-            t.own_weights.resize(rows.size());
+            t.own_weights.resize(capacity);
             for (std::size_t i = 0; i < rows.size(); ++i) t.own_weights[i] = task_.target.weights[rows[i]];
             t.weights = t.own_weights;
         }
         if (task_.target.n_classes != 0) {
-            t.own_classes.resize(rows.size());
+            t.own_classes.resize(capacity);
             for (std::size_t i = 0; i < rows.size(); ++i) t.own_classes[i] = task_.target.classes[rows[i]];
             t.classes = t.own_classes;
         } else {
             const std::size_t q = task_.target.n_targets;
-            t.own_values.resize(rows.size() * q);
+            t.own_values.resize(capacity * q);
             for (std::size_t i = 0; i < rows.size(); ++i)
                 for (std::size_t k = 0; k < q; ++k)
                     t.own_values[i * q + k] = task_.target.values[rows[i] * q + k];
             t.values = t.own_values;
         }
     }
-    void copy_codes(FrameCodes &codes, std::size_t attribute, std::span<const std::uint32_t> rows) const {
+    void copy_codes(FrameCodes &codes, std::size_t attribute, std::span<const std::uint32_t> rows,
+                    std::size_t capacity) const {
         const auto &column = std::get<NominalColumn>(task_.table.columns[attribute]);
         codes.n_categories = column.n_categories;
-        codes.own.resize(rows.size());
+        codes.own.resize(capacity);
         for (std::size_t i = 0; i < rows.size(); ++i) codes.own[i] = column.codes[rows[i]];
         codes.code = codes.own;
     }
@@ -224,7 +235,8 @@ template <Criterion C> class Growth {
         std::vector<std::vector<Entry>> kept; // lists without the rows that count nowhere
         std::vector<Segment<Entry>> lists = root_lists(rows.size(), kept);
         fill_narrow<Entry>(
-            work, rows, lists, [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
+            work, rows, task_.sets.over(rows), lists,
+            [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
         if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));
@@ -258,20 +270,13 @@ template <Criterion C> class Growth {
     void grow_large(std::vector<Stats> &total) {
         Workers workers(static_cast<unsigned>(task_.parameters.threads), task_.cancel);
         Frame<Wide> frame;
-        frame.n = task_.table.n_rows;
-        frame.flag.assign(frame.n + 4, 0);
-        frame.sets = task_.sets;
-        frame.target.classes = task_.target.classes;
-        frame.target.values = task_.target.values;
-        frame.target.weights = task_.target.weights;
-        frame.nominal.resize(task_.table.columns.size());
-        frame.avc = layout_.empty() ? nullptr : &layout_;
-        frame.cells = cells_;
+        fill_wide(frame);
+        Target target = target_of(frame.target);
         Pending<Wide, Stats> root;
         std::vector<std::vector<Wide>> lists(task_.table.columns.size());
-        std::vector<Wide> row_list = wide_lists(frame, root, lists, workers);
+        std::vector<Wide> row_list = wide_lists(root, lists, workers);
         root.rows = row_list;
-        Grower<Wide, C> grower(frame, whole_, criterion_, task_, rules_, forest_);
+        Grower<Wide, C> grower(frame, target, criterion_, task_, rules_, forest_);
         if (!open_root(grower, total, root)) return;
         std::vector<Pending<Wide, Stats>> waiting;
         std::vector<std::uint16_t> local;
@@ -280,16 +285,48 @@ template <Criterion C> class Growth {
         grower.hand_over = [&](Pending<Wide, Stats> &&node) {
             if (!at_once) return waiting.push_back(std::move(node));
             std::size_t at = node.node;
-            forest_.graft(at, grow_part(std::move(node), local, grower.open_categories));
+            forest_.graft(at, grow_part(frame, std::move(node), local, grower.open_categories));
         };
         grower.grow(std::move(root));
-        grow_parts(waiting, workers, grower.open_categories);
+        grow_parts(frame, waiting, workers, grower.open_categories);
+    }
+
+    /// All rows of the table: the table's own arrays, or copies with room for guests.
+    void fill_wide(Frame<Wide> &frame) const {
+        const std::size_t n = task_.table.n_rows, n_columns = task_.table.columns.size();
+        frame.n = n;
+        frame.capacity = capacity_for(n, std::size_t{1} << 31);
+        frame.flag.assign(frame.capacity + 4, 0);
+        frame.sets = task_.sets;
+        frame.nominal.resize(n_columns);
+        frame.avc = layout_.empty() ? nullptr : &layout_;
+        if (frame.capacity > n) {
+            frame.sets.mask.resize(frame.capacity);
+            frame.origin.resize(frame.capacity);
+            std::iota(frame.origin.begin(), frame.origin.begin() + static_cast<std::ptrdiff_t>(n), 0u);
+            const std::span<const std::uint32_t> rows = std::span(frame.origin).first(n);
+            copy_target(frame.target, rows, frame.capacity);
+            for (std::size_t a = 0; a < n_columns; ++a)
+                if (!numeric(a)) copy_codes(frame.nominal[a], a, rows, frame.capacity);
+            if (!layout_.empty()) copy_cells(frame, rows);
+            return;
+        }
+        frame.target.classes = task_.target.classes;
+        frame.target.values = task_.target.values;
+        frame.target.weights = task_.target.weights;
+        frame.cells = cells_;
+        for (std::size_t a = 0; a < n_columns; ++a) {
+            if (numeric(a)) continue;
+            const auto &column = std::get<NominalColumn>(task_.table.columns[a]);
+            frame.nominal[a].code = column.codes;
+            frame.nominal[a].n_categories = column.n_categories;
+        }
     }
 
     /// Working lists of the root, class bit added; made in place of the presorted ones where those may be
     /// used up.
-    std::vector<Wide> wide_lists(Frame<Wide> &frame, Pending<Wide, Stats> &root,
-                                 std::vector<std::vector<Wide>> &lists, Workers &workers) {
+    std::vector<Wide> wide_lists(Pending<Wide, Stats> &root, std::vector<std::vector<Wide>> &lists,
+                                 Workers &workers) {
         std::vector<std::uint32_t> rows = rows_in_use();
         std::vector<std::vector<Entry>> kept;
         bool all = rows.size() == task_.table.n_rows;
@@ -299,11 +336,6 @@ template <Criterion C> class Growth {
             const Segment<Entry> &s = entries[i];
             auto a = static_cast<std::size_t>(s.attribute);
             root.active[i] = {s.attribute, 0, nullptr};
-            if (!numeric(a)) {
-                const auto &column = std::get<NominalColumn>(task_.table.columns[a]);
-                frame.nominal[a].code = column.codes;
-                frame.nominal[a].n_categories = column.n_categories;
-            }
             if (!s.listed()) return;
             if (task_.consume && all)
                 lists[a] = std::move(std::get<NumericColumn>(task_.table.columns[a]).entries);
@@ -319,14 +351,17 @@ template <Criterion C> class Growth {
     }
 
     /// Grows the subtree of one node in a narrow frame and a forest of its own.
-    Forest grow_part(Pending<Wide, Stats> node, std::vector<std::uint16_t> &local,
+    Forest grow_part(const Frame<Wide> &frame, Pending<Wide, Stats> node, std::vector<std::uint16_t> &local,
                      const OpenCategories &open) {
         std::vector<std::uint32_t> rows(node.rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = Packed<Wide>::id(node.rows[i]);
+        TrainingSets sets = frame.sets.over(rows);
+        for (std::uint32_t &row : rows) row = frame.row_of(row);
         NarrowWork work;
         fill_narrow<Wide>(
-            work, rows, node.active,
-            [](Wide e) { return std::pair{Packed<Wide>::rank(e), Packed<Wide>::id(e)}; }, local);
+            work, rows, std::move(sets), node.active,
+            [&](Wide e) { return std::pair{Packed<Wide>::rank(e), frame.row_of(Packed<Wide>::id(e))}; },
+            local);
         if (layout_.pays(rows.size())) std::swap(work.root.avc, node.avc);
         work.root.depth = node.depth;
         work.root.stale = node.stale;
@@ -346,14 +381,14 @@ template <Criterion C> class Growth {
         return part;
     }
 
-    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting, Workers &workers,
+    void grow_parts(const Frame<Wide> &frame, std::vector<Pending<Wide, Stats>> &waiting, Workers &workers,
                     const OpenCategories &open) {
         std::vector<Forest> parts(waiting.size());
         std::vector<std::size_t> at;
         for (const auto &w : waiting) at.push_back(w.node);
         std::vector<std::vector<std::uint16_t>> local(workers.places());
         workers.share(waiting.size(), [&](std::size_t i, unsigned w) {
-            parts[i] = grow_part(std::move(waiting[i]), local[w], open);
+            parts[i] = grow_part(frame, std::move(waiting[i]), local[w], open);
         });
         for (std::size_t i = 0; i < parts.size(); ++i) forest_.graft(at[i], parts[i]);
     }

@@ -52,7 +52,8 @@ template <class E, class Stats> struct Pending {
     AvcGroup avc; // where attributes of few values are counted here
     std::shared_ptr<E[]> owner;
     ListRoom<E> room;
-    bool stale = false; // a lane ended here: rows that only it had are still in the lists
+    bool stale = false;    // a lane ended here: rows that only it had are still in the lists
+    std::size_t n_ids = 0; // in use once it was made
 };
 
 /// Whether a single lane is there and every entry counts once for it.

@@ -20,8 +20,8 @@ struct TrainingSets {
     std::int32_t n_sets = 1;
     std::vector<SetMask> mask; // by row: the sets in which it counts
     std::vector<std::uint8_t> multiplicity;
-    /// Whether rows are counted for the sets that leave them out (figure 4 of paper 000) rather than for those
-    /// they are in (figure 3). The trees are the same.
+    /// Whether rows are counted for the sets that leave them out (figure 4 of paper 000) rather than for
+    /// those they are in (figure 3). The trees are the same.
     bool by_complement = false;
 
     TrainingSets() = default;
