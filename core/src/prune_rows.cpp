@@ -39,44 +39,58 @@ void check_leaf(const FlatTree &tree, std::size_t leaf, std::span<const std::uin
 
 } // namespace
 
-Sender::Sender(const FlatTree &tree, std::span<const RouteColumn> columns,
-               std::span<const std::uint8_t> attribute_kinds)
-    : tree_(tree), tests_(tree.n_nodes()) {
+Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing)
+    : tree_(tree), columns_(rows.columns), standing_(standing), tests_(tree.n_nodes()) {
     for (std::size_t i = 0; i < tests_.size(); ++i) {
-        if (tree.n_children[i] == 0) continue;
+        if (tree.n_children[i] == 0) {
+            close(i, i);
+            continue;
+        }
         auto a = static_cast<std::size_t>(tree.attribute[i]);
         Test &t = tests_[i];
-        t.data = columns[a].data;
-        t.stride = columns[a].stride;
-        t.real = tree.threshold[i];
-        t.integer = tree.threshold_integer[i];
-        t.missing = columns[a].missing;
-        t.missing_stride = columns[a].missing_stride;
-        t.branch_begin = static_cast<std::uint32_t>(tree.branch_start[i]);
-        t.branch_end = static_cast<std::uint32_t>(tree.branch_start[i + 1]);
+        t.data = columns_[a].data;
+        t.stride = columns_[a].stride;
+        t.kind = static_cast<AttributeKind>(rows.attribute_kinds[a]);
         t.first = static_cast<std::uint32_t>(tree.first_child[i]);
-        t.otherwise = static_cast<std::uint32_t>(tree.default_child[i]);
-        t.kind = static_cast<AttributeKind>(attribute_kinds[a]);
+        t.second = tree.default_child[i] == 1;
+        if (t.kind == AttributeKind::integer)
+            t.bound.integer = tree.threshold_integer[i];
+        else
+            t.bound.real = tree.threshold[i];
     }
 }
 
-std::size_t Sender::of_integer(const Test &test, const char *at, std::ptrdiff_t row) const {
-    if (test.missing != nullptr && test.missing[row * test.missing_stride] != 0)
-        return test.first + test.otherwise;
-    std::int64_t x = 0;
-    std::memcpy(&x, at, sizeof x);
-    return test.first + (x > test.integer);
+void Sender::close(std::size_t node, std::size_t place) {
+    static constexpr double zero = 0.0;
+    Test &t = tests_[node];
+    t.data = reinterpret_cast<const char *>(&zero);
+    t.stride = 0;
+    t.bound.real = 0.0;
+    t.first = static_cast<std::uint32_t>(place);
+    t.kind = AttributeKind::floating;
 }
 
-std::size_t Sender::of_category(const Test &test, const char *at) const {
-    std::int32_t code = 0;
-    std::memcpy(&code, at, sizeof code);
-    auto begin = tree_.branch_code.begin() + test.branch_begin,
-         end = tree_.branch_code.begin() + test.branch_end;
-    auto found = std::lower_bound(begin, end, code);
-    if (found == end || *found != code) return test.first + test.otherwise;
-    return test.first + static_cast<std::size_t>(
-                            tree_.branch_child[static_cast<std::size_t>(found - tree_.branch_code.begin())]);
+std::uint32_t Sender::step_other(std::size_t node, const char *at, std::size_t row) const {
+    const Test &test = tests_[node];
+    auto place = static_cast<std::size_t>(test.first);
+    if (test.kind == AttributeKind::integer) {
+        const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
+        std::int64_t x = 0;
+        std::memcpy(&x, at, sizeof x);
+        bool missing = column.missing != nullptr &&
+                       column.missing[static_cast<std::ptrdiff_t>(row) * column.missing_stride] != 0;
+        place += missing ? test.second : x > test.bound.integer;
+    } else {
+        std::int32_t code = 0;
+        std::memcpy(&code, at, sizeof code);
+        auto begin = tree_.branch_code.begin() + tree_.branch_start[node],
+             end = tree_.branch_code.begin() + tree_.branch_start[node + 1];
+        auto found = std::lower_bound(begin, end, code);
+        bool known = found != end && *found == code;
+        auto which = static_cast<std::size_t>(found - tree_.branch_code.begin());
+        place += static_cast<std::size_t>(known ? tree_.branch_child[which] : tree_.default_child[node]);
+    }
+    return static_cast<std::uint32_t>(standing_[place]);
 }
 
 std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &rows,
