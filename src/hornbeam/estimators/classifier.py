@@ -12,7 +12,8 @@ from sklearn.exceptions import DataConversionWarning
 
 from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget
-from hornbeam.table import check_same_length, encode_classes, from_data
+from hornbeam.model import Tree
+from hornbeam.table import Table, check_same_length, encode_classes, from_data
 
 from .base import TreeEstimator, threads_of
 
@@ -36,8 +37,16 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         Rows that every branch needs; a float is a share of all rows.
     min_impurity_decrease : float, default=0.0
         A node is split only if that lowers the impurity of the tree by this much.
+    prune : {"error_based", "cost_complexity", "reduced_error"} or None, default=None
+        How the grown tree is cut back: by C4.5's expected errors, by its complexity, or by rows kept out.
+    confidence : float, default=0.25
+        Of error_based, above 0 up to 1: the smaller, the smaller the tree.
+    ccp_alpha : float, default=0.0
+        Of cost_complexity: what a leaf costs. Above 0 it needs no `prune`.
+    validation_fraction : float, default=0.33
+        Of reduced_error: the share of the rows of each class that is kept out of growing and judges.
     random_state : int, RandomState or None, default=None
-        Kept for scikit-learn's sake: growing makes no random choice.
+        Draws the rows that reduced_error keeps out; growing makes no random choice.
     n_jobs : int or None, default=None
         Threads; the tree never depends on them. None is one, -1 all processors.
 
@@ -45,6 +54,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     ----------
     tree_ : hornbeam.Tree
         The immutable tree: text, JSON, digest.
+    unpruned_tree_ : hornbeam.Tree
+        The tree before pruning; `pruned` cuts it otherwise.
     classes_ : ndarray
         The class labels, sorted.
     n_classes_, n_features_in_, n_outputs_ : int
@@ -55,22 +66,38 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         Names, kinds and categories of the attributes.
     """
 
+    _task = "classification"
     classes_: NDArray[Any]
     n_classes_: int
     n_outputs_: int
 
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the tree from a table X and the class y of each of its rows."""
-        parameters = self._checked("classification")
+        parameters, pruning = self._checked()
+        table, target = self._read(X, y)
+        self._grow(table, target, parameters, pruning)
+        self.classes_ = target.labels
+        self.n_classes_ = len(target.labels)
+        self.n_outputs_ = 1
+        return self
+
+    def _read(self, X: Any, y: Any) -> tuple[Table, ClassTarget]:
         self._require_target(y)
         table = from_data(X, nominal_features=self.nominal_features)
         codes, classes = encode_classes(one_column(y, type(self).__name__))
         check_same_length(table.n_rows, len(codes))
-        self._grow(table, ClassTarget(codes, classes), parameters)
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
-        self.n_outputs_ = 1
-        return self
+        return table, ClassTarget(codes, classes)
+
+    def _encode(self, y: Any, tree: Tree) -> ClassTarget:
+        codes, classes = encode_classes(one_column(y, type(self).__name__))
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in classes.tolist() if label not in places]
+        if unknown:
+            raise DataError(
+                f"y has the class {unknown[0]!r}, which the tree has never seen; leave its rows out"
+            )
+        known = np.array([places[label] for label in classes.tolist()], dtype=np.int32)
+        return ClassTarget(known[codes], self.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most frequent one in its leaf, among equals the first."""

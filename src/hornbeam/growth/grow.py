@@ -27,6 +27,10 @@ class ClassTarget:
     codes: npt.NDArray[np.int32]
     labels: npt.NDArray[Any]
 
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes)
+
 
 @dataclass(frozen=True, eq=False)
 class NumericTarget:
@@ -34,6 +38,10 @@ class NumericTarget:
 
     values: npt.NDArray[np.float64]
     names: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
 
 
 Target = ClassTarget | NumericTarget

@@ -43,7 +43,7 @@ class Pruning:
         alpha = _number("ccp_alpha", self.ccp_alpha, 0.0, math.inf, "a number from 0")
         prune = self.prune
         if prune is not None:
-            prune = one_of("prune", prune, PRUNINGS[task], f" for {task}", " or None")
+            prune = one_of("prune", prune, PRUNINGS[task], f" for {task}", ", or None")
         elif alpha > 0.0:
             prune = "cost_complexity"
         if alpha > 0.0 and prune != "cost_complexity":
