@@ -22,6 +22,7 @@ namespace hornbeam {
 namespace {
 
 constexpr double slack = 0.1;
+constexpr std::uint32_t first_look = 4; // guests after which a first judgement is tried
 
 double impurity_of(const ClassCounts &counts, std::string_view criterion) {
     static const XlogTable xlog;
@@ -183,7 +184,7 @@ double ErrorPruner::if_raised(std::size_t node, std::size_t branch, double below
         if (guests_.size() == others) return sum_with_guests(branch);
         double least = at_least(branch);
         if (least > matters + 1e-6 * (1.0 + least)) return std::numeric_limits<double>::infinity();
-        goal = std::max<std::uint32_t>(2 * goal, Sender::lanes);
+        goal = std::max(2 * goal, first_look);
     }
 }
 
