@@ -22,6 +22,7 @@ namespace hornbeam {
 namespace {
 
 constexpr double slack = 0.1;
+constexpr std::size_t at_once = 1024;   // guests that are sent without a look at the clock
 constexpr std::uint32_t first_look = 4; // guests after which a first judgement is tried
 
 double impurity_of(const ClassCounts &counts, std::string_view criterion) {
@@ -97,6 +98,7 @@ class ErrorPruner {
     std::vector<std::uint32_t> first_guest_; // by leaf
     std::vector<std::uint32_t> next_guest_;  // by position in `guests_`
     std::vector<std::uint32_t> guests_;      // rows
+    std::vector<std::uint32_t> reached_;     // scratch: their leaves
     std::vector<std::int32_t> visited_;      // leaves with guests; later also the nodes above them
     std::vector<std::uint8_t> is_visited_;
     std::vector<double> fresh_; // expected errors of a visited node with its guests
@@ -180,7 +182,7 @@ double ErrorPruner::if_raised(std::size_t node, std::size_t branch, double below
     double matters = as_leaf <= below + slack ? as_leaf - slack : below + slack;
     std::uint32_t goal = rises_ ? 0 : others;
     for (;;) {
-        while (guests_.size() < std::min(goal, others)) send(branch, all, own, std::min(goal, others));
+        send(branch, all, own, std::min(goal, others));
         if (guests_.size() == others) return sum_with_guests(branch);
         double least = at_least(branch);
         if (least > matters + 1e-6 * (1.0 + least)) return std::numeric_limits<double>::infinity();
@@ -188,23 +190,26 @@ double ErrorPruner::if_raised(std::size_t node, std::size_t branch, double below
     }
 }
 
-/// The next few of the rows that are at the node and not at the branch, up to `stop`, become guests.
+/// Of the rows that are at the node and not at the branch, the first `stop` become guests.
 void ErrorPruner::send(std::size_t branch, const Node &all, const Node &own, std::size_t stop) {
-    std::size_t first = guests_.size(), last = std::min(stop, first + Sender::lanes);
-    std::uint32_t before = own.begin - all.begin, leaves[Sender::lanes];
-    for (std::size_t i = first; i < last; ++i)
-        guests_.push_back(order_[i < before ? all.begin + i : own.end + (i - before)]);
-    sender_.walk(branch, std::span(guests_).subspan(first), leaves);
-    for (std::size_t i = first; i < last; ++i) {
-        std::uint32_t leaf = leaves[i - first];
-        if (!is_visited_[leaf]) {
-            is_visited_[leaf] = 1;
-            visited_.push_back(static_cast<std::int32_t>(leaf));
+    std::uint32_t before = own.begin - all.begin;
+    while (guests_.size() < stop) {
+        std::size_t first = guests_.size(), last = std::min(stop, first + at_once);
+        for (std::size_t i = first; i < last; ++i)
+            guests_.push_back(order_[i < before ? all.begin + i : own.end + (i - before)]);
+        reached_.resize(last - first);
+        sender_.walk(branch, std::span(guests_).subspan(first), reached_.data());
+        for (std::size_t i = first; i < last; ++i) {
+            std::uint32_t leaf = reached_[i - first];
+            if (!is_visited_[leaf]) {
+                is_visited_[leaf] = 1;
+                visited_.push_back(static_cast<std::int32_t>(leaf));
+            }
+            next_guest_.push_back(first_guest_[leaf]);
+            first_guest_[leaf] = static_cast<std::uint32_t>(i);
         }
-        next_guest_.push_back(first_guest_[leaf]);
-        first_guest_[leaf] = static_cast<std::uint32_t>(i);
+        if (last - first == at_once) cancel_.poll();
     }
-    if (last % 4096 == 0) cancel_.poll();
 }
 
 /// Expected errors of a leaf with its guests.

@@ -55,9 +55,30 @@ Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std:
         t.second = tree.default_child[i] == 1;
         if (t.kind == AttributeKind::integer)
             t.bound.integer = tree.threshold_integer[i];
-        else
+        else if (t.kind == AttributeKind::floating)
             t.bound.real = tree.threshold[i];
+        else
+            add_map(i);
     }
+}
+
+void Sender::add_map(std::size_t node) {
+    auto begin = static_cast<std::size_t>(tree_.branch_start[node]),
+         end = static_cast<std::size_t>(tree_.branch_start[node + 1]);
+    auto base = static_cast<std::size_t>(tree_.branch_code[begin]),
+         span = static_cast<std::size_t>(tree_.branch_code[end - 1]) - base + 1;
+    Test &test = tests_[node];
+    test.bound.map = -1;
+    if (span > 8 * (end - begin) + 64) return;
+    test.bound.map = static_cast<std::int64_t>(maps_.size());
+    auto otherwise = test.first + static_cast<std::uint32_t>(tree_.default_child[node]);
+    maps_.push_back(static_cast<std::uint32_t>(base));
+    maps_.push_back(static_cast<std::uint32_t>(span));
+    maps_.resize(maps_.size() + 1 + span, otherwise);
+    std::uint32_t *places = maps_.data() + (maps_.size() - span);
+    for (std::size_t b = begin; b < end; ++b)
+        places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
+            test.first + static_cast<std::uint32_t>(tree_.branch_child[b]);
 }
 
 void Sender::close(std::size_t node, std::size_t place) {
@@ -72,7 +93,7 @@ void Sender::close(std::size_t node, std::size_t place) {
 
 std::uint32_t Sender::step_other(std::size_t node, const char *at, std::size_t row) const {
     const Test &test = tests_[node];
-    auto place = static_cast<std::size_t>(test.first);
+    std::size_t place = test.first;
     if (test.kind == AttributeKind::integer) {
         const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
         std::int64_t x = 0;
@@ -83,14 +104,26 @@ std::uint32_t Sender::step_other(std::size_t node, const char *at, std::size_t r
     } else {
         std::int32_t code = 0;
         std::memcpy(&code, at, sizeof code);
-        auto begin = tree_.branch_code.begin() + tree_.branch_start[node],
-             end = tree_.branch_code.begin() + tree_.branch_start[node + 1];
-        auto found = std::lower_bound(begin, end, code);
-        bool known = found != end && *found == code;
-        auto which = static_cast<std::size_t>(found - tree_.branch_code.begin());
-        place += static_cast<std::size_t>(known ? tree_.branch_child[which] : tree_.default_child[node]);
+        place = place_of(node, code);
     }
     return static_cast<std::uint32_t>(standing_[place]);
+}
+
+std::size_t Sender::place_of(std::size_t node, std::int32_t code) const {
+    const Test &test = tests_[node];
+    if (test.bound.map >= 0) {
+        // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond every span.
+        const std::uint32_t *map = maps_.data() + test.bound.map;
+        std::uint32_t i = static_cast<std::uint32_t>(code) - map[0];
+        return i < map[1] ? map[3 + i] : map[2];
+    }
+    auto begin = tree_.branch_code.begin() + tree_.branch_start[node],
+         end = tree_.branch_code.begin() + tree_.branch_start[node + 1];
+    auto found = std::lower_bound(begin, end, code);
+    bool known = found != end && *found == code;
+    auto which = static_cast<std::size_t>(found - tree_.branch_code.begin());
+    return test.first +
+           static_cast<std::size_t>(known ? tree_.branch_child[which] : tree_.default_child[node]);
 }
 
 std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &rows,
@@ -98,6 +131,7 @@ std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &r
                                         Cancel &cancel) {
     std::vector<std::int32_t> leaf(rows.n_rows);
     Router(tree, rows.attribute_kinds).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
+    std::vector<std::uint32_t> order(rows.n_rows);
     begin.assign(tree.n_nodes(), 0);
     end.assign(tree.n_nodes(), 0);
     for (std::int32_t l : leaf) ++end[static_cast<std::size_t>(l)];
@@ -108,7 +142,6 @@ std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &r
         at += end[l];
         end[l] = begin[l];
     }
-    std::vector<std::uint32_t> order(rows.n_rows);
     for (std::size_t row = 0; row < rows.n_rows; ++row)
         order[end[static_cast<std::size_t>(leaf[row])]++] = static_cast<std::uint32_t>(row);
     std::vector<double> tally(static_cast<std::size_t>(tree.n_classes), 0.0);

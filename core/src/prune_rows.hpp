@@ -13,27 +13,31 @@ namespace hornbeam {
 /// Sends rows down a tree that changes: `standing` says which node stands at a place by now.
 class Sender {
   public:
-    static constexpr std::size_t lanes = 8; // rows that walk side by side, so that their loads overlap
-
     /// The tree is verified, and the columns are of the kinds it asks for.
     Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing);
 
     /// The node has become a leaf, or is one and has moved: rows stay at it.
     void close(std::size_t node, std::size_t place);
 
-    /// The leaves below `node` that up to `lanes` rows reach.
+    /// The leaf below `node` that each of the rows reaches. Eight walk side by side, so that their loads
+    /// overlap. (To let the next row in for whoever has arrived was slower: a jump that nobody can foresee.)
     void walk(std::size_t node, std::span<const std::uint32_t> rows, std::uint32_t *leaves) const {
-        std::uint32_t at[lanes], moved = 1;
-        std::fill_n(at, lanes, static_cast<std::uint32_t>(node));
-        while (moved) {
-            moved = 0;
-            for (std::size_t l = 0; l < rows.size(); ++l) {
-                std::uint32_t to = step(at[l], rows[l]);
-                moved |= to ^ at[l];
-                at[l] = to;
+        constexpr std::size_t lanes = 8;
+        for (std::size_t begin = 0; begin < rows.size(); begin += lanes) {
+            std::size_t many = std::min(lanes, rows.size() - begin);
+            const std::uint32_t *row = rows.data() + begin;
+            std::uint32_t at[lanes], moved = 1;
+            std::fill_n(at, lanes, static_cast<std::uint32_t>(node));
+            while (moved) {
+                moved = 0;
+                for (std::size_t l = 0; l < many; ++l) {
+                    std::uint32_t to = step(at[l], row[l]);
+                    moved |= to ^ at[l];
+                    at[l] = to;
+                }
             }
+            std::copy_n(at, many, leaves + begin);
         }
-        std::copy_n(at, rows.size(), leaves);
     }
 
   private:
@@ -45,6 +49,7 @@ class Sender {
         union {
             double real = 0;
             std::int64_t integer;
+            std::int64_t map; // position in `maps_`; -1: the categories are too thinly spread for one
         } bound;
         std::uint32_t first = 0; // place of the first child
         bool second = false;     // missing values go to the second child
@@ -61,11 +66,16 @@ class Sender {
         return static_cast<std::uint32_t>(standing_[test.first + (above | (missing & test.second))]);
     }
     std::uint32_t step_other(std::size_t node, const char *at, std::size_t row) const;
+    std::size_t place_of(std::size_t node, std::int32_t code) const;
+    void add_map(std::size_t node);
 
     const FlatTree &tree_;
     std::span<const RouteColumn> columns_;
     std::span<const std::int32_t> standing_;
     std::vector<Test> tests_;
+    /// For each nominal test: its first category, how many codes follow, and the place of each; before them
+    /// the place of all others.
+    std::vector<std::uint32_t> maps_;
 };
 
 /// The rows, leaf after leaf in preorder, so that those of any node lie side by side, at begin[node] to
