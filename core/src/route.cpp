@@ -137,6 +137,11 @@ void Router::add_map(const FlatTree &tree, std::size_t i) {
     auto begin = static_cast<std::size_t>(tree.branch_start[i]),
          end = static_cast<std::size_t>(tree.branch_start[i + 1]);
     auto first = static_cast<std::uint32_t>(tree.first_child[i]);
+    if (static_cast<TestKind>(tree.kind[i]) == TestKind::value && tree.default_child[i] == 1) {
+        // Known or not, everything but the one value goes to child 1.
+        while (tree.branch_child[begin] != 0) ++begin;
+        end = begin + 1;
+    }
     std::size_t n = end - begin;
     std::size_t span = static_cast<std::size_t>(tree.branch_code[end - 1] - tree.branch_code[begin]) + 1;
     CategoryMap map{static_cast<std::int64_t>(targets_.size()), tree.branch_code[begin],

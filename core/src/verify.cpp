@@ -1,6 +1,7 @@
 // The judge of a tree that came from outside: sizes first, then the shape, then node by node.
 #include "hornbeam/verify.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -97,7 +98,7 @@ void verify_numeric(const FlatTree &t, std::size_t i, AttributeKind attribute) {
 void verify_nominal(const FlatTree &t, std::size_t i, TestKind kind, std::int64_t n_categories) {
     auto begin = static_cast<std::size_t>(t.branch_start[i]),
          end = static_cast<std::size_t>(t.branch_start[i + 1]);
-    std::int64_t previous = -1, n_first = 0, n_others = 0;
+    std::int64_t previous = -1, n_first = 0, n_others = 0, absent = 0;
     if (kind == TestKind::multiway && end - begin != static_cast<std::size_t>(t.n_children[i]))
         refuse(i, "a multiway test with " + std::to_string(end - begin) + " categories and " +
                       text(t.n_children[i]) + " children");
@@ -106,14 +107,16 @@ void verify_nominal(const FlatTree &t, std::size_t i, TestKind kind, std::int64_
         if (code <= previous) refuse(i, "category code " + text(code) + " does not ascend");
         if (n_categories >= 0 && code >= n_categories)
             refuse(i, "category code " + text(code) + " of " + text(n_categories) + " categories");
-        if (child < 0 || child >= t.n_children[i])
+        if (child < (kind == TestKind::value ? -1 : 0) || child >= t.n_children[i])
             refuse(i, "a category goes to child " + text(child) + " of " + text(t.n_children[i]));
         if (kind == TestKind::multiway && child != static_cast<std::int64_t>(b - begin))
             refuse(i, "the branches of a multiway test are not in the order of the categories");
-        ++(child == 0 ? n_first : n_others);
+        ++(child < 0 ? absent : child == 0 ? n_first : n_others);
         previous = code;
     }
-    if (n_first == 0 || n_others == 0) refuse(i, "all its categories go to one child");
+    if (absent > 0 && n_others > 0) refuse(i, "a category goes to child -1 of " + text(t.n_children[i]));
+    const bool brief = kind == TestKind::value && t.default_child[i] == 1;
+    if (n_first == 0 || (n_others == 0 && !brief)) refuse(i, "all its categories go to one child");
     if (kind == TestKind::value && n_first != 1) refuse(i, "a value test with " + text(n_first) + " values");
 }
 
@@ -146,6 +149,109 @@ void verify_means(const FlatTree &t, std::size_t i) {
         if (!std::isfinite(t.mean[k])) refuse(i, "a mean is not finite");
 }
 
+bool is_brief(const FlatTree &t, std::size_t i) {
+    auto child = t.branch_child.begin();
+    return t.kind[i] == static_cast<std::uint8_t>(TestKind::value) &&
+           std::find(child + t.branch_start[i], child + t.branch_start[i + 1], 1) ==
+               child + t.branch_start[i + 1];
+}
+
+/// The second pass, over a tree whose nodes are in order: whether brief value tests name open categories and
+/// leave one for child 1. It walks depth first and keeps, for each attribute, the categories that the nearest
+/// test above sends here; every step is taken back on the way up, so that time is linear in the branches.
+class OpenWalk {
+  public:
+    OpenWalk(const FlatTree &t, std::span<const std::int32_t> n_categories) : t_(t) {
+        for (std::int32_t n : n_categories) attributes_.push_back({{}, n, 0, 0});
+    }
+    void run() {
+        std::vector<Visit> path{{0, 0}};
+        while (!path.empty()) {
+            auto [node, child] = path.back();
+            if (child == 0 && is_brief(t_, node)) judge(node);
+            if (child > 0) take_back();
+            if (child == t_.n_children[node]) {
+                path.pop_back();
+                continue;
+            }
+            ++path.back().next_child;
+            enter(node, child);
+            path.push_back({static_cast<std::size_t>(t_.first_child[node] + child), 0});
+        }
+    }
+
+  private:
+    struct Visit {
+        std::size_t node;
+        std::int32_t next_child;
+    };
+    /// A category is open where its mark is the present frame; frame 0: no test above, all are open.
+    struct Attribute {
+        std::vector<std::int64_t> mark; // made at the first test
+        std::int32_t n_categories;
+        std::int64_t frame, open;
+    };
+    struct Step {
+        std::int32_t attribute; // -1: a numeric test
+        std::int64_t frame, open;
+        std::size_t n_changes;
+    };
+    struct Change {
+        std::int32_t code;
+        std::int64_t mark;
+    };
+    const FlatTree &t_;
+    std::vector<Attribute> attributes_;
+    std::vector<Step> steps_;
+    std::vector<Change> changes_;
+    std::int64_t frames_ = 0;
+
+    void judge(std::size_t node) const {
+        const Attribute &a = attributes_[static_cast<std::size_t>(t_.attribute[node])];
+        auto begin = t_.branch_start[node], end = t_.branch_start[node + 1];
+        if (a.frame == 0) refuse(node, "all its categories go to one child");
+        for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b)
+            if (a.mark[static_cast<std::size_t>(t_.branch_code[b])] != a.frame)
+                refuse(node, "no test above sends category code " + text(t_.branch_code[b]) + " here");
+        if (a.open - (end - begin) < 1) refuse(node, "all its categories go to one child");
+    }
+    void enter(std::size_t node, std::int32_t child) {
+        if (t_.kind[node] == static_cast<std::uint8_t>(TestKind::numeric))
+            return steps_.push_back({-1, 0, 0, 0});
+        Attribute &a = attributes_[static_cast<std::size_t>(t_.attribute[node])];
+        if (a.mark.empty()) a.mark.assign(static_cast<std::size_t>(a.n_categories), 0);
+        steps_.push_back({t_.attribute[node], a.frame, a.open, changes_.size()});
+        auto begin = static_cast<std::size_t>(t_.branch_start[node]),
+             end = static_cast<std::size_t>(t_.branch_start[node + 1]);
+        const bool closes = child == 1 && is_brief(t_, node);
+        if (closes) {
+            a.open -= static_cast<std::int64_t>(end - begin);
+        } else {
+            a.frame = ++frames_;
+            a.open = 0;
+        }
+        if (t_.kind[node] == static_cast<std::uint8_t>(TestKind::multiway))
+            begin += static_cast<std::size_t>(child), end = begin + 1; // one category each, in order
+        for (std::size_t b = begin; b < end; ++b) {
+            if (!closes && t_.branch_child[b] != child) continue;
+            std::int64_t &mark = a.mark[static_cast<std::size_t>(t_.branch_code[b])];
+            changes_.push_back({t_.branch_code[b], mark});
+            mark = closes ? -1 : a.frame;
+            a.open += !closes;
+        }
+    }
+    void take_back() {
+        const Step step = steps_.back();
+        steps_.pop_back();
+        if (step.attribute < 0) return;
+        Attribute &a = attributes_[static_cast<std::size_t>(step.attribute)];
+        a.frame = step.frame;
+        a.open = step.open;
+        for (; changes_.size() > step.n_changes; changes_.pop_back())
+            a.mark[static_cast<std::size_t>(changes_.back().code)] = changes_.back().mark;
+    }
+};
+
 } // namespace
 
 void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
@@ -157,6 +263,7 @@ void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
     verify_starts("branch_start", t.branch_start, t.branch_code.size());
     verify_starts("count_start", t.count_start, t.count_class.size());
     std::vector<bool> has_parent(t.n_nodes(), false);
+    bool any_brief = false;
     for (std::size_t i = 0; i < t.n_nodes(); ++i) {
         if (t.kind[i] > static_cast<std::uint8_t>(TestKind::multiway))
             refuse(i, "unknown kind of test " + text(t.kind[i]));
@@ -182,8 +289,10 @@ void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
         } else {
             if (attribute != AttributeKind::nominal) refuse(i, "a nominal test on a numeric attribute");
             verify_nominal(t, i, kind, n_categories.empty() ? -1 : n_categories[static_cast<std::size_t>(a)]);
+            any_brief = any_brief || is_brief(t, i);
         }
     }
+    if (any_brief && !n_categories.empty()) OpenWalk(t, n_categories).run();
 }
 
 } // namespace hornbeam

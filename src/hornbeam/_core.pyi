@@ -32,12 +32,17 @@ class Forest:
 
     def tree(self, arg: int, /) -> dict: ...
 
+    def class_weight(self, arg: int, /) -> list[float]:
+        """
+        What each class weighs in a training set; nothing where all weigh the same.
+        """
+
 def kernels() -> list[str]: ...
 
-def xlog(m: int) -> float:
+def xlog(m: float) -> float:
     """m log2 m, correctly rounded."""
 
-def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, counting: str = 'auto', consume: bool = False, report: object | None = None) -> Forest: ...
+def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, counting: str = 'auto', consume: bool = False, report: object | None = None, weights: object | None = None, class_weight: object | None = None, costs: object | None = None, min_objs: float | None = None, competitors: int = 0) -> Forest: ...
 
 def encode_labels(values: object | None) -> tuple:
     """

@@ -55,6 +55,18 @@ def test_sixty_thousand_categories_and_ten_classes_are_told_apart(mode: str) -> 
     assert model.score(X, y) == 1.0
 
 
+def test_value_tests_of_twenty_thousand_keys_take_little_memory() -> None:
+    n = 20_000
+    X = pd.DataFrame({"key": [f"key {i}" for i in range(n)]})
+    y = (np.random.default_rng(0).random(n) < 0.05).astype(int)
+    before = memory()
+    model = TreeClassifier(nominal="value").fit(X, y)
+    assert memory() - before < 50_000_000  # a list of the keys at every node would take 160 MB
+    assert model.get_depth() == y.sum()
+    assert len(model.tree_.arrays["branch_code"]) < n + 2 * y.sum()
+    assert model.score(X, y) == 1.0
+
+
 def test_a_value_test_for_every_row_is_grown() -> None:
     n = 5_000
     X = pd.DataFrame({"key": [f"key {i}" for i in range(n)]})

@@ -109,9 +109,31 @@ def node_test(tree: SimpleNamespace, node: int) -> list[Any]:
     if kind == "numeric":
         lowest = 2**63 if attribute.type == "uint64" else 0  # uint64 codes start at -2^63
         return [kind, attribute.name, int(tree.threshold_integer[node]) + lowest]
-    span = range(int(tree.branch_start[node]), int(tree.branch_start[node + 1]))
-    pairs = [[attribute.labels[int(tree.branch_code[i])], int(tree.branch_child[i])] for i in span]
+    pairs = [[attribute.labels[code], child] for code, child in node_branches(tree, node).items()]
     return [kind, attribute.name, sorted(pairs, key=lambda pair: str(pair[0]).encode())]
+
+
+def node_branches(tree: SimpleNamespace, node: int) -> dict[int, int]:
+    """The categories present and their children; a value test may list only the exceptions among those that
+    the nearest test of the attribute above sends to it."""
+    span = range(int(tree.branch_start[node]), int(tree.branch_start[node + 1]))
+    listed = {int(tree.branch_code[i]): int(tree.branch_child[i]) for i in span}
+    if KINDS[int(tree.kind[node])] != "value" or 1 in listed.values():
+        return listed
+    below = node
+    while True:
+        above = parent(tree, below)
+        if int(tree.attribute[above]) == int(tree.attribute[node]):
+            break
+        below = above
+    place = below - int(tree.first_child[above])
+    sent = [code for code, child in node_branches(tree, above).items() if child == place]
+    return {code: listed.get(code, 1) for code in sent if listed.get(code) != -1}
+
+
+def parent(tree: SimpleNamespace, node: int) -> int:
+    first, many = np.asarray(tree.first_child), np.asarray(tree.n_children)
+    return int(np.flatnonzero((many > 0) & (first <= node) & (node < first + many))[0])
 
 
 def node_form(tree: SimpleNamespace, node: int) -> dict[str, Any]:

@@ -14,12 +14,26 @@ struct LaneRecord {
     std::int32_t set = 0;
     std::int32_t arm = -1; // the arm its test takes; -1: a leaf of its tree
     std::int64_t rows = 0;
+    double weight = 0.0;
     double impurity = 0.0;
     double gain = 0.0;
     double threshold = 0.0;
     std::int64_t threshold_integer = 0;
     std::int32_t default_child = -1; // child of the arm
     std::uint64_t count_begin = 0, count_end = 0;
+    std::uint64_t branch_begin = 0, branch_end = 0;
+    std::uint64_t competitor_begin = 0, competitor_end = 0;
+};
+
+/// A test that a training set did not take at a node.
+struct Competitor {
+    std::int32_t attribute = -1;
+    TestKind kind = TestKind::leaf;
+    std::int32_t default_child = -1;
+    double threshold = 0.0;
+    std::int64_t threshold_integer = 0;
+    double quality = 0.0;
+    double gain = 0.0;
     std::uint64_t branch_begin = 0, branch_end = 0;
 };
 
@@ -47,6 +61,9 @@ struct Forest {
     std::vector<double> count;
     std::vector<double> mean;
     std::vector<std::int32_t> branch_code, branch_child;
+    std::vector<std::vector<double>> class_weight; // of each set, where classes weigh differently
+    bool keeps_competitors = false;
+    std::vector<Competitor> competitors;
 
     /// Puts a forest grown apart in the place of a node; its root becomes that node.
     void graft(std::size_t node, const Forest &part);

@@ -6,18 +6,13 @@
 #include <memory>
 
 #include "hornbeam/agreement.hpp"
-#include "hornbeam/choice.hpp"
+#include "hornbeam/choosing.hpp"
 #include "hornbeam/counting.hpp"
+#include "hornbeam/describe.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 
 namespace hornbeam {
-
-/// The stopping rules of one training set, in rows.
-struct StopRules {
-    std::int64_t rows = 0; // of the whole set
-    std::int64_t min_split = 2, min_leaf = 1;
-};
 
 template <class E, Criterion C> class Grower {
   public:
@@ -28,14 +23,14 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target),
-          counting_(frame, target, pool_) {}
+          choosing_(frame, target, criterion, task, rules), pool_(target), counting_(frame, target, pool_) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
     std::function<void(Node &&)> hand_over;
     /// Large nodes share their attributes among these; narrow frames run one to a thread.
     Workers *workers = nullptr;
+    OpenCategories open_categories;
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
@@ -54,28 +49,12 @@ template <class E, Criterion C> class Grower {
 
     /// Writes a record of a set at a node; true where the set goes on growing there.
     bool record_lane(std::int32_t set, Stats &total, std::int64_t depth) {
-        LaneRecord r;
-        r.set = set;
-        r.rows = total.n;
-        bool pure = total.pure();
-        r.impurity = pure ? 0.0 : criterion_.impurity(total);
-        r.count_begin = forest_.count.size();
-        if constexpr (requires { total.c; }) {
-            for (std::size_t k = 0; k < total.c.size(); ++k) {
-                if (total.c[k] == 0) continue;
-                forest_.count_class.push_back(static_cast<std::int32_t>(k));
-                forest_.count.push_back(as_double(total.c[k]));
-            }
-        } else {
-            for (const auto &y : total.y)
-                forest_.mean.push_back(
-                    nearest_quotient(y, static_cast<std::uint64_t>(total.n), criterion_.exponent));
-        }
-        r.count_end = forest_.count.size();
-        forest_.lanes.push_back(r);
+        open_node(criterion_, set, total);
+        const bool pure = total.pure();
+        forest_.lanes.push_back(describe(forest_, criterion_, set, total, pure));
         const StopRules &rule = rules_[static_cast<std::size_t>(set)];
         bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
-        bool ends = pure || deep || total.n < rule.min_split || total.n < 2 * rule.min_leaf;
+        bool ends = pure || deep || rule.ends(total.n, weight_of(criterion_, total));
         if (ends) settle(total.n);
         return !ends;
     }
@@ -83,19 +62,18 @@ template <class E, Criterion C> class Grower {
   private:
     Frame<E> &frame_;
     const Target &target_;
-    const C &criterion_;
+    C criterion_; // its own, as a chooser has
     const GrowTask &task_;
     const std::vector<StopRules> &rules_;
     Forest &forest_;
-    Chooser<E, C> chooser_;
+    Choosing<E, C> choosing_;
     NodePool<E, Target> pool_;
     Counting<E, Target> counting_;
     std::vector<Node> stack_;
     std::vector<Stats> totals_;
     std::vector<Choice> choice_;
     std::vector<E> scratch_;
-    std::vector<Chooser<E, C>> choosers_; // one a worker
-    std::vector<std::vector<E>> rooms_;   // one a worker
+    std::vector<std::vector<E>> rooms_; // one a worker
     std::vector<std::int32_t> child_of_code_;
     std::vector<std::int32_t> child_of_id_;
 
@@ -111,7 +89,7 @@ template <class E, Criterion C> class Grower {
     void refine(Node node) {
         if (node.stale) drop_unwanted(node);
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
-        choose(node);
+        choosing_.choose(node, workers, choice_);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
             if (worth(node.lanes[0], *own)) split(node, *own, {&own, 1});
@@ -140,48 +118,15 @@ template <class E, Criterion C> class Grower {
 
     /// Whether the lane takes its best test; where not, its rows rest here.
     bool worth(const Lane<Stats> &lane, const Choice &c) {
-        double share = as_double(lane.total.n) / as_double(rules_[static_cast<std::size_t>(lane.set)].rows);
-        bool taken = c.found() && (C::splits_at_zero || c.quality != 0.0) &&
+        open_node(criterion_, lane.set, lane.total);
+        double share = mass_of(criterion_, lane.total) / rules_[static_cast<std::size_t>(lane.set)].mass;
+        bool taken = c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
                      !(share * c.gain < task_.parameters.min_impurity_decrease);
         if (!taken) settle(lane.total.n);
         return taken;
     }
 
     void settle(std::int64_t rows) { task_.progress.settled.fetch_add(rows, std::memory_order_relaxed); }
-
-    /// Fills choice_ with the best test of each lane.
-    void choose(const Node &node) {
-        choice_.assign(node.lanes.size(), Choice{});
-        const bool solo =
-            node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
-        auto min_leaf = [&](const Lane<Stats> &lane) {
-            return rules_[static_cast<std::size_t>(lane.set)].min_leaf;
-        };
-        if (!shares_attributes()) {
-            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
-                chooser_.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
-                for (const Segment<E> &segment : node.active) {
-                    poll_if_large(node);
-                    if (!chooser_.consider(segment, node.rows, node.avc, choice_[i])) break;
-                }
-            }
-            return;
-        }
-        // Each attribute by itself, then the attributes in order: the same as one after the other.
-        std::vector<std::vector<Choice>> found(node.active.size(), choice_);
-        while (choosers_.size() < workers->places())
-            choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
-        workers->share(node.active.size(), [&](std::size_t a, unsigned w) {
-            Chooser<E, C> &own = choosers_[w];
-            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
-                own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
-                own.consider(node.active[a], node.rows, node.avc, found[a][i]);
-            }
-        });
-        for (auto &of_attribute : found)
-            for (std::size_t i = 0; i < choice_.size(); ++i)
-                if (of_attribute[i].quality > choice_[i].quality) choice_[i] = std::move(of_attribute[i]);
-    }
 
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
 
@@ -269,35 +214,47 @@ template <class E, Criterion C> class Grower {
         auto arm = static_cast<std::int32_t>(forest_.arms.size());
         forest_.arms.push_back(
             {test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children});
-        for (std::size_t i = 0; i < own.size(); ++i)
-            record_test(forest_.lanes[node.lanes[i].record], *own[i], arm);
+        for (std::size_t i = 0; i < own.size(); ++i) record_test(node.lanes[i], *own[i], arm);
         if (test.n_children == 2)
             split_in_two(node, test);
         else
             split_in_many(node, test);
     }
 
-    void record_test(LaneRecord &r, const Choice &c, std::int32_t arm) {
+    void record_test(Lane<Stats> &lane, const Choice &c, std::int32_t arm) {
+        LaneRecord &r = forest_.lanes[lane.record];
         r.arm = arm;
         r.gain = c.gain;
         r.default_child = c.default_child;
-        if (c.kind == TestKind::numeric) {
-            auto attribute = static_cast<std::size_t>(c.attribute);
-            const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
-            set_threshold(r, column, frame_.column_rank(attribute, c.lo),
-                          frame_.column_rank(attribute, c.hi));
-            return;
+        if (c.kind == TestKind::numeric)
+            set_threshold(r, c);
+        else
+            open_categories.record(forest_, r, c, lane.open);
+        r.competitor_begin = forest_.competitors.size();
+        for (const Choice &other : c.others) {
+            Competitor made;
+            made.attribute = other.attribute;
+            made.kind = other.kind;
+            made.quality = other.quality;
+            made.gain = other.gain;
+            made.default_child = other.default_child;
+            if (other.kind == TestKind::numeric) set_threshold(made, other);
+            made.branch_begin = forest_.branch_code.size();
+            for (auto [code, child] : other.branches) {
+                forest_.branch_code.push_back(code);
+                forest_.branch_child.push_back(child);
+            }
+            made.branch_end = forest_.branch_code.size();
+            forest_.competitors.push_back(made);
         }
-        r.branch_begin = forest_.branch_code.size();
-        for (auto [code, child] : c.branches) {
-            forest_.branch_code.push_back(code);
-            forest_.branch_child.push_back(child);
-        }
-        r.branch_end = forest_.branch_code.size();
+        r.competitor_end = forest_.competitors.size();
     }
 
-    static void set_threshold(LaneRecord &r, const NumericColumn &column, std::uint32_t lo,
-                              std::uint32_t hi) {
+    template <class Record> void set_threshold(Record &r, const Choice &c) const {
+        const auto attribute = static_cast<std::size_t>(c.attribute);
+        const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
+        const std::uint32_t lo = frame_.column_rank(attribute, c.lo),
+                            hi = frame_.column_rank(attribute, c.hi);
         if (column.is_integer) {
             __int128 sum = static_cast<__int128>(column.integers[lo]) + column.integers[hi];
             r.threshold_integer = static_cast<std::int64_t>(sum >> 1); // floor
@@ -419,7 +376,8 @@ template <class E, Criterion C> class Grower {
                 std::int32_t set = node.lanes[i].set;
                 bool grows = t.n != 0 && record_lane(set, t, child[c].depth);
                 if (grows)
-                    child[c].lanes.push_back({set, record, std::move(t)});
+                    child[c].lanes.push_back(
+                        {set, record, std::move(t), OpenCategories::inherited(node.lanes[i].open, c)});
                 else
                     pool_.recycle_stats(std::move(t));
             }

@@ -21,11 +21,12 @@ template <Criterion C> class Growth {
         forest_.n_sets = task.sets.n_sets;
         forest_.n_classes = static_cast<std::int32_t>(task.target.n_classes);
         forest_.n_targets = static_cast<std::int32_t>(task.target.n_targets);
+        forest_.keeps_competitors = task.parameters.competitors != 0;
     }
 
     Forest grow() {
         // Counts by value are of one set in which every row counts once.
-        if (task_.parameters.accelerate && task_.target.n_classes != 0 && task_.sets.plain())
+        if (counts_rows<Stats> && task_.parameters.accelerate && task_.sets.plain())
             layout_ = AvcLayout(task_.table, task_.target.n_classes, task_.parameters.counting);
         cells_ = read_cells(layout_, task_.table, task_.cancel);
         std::vector<Stats> total = set_totals();
@@ -60,13 +61,39 @@ template <Criterion C> class Growth {
                 if (std::int64_t m = sets.count(row, s); m != 0)
                     whole_.add(total[static_cast<std::size_t>(s)], row, m);
         }
+        C criterion = criterion_;
         for (const Stats &t : total) {
+            open_node(criterion, static_cast<std::int32_t>(rules_.size()), t);
             task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
             const GrowParameters &p = task_.parameters;
-            rules_.push_back({t.n, std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
-                              std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n))});
+            rules_.push_back({mass_of(criterion, t),
+                              weight_of(criterion, t),
+                              std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
+                              std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n)),
+                              p.min_objs,
+                              {}});
         }
+        if (compares_attributes<C>) find_many_valued();
         return total;
+    }
+
+    /// Nominal attributes with a category for every three rows of a set, or more.
+    void find_many_valued() {
+        const std::size_t n_columns = task_.table.columns.size();
+        for (std::size_t s = 0; s < rules_.size(); ++s) {
+            rules_[s].many_valued.assign(n_columns, 0);
+            for (std::size_t a = 0; a < n_columns; ++a) {
+                if (numeric(a)) continue;
+                task_.cancel.poll();
+                const auto &column = std::get<NominalColumn>(task_.table.columns[a]);
+                std::vector<std::uint8_t> present(static_cast<std::size_t>(column.n_categories));
+                for (std::size_t row = 0; row < task_.table.n_rows; ++row)
+                    if (column.codes[row] >= 0 && task_.sets.count(row, static_cast<std::int32_t>(s)) != 0)
+                        present[static_cast<std::size_t>(column.codes[row])] = 1;
+                auto many = std::accumulate(present.begin(), present.end(), std::int64_t{0});
+                rules_[s].many_valued[a] = as_double(many) >= 0.3 * rules_[s].weight;
+            }
+        }
     }
 
     /// The root with a record for every set; false where all of them are leaves.
@@ -110,6 +137,7 @@ template <Criterion C> class Growth {
             out.code = t.classes;
         else
             out.y = t.values;
+        if constexpr (requires { out.weight; }) out.weight.of = t.weights;
         return out;
     }
 
@@ -166,6 +194,11 @@ template <Criterion C> class Growth {
     }
 
     void copy_target(FrameTarget &t, std::span<const std::uint32_t> rows) const {
+        if (!task_.target.weights.empty()) {
+            t.own_weights.resize(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) t.own_weights[i] = task_.target.weights[rows[i]];
+            t.weights = t.own_weights;
+        }
         if (task_.target.n_classes != 0) {
             t.own_classes.resize(rows.size());
             for (std::size_t i = 0; i < rows.size(); ++i) t.own_classes[i] = task_.target.classes[rows[i]];
@@ -245,6 +278,7 @@ template <Criterion C> class Growth {
         frame.sets = task_.sets;
         frame.target.classes = task_.target.classes;
         frame.target.values = task_.target.values;
+        frame.target.weights = task_.target.weights;
         frame.nominal.resize(task_.table.columns.size());
         frame.avc = layout_.empty() ? nullptr : &layout_;
         frame.cells = cells_;
@@ -261,10 +295,10 @@ template <Criterion C> class Growth {
         grower.hand_over = [&](Pending<Wide, Stats> &&node) {
             if (!at_once) return waiting.push_back(std::move(node));
             std::size_t at = node.node;
-            forest_.graft(at, grow_part(std::move(node), local));
+            forest_.graft(at, grow_part(std::move(node), local, grower.open_categories));
         };
         grower.grow(std::move(root));
-        grow_parts(waiting, workers);
+        grow_parts(waiting, workers, grower.open_categories);
     }
 
     /// Working lists of the root, class bit added; made in place of the presorted ones where those may be
@@ -300,7 +334,8 @@ template <Criterion C> class Growth {
     }
 
     /// Grows the subtree of one node in a narrow frame and a forest of its own.
-    Forest grow_part(Pending<Wide, Stats> node, std::vector<std::uint16_t> &local) {
+    Forest grow_part(Pending<Wide, Stats> node, std::vector<std::uint16_t> &local,
+                     const OpenCategories &open) {
         std::vector<std::uint32_t> rows(node.rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = Packed<Wide>::id(node.rows[i]);
         NarrowWork work;
@@ -318,20 +353,22 @@ template <Criterion C> class Growth {
         for (auto &lane : node.lanes) {
             std::uint64_t record = part.lanes.size();
             grower.record_lane(lane.set, lane.total, node.depth);
-            work.root.lanes.push_back({lane.set, record, std::move(lane.total)});
+            work.root.lanes.push_back({lane.set, record, std::move(lane.total),
+                                       grower.open_categories.adopted(open, lane.open, rows.size())});
         }
         part.nodes[0].lane_end = part.lanes.size();
         grower.grow(std::move(work.root));
         return part;
     }
 
-    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting, Workers &workers) {
+    void grow_parts(std::vector<Pending<Wide, Stats>> &waiting, Workers &workers,
+                    const OpenCategories &open) {
         std::vector<Forest> parts(waiting.size());
         std::vector<std::size_t> at;
         for (const auto &w : waiting) at.push_back(w.node);
         std::vector<std::vector<std::uint16_t>> local(workers.places());
         workers.share(waiting.size(), [&](std::size_t i, unsigned w) {
-            parts[i] = grow_part(std::move(waiting[i]), local[w]);
+            parts[i] = grow_part(std::move(waiting[i]), local[w], open);
         });
         for (std::size_t i = 0; i < parts.size(); ++i) forest_.graft(at[i], parts[i]);
     }

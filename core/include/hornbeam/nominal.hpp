@@ -7,9 +7,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "hornbeam/criteria/variance.hpp"
+#include "hornbeam/criteria/c45.hpp"
 #include "hornbeam/grow.hpp"
 #include "hornbeam/quality.hpp"
+#include "hornbeam/seen.hpp"
+#include "hornbeam/sizes.hpp"
 #include "hornbeam/test.hpp"
 
 namespace hornbeam {
@@ -26,25 +28,13 @@ inline constexpr std::size_t most_enumerated = 12; // categories up to which eve
 inline constexpr int exchange_rounds = 32;
 inline constexpr int power_rounds = 32;
 
-/// Ascending by class-1 proportion or mean: does category a come before b? Exact.
-inline bool lower_share(const ClassCounts &a, const ClassCounts &b, std::size_t klass, bool &equal) {
-    std::int64_t x = a.c[klass] * b.n, y = b.c[klass] * a.n;
-    equal = x == y;
-    return x < y;
-}
-template <int W> bool lower_mean(const TargetSums<W> &a, const TargetSums<W> &b, bool &equal) {
-    Fixed<W> d = times(a.y[0], Variance<W>::count(b.n)) - times(b.y[0], Variance<W>::count(a.n));
-    equal = d.zero();
-    return d.negative();
-}
-
 template <Criterion C> class NominalChooser {
   public:
     using Stats = typename C::Target::Stats;
 
     NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table,
-                   std::int64_t min_leaf, Cancel &cancel)
-        : criterion_(criterion), node_(node), table_(table), min_leaf_(min_leaf), cancel_(cancel) {}
+                   const StopRules &rules, Cancel &cancel)
+        : criterion_(criterion), node_(node), table_(table), rules_(rules), cancel_(cancel) {}
 
     /// Replaces `best` where a test of this attribute has a higher quality.
     void consider(std::int32_t attribute, NominalMode mode, Choice &best) {
@@ -74,20 +64,31 @@ template <Criterion C> class NominalChooser {
     const C &criterion_;
     const Stats &node_;
     const CategoryTable<Stats> &table_;
-    std::int64_t min_leaf_;
+    const StopRules &rules_;
     Cancel &cancel_;
     std::uint32_t asked_ = 0;
     Stats known_, left_, right_;
     std::vector<std::uint8_t> side_, best_side_; // child of each category present
 
     const Stats &category(std::size_t i) const { return table_.stats[i]; }
+    bool is_object(const Stats &known) const { return rules_.is_object(weight_of(criterion_, known)); }
+    /// What the branches of a test sum up to.
+    const Stats &scored() const { return of_known_rows<C> ? known_ : node_; }
 
     /// Scores the test whose known rows on the left are `left`; true where it beats `top`.
     bool beats(const Stats &left, Found &top) {
         if (++asked_ % 1024 == 0) cancel_.poll();
         right_ = known_;
         right_ -= left;
-        if (table_.missing.n == 0) return beats_with(left, right_, left.n >= right_.n ? 0 : 1, top);
+        if (rules_.asks_objs() && !(is_object(left) && is_object(right_))) return false;
+        if (of_known_rows<C> || table_.missing.n == 0) {
+            const bool to_left = as_heavy(left, right_);
+            const std::int64_t more = of_known_rows<C> ? table_.missing.n : 0; // rows that are not scored
+            if (left.n + (to_left ? more : 0) < rules_.min_leaf ||
+                right_.n + (to_left ? 0 : more) < rules_.min_leaf)
+                return false;
+            return beats_with(left, right_, to_left ? 0 : 1, top);
+        }
         left_ = left;
         left_ += table_.missing;
         bool better = beats_with(left_, right_, 0, top);
@@ -95,9 +96,9 @@ template <Criterion C> class NominalChooser {
         return beats_with(left, right_, 1, top) || better;
     }
     bool beats_with(const Stats &left, const Stats &right, std::int32_t default_child, Found &top) {
-        if (left.n < min_leaf_ || right.n < min_leaf_) return false;
+        if (!of_known_rows<C> && (left.n < rules_.min_leaf || right.n < rules_.min_leaf)) return false;
         std::array<const Stats *, 2> sides{&left, &right};
-        Score s = criterion_.score(node_, sides);
+        Score s = criterion_.score(scored(), sides);
         if (!(s.quality > top.quality)) return false;
         top = {s.quality, s.gain, default_child};
         return true;
@@ -153,7 +154,7 @@ template <Criterion C> class NominalChooser {
         std::iota(order.begin(), order.end(), 0);
         bool exact_order = sort_by_share(order);
         if (!exact_order) sort_by_component(order);
-        Found local{-1.0, 0.0, 0};
+        Found local{criterion_.splits_at_zero ? -1.0 : 0.0, 0.0, 0};
         if (!best_prefix(order, local)) return false;
         if (!exact_order) exchange(local);
         if (!(local.quality > top.quality)) return false;
@@ -216,7 +217,7 @@ template <Criterion C> class NominalChooser {
         if constexpr (requires { node_.c; }) {
             if (node_.classes_present() > 2) return false;
             std::size_t klass = node_.c.size() - 1;
-            while (node_.c[klass] == 0) --klass; // the higher of the two
+            while (!present(node_.c[klass])) --klass; // the higher of the two
             std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
                 bool less = lower_share(category(a), category(b), klass, equal);
                 return equal ? a < b : less;
@@ -237,9 +238,9 @@ template <Criterion C> class NominalChooser {
         std::vector<double> out;
         if constexpr (requires { node_.c; }) {
             for (std::size_t k = 0; k < node_.c.size(); ++k)
-                if (node_.c[k] != 0) out.push_back(as_double(s.c[k]) / as_double(s.n));
+                if (present(node_.c[k])) out.push_back(share_of(criterion_, s, k));
         } else {
-            for (const auto &y : s.y) out.push_back(nearest_double(y, criterion_.exponent) / as_double(s.n));
+            for (std::size_t t = 0; t < s.y.size(); ++t) out.push_back(share_of(criterion_, s, t));
         }
         return out;
     }
@@ -250,14 +251,16 @@ template <Criterion C> class NominalChooser {
         std::vector<double> centre = profile(known_);
         const std::size_t m = centre.size();
         std::vector<std::vector<double>> dev(c);
+        std::vector<double> mass(c);
         std::size_t start = 0;
         double most = -1.0;
         for (std::size_t j = 0; j < c; ++j) {
             dev[j] = profile(category(j));
+            mass[j] = mass_of(criterion_, category(j));
             double energy = 0.0;
             for (std::size_t k = 0; k < m; ++k) {
                 dev[j][k] -= centre[k];
-                energy += (as_double(category(j).n) * dev[j][k]) * dev[j][k];
+                energy += (mass[j] * dev[j][k]) * dev[j][k];
             }
             if (energy > most) most = energy, start = j;
         }
@@ -272,7 +275,7 @@ template <Criterion C> class NominalChooser {
             std::fill(w.begin(), w.end(), 0.0);
             cancel_.poll();
             for (std::size_t j = 0; j < c; ++j) {
-                double a = as_double(category(j).n) * along(j);
+                double a = mass[j] * along(j);
                 for (std::size_t k = 0; k < m; ++k) w[k] += a * dev[j][k];
             }
             double norm = 0.0;
@@ -295,15 +298,18 @@ template <Criterion C> class NominalChooser {
         const std::size_t c = table_.code.size();
         std::size_t largest = 0;
         for (std::size_t i = 1; i < c; ++i)
-            if (category(i).n > category(largest).n) largest = i;
+            if (!as_heavy(category(largest), category(i))) largest = i;
         Stats filled = category(largest);
-        filled += table_.missing;
+        if (!of_known_rows<C>) filled += table_.missing;
         std::vector<const Stats *> branches(c);
+        int objects = 0;
         for (std::size_t i = 0; i < c; ++i) {
             branches[i] = i == largest ? &filled : &category(i);
-            if (branches[i]->n < min_leaf_) return;
+            if (category(i).n + (i == largest ? table_.missing.n : 0) < rules_.min_leaf) return;
+            objects += is_object(category(i));
         }
-        Score s = criterion_.score(node_, branches);
+        if (objects < 2) return;
+        Score s = criterion_.score(scored(), branches);
         if (!(s.quality > best.quality)) return;
         best_side_.clear();
         record(attribute, TestKind::multiway, {s.quality, s.gain, static_cast<std::int32_t>(largest)}, best);

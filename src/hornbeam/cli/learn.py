@@ -16,6 +16,7 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
 from hornbeam.growth import (
     CRITERIA,
+    ClassCosts,
     ClassTarget,
     NumericTarget,
     Parameters,
@@ -28,7 +29,7 @@ from hornbeam.growth import (
 )
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
-from hornbeam.table import Table, conform, from_data
+from hornbeam.table import Table, conform, encode_weights, from_data
 
 from .targets import check_targets, choose_task, near_names, read_classes, read_numbers
 
@@ -47,6 +48,9 @@ class Plan:
     test: float | None = None
     seed: int = 0
     threads: int = 1
+    weight: str | None = None
+    """The column that says what each row weighs."""
+    class_weight: str | None = None
 
 
 @dataclass(frozen=True)
@@ -107,8 +111,9 @@ def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
     options = {entry.name for entry in fields(Pruning)}
     parameters = check_parameters(without(plan.parameters, options), task)
     pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
+    check_weights(data, plan, task)
     settings = Settings(parameters, pruning, plan, report)
-    attributes = data.drop_columns(list(plan.targets))
+    attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
     if task == "classification":
         return _learn_classes(data, attributes, plan, settings)
     return _learn_numbers(data, attributes, plan, settings)
@@ -116,6 +121,38 @@ def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
 
 def without(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in names}
+
+
+def check_weights(data: pa.Table, plan: Plan, task: str) -> None:
+    """Refuse a --weight that is no column to weigh by, and a --class-weight that means nothing here."""
+    if plan.class_weight not in (None, "balanced"):
+        raise UsageError(f"--class-weight {plan.class_weight!r}: use balanced, or leave it out")
+    if plan.class_weight is not None and task == "regression":
+        raise UsageError("--class-weight balanced: numbers have no classes; leave it out, or --weight rows")
+    if plan.weight is None:
+        return
+    if plan.weight in plan.targets:
+        raise UsageError(f"--weight {plan.weight!r} is the target; name another column")
+    if plan.weight in plan.nominal_features:
+        raise UsageError(f"--weight {plan.weight!r} is among --nominal-features; name it once")
+    if plan.weight not in data.column_names:
+        names = [name for name in data.column_names if name not in plan.targets]
+        raise UsageError(f"--weight {plan.weight!r} is not a column; {near_names(plan.weight, names)}")
+    if data.num_columns == len(plan.targets) + 1:
+        raise DataError(
+            f"zero columns besides the target and the weight {plan.weight!r}; attributes are needed"
+        )
+
+
+def read_weights(data: pa.Table, plan: Plan, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """What the given rows weigh; every weight of the column is judged."""
+    if plan.weight is None:
+        return None
+    try:
+        weights = encode_weights(data.column(plan.weight).to_numpy(), data.num_rows)
+        return encode_weights(None if weights is None else weights[rows], len(rows))
+    except DataError as error:
+        raise DataError(str(error).replace("sample_weight", f"weight {plan.weight!r}")) from None
 
 
 def check_nominal(data: pa.Table, plan: Plan) -> None:
@@ -146,14 +183,14 @@ def check_pruning(given: Mapping[str, Any], task: str) -> Pruning:
         raise UsageError(f"--{name.replace('_', '-')} {rest}") from None
 
 
-def hold_out_test(
+def rows_for(
     groups: NDArray[np.int32], share: float | None, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to grow from and rows to score, drawn within each group; every group keeps a row to grow from."""
+    """Rows to grow from and rows to score; without a share all and none."""
     if share is None:
         return np.arange(len(groups)), np.arange(0)
     grown, held = hold_out(groups, share, seed)
-    if not len(held):
+    if len(held) == 0:
         raise DataError(
             f"--test {share} of {len(groups)} rows leaves no row to score; use a larger share or leave it out"
         )
@@ -162,9 +199,11 @@ def hold_out_test(
 
 def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
     codes, classes = read_classes(data, plan.targets[0])
-    grown, held = hold_out_test(codes, plan.test, plan.seed)
+    grown, held = rows_for(codes, plan.test, plan.seed)
     table = _table(attributes, grown, plan)
-    tree, unpruned, seconds = _grow(table, ClassTarget(codes[grown], classes), settings)
+    costs = ClassCosts.checked(plan.class_weight, None, classes)
+    target = ClassTarget(codes[grown], classes, read_weights(data, plan, grown), costs)
+    tree, unpruned, seconds = _grow(table, target, settings)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = codes[held] if len(held) else codes[grown]
     answered = tree.predict_codes(scored, plan.threads)
@@ -177,9 +216,9 @@ def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, settings: S
 
 def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
     values = read_numbers(data, plan.targets)
-    grown, held = hold_out_test(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
+    grown, held = rows_for(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
-    target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets)
+    target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets, read_weights(data, plan, grown))
     tree, unpruned, seconds = _grow(table, target, settings)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = values[held] if len(held) else values[grown]
@@ -218,5 +257,7 @@ def _model(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings
     stored |= {"nominal_features": list(plan.nominal_features) or "from_dtype"}
     if settings.pruning.holds_out:
         stored["random_state"] = plan.seed
+    if plan.class_weight is not None:
+        stored["class_weight"] = plan.class_weight
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
     return StoredModel(estimator, stored, tree, notes, unpruned)

@@ -36,7 +36,9 @@ def tree_options(function: F) -> F:
     """The parameters of a tree, as options."""
     options = (
         click.option(
-            "--criterion", metavar="NAME", help="gini, entropy or gain_ratio; regression: variance."
+            "--criterion",
+            metavar="NAME",
+            help="gini, entropy, gain_ratio, correlation or c45; regression: variance.",
         ),
         click.option(
             "--nominal",
@@ -60,6 +62,12 @@ def tree_options(function: F) -> F:
             default=0.0,
             metavar="X",
             help="The least that a split must gain.",
+        ),
+        click.option(
+            "--min-objs",
+            type=float,
+            metavar="M",
+            help="C4.5's -m: a node below 2 M is a leaf, and a test needs two branches of M.",
         ),
         *_pruning_options(),
     )

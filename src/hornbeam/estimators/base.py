@@ -57,10 +57,12 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
         min_impurity_decrease: float = 0.0,
+        min_objs: float | None = None,
         prune: str | None = None,
         confidence: float = 0.25,
         ccp_alpha: float = 0.0,
         validation_fraction: float = 0.33,
+        competitors: int = 0,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -71,15 +73,17 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_objs = min_objs
         self.prune = prune
         self.confidence = confidence
         self.ccp_alpha = ccp_alpha
         self.validation_fraction = validation_fraction
+        self.competitors = competitors
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        refuse_foreign(cls.__name__, parameters)
+        refuse_foreign(cls.__name__, parameters, inspect.signature(cls.__init__).parameters)
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     def __init_subclass__(cls, **defaults: Any) -> None:
@@ -93,7 +97,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; the names are those of the constructor."""
-        refuse_foreign(type(self).__name__, parameters)
+        refuse_foreign(type(self).__name__, parameters, self.get_params(deep=False))
         super().set_params(**parameters)
         return self
 
@@ -108,11 +112,11 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def _checked(self) -> tuple[Parameters, Pruning]:
         return Parameters.of(self).checked(self._task), Pruning.of(self).checked(self._task)
 
-    def _read(self, X: Any, y: Any) -> tuple[Table, Target]:
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Target]:
         """The table and the target of a call to fit."""
         raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
 
-    def _encode(self, y: Any, tree: Tree) -> Target:
+    def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> Target:
         """The target of further rows, in the codes of a grown tree."""
         raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
 
@@ -132,13 +136,13 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         elif "feature_names_in_" in self.__dict__:
             del self.feature_names_in_
 
-    def pruned(self, X: Any = None, y: Any = None, **options: Any) -> Self:
+    def pruned(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Self:
         """A fitted estimator whose tree is `unpruned_tree_` pruned otherwise; nothing is grown again.
 
         Options are `prune`, `confidence`, `ccp_alpha` and `validation_fraction`; those not given are as they
-        are here, but for a `ccp_alpha` that another `prune` has no use for. `prune="error_based"` needs X and
-        y, the rows that the tree was grown from; `prune="reduced_error"` needs rows that were kept out of
-        growing, and judges by all that are given.
+        are here, but for a `ccp_alpha` that another `prune` has no use for. `prune="error_based"` needs X, y
+        and sample_weight that the tree was grown from; `prune="reduced_error"` needs rows that were kept out
+        of growing, and judges by all that are given.
         """
         unknown = sorted(set(options) - {entry.name for entry in fields(Pruning)})
         if unknown:
@@ -150,7 +154,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         parameters, pruning = model._checked()
         rows: tuple[Table, Target] | tuple[()] = ()
         if X is not None and y is not None and pruning.prune in ("error_based", "reduced_error"):
-            table, target = conform(X, grown.schema, estimator=type(self).__name__), self._encode(y, grown)
+            table = conform(X, grown.schema, estimator=type(self).__name__)
+            target = self._encode(y, grown, sample_weight)
             check_same_length(table.n_rows, target.n_rows)
             rows = table, target
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
@@ -160,14 +165,14 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         )
         return model  # type: ignore[no-any-return]
 
-    def cost_complexity_pruning_path(self, X: Any = None, y: Any = None) -> Bunch:
+    def cost_complexity_pruning_path(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Bunch:
         """The trees of cost-complexity pruning: `ccp_alphas`, from which on each of them is the best, and
         their `impurities`. Of the tree that X and y grow; without them of `unpruned_tree_`."""
         if X is None:
             tree = self._fitted() and self.unpruned_tree_
         else:
             parameters, _ = self._checked()
-            tree = grow_tree(*self._read(X, y), parameters, threads=threads_of(self.n_jobs))
+            tree = grow_tree(*self._read(X, y, sample_weight), parameters, threads=threads_of(self.n_jobs))
         alphas, impurities = complexity_path(tree)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 

@@ -11,9 +11,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
 from hornbeam.errors import DataError
-from hornbeam.growth import ClassTarget
+from hornbeam.growth import ClassCosts, ClassTarget
 from hornbeam.model import Tree
-from hornbeam.table import Table, check_same_length, encode_classes, from_data
+from hornbeam.table import Table, check_same_length, encode_classes, encode_weights, from_data
 
 from .base import TreeEstimator, threads_of
 
@@ -23,8 +23,9 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "gain_ratio"}, default="gini"
-        What a test is chosen by; "log_loss" is another name of "entropy".
+    criterion : {"gini", "entropy", "gain_ratio", "correlation", "c45"}, default="gini"
+        What a test is chosen by; "log_loss" is another name of "entropy". "c45" chooses as C4.5 does: gain
+        ratio, among the attributes of at least average gain.
     nominal : {"subset", "value", "multiway"}, default="subset"
         Tests on nominal attributes: one of a set, one value, or a branch for each value.
     nominal_features : "from_dtype" or list of names or positions, default="from_dtype"
@@ -37,6 +38,9 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         Rows that every branch needs; a float is a share of all rows.
     min_impurity_decrease : float, default=0.0
         A node is split only if that lowers the impurity of the tree by this much.
+    min_objs : float or None, default=None
+        C4.5's size: a node below twice as many rows is a leaf, a test needs two branches of so many known
+        rows, and a numeric cut needs C4.5's floor on both sides.
     prune : {"error_based", "cost_complexity", "reduced_error"} or None, default=None
         How the grown tree is cut back: by C4.5's expected errors, by its complexity, or by rows kept out.
     confidence : float, default=0.25
@@ -45,6 +49,12 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         Of cost_complexity: what a leaf costs. Above 0 it needs no `prune`.
     validation_fraction : float, default=0.33
         Of reduced_error: the share of the rows of each class that is kept out of growing and judges.
+    competitors : int, default=0
+        How many of the best tests of other attributes each node keeps: `tree_.competitors(node)`.
+    class_weight : dict, "balanced" or None, default=None
+        What classes weigh: a number for each label (1 where none is given), or all alike.
+    cost_matrix : array-like or None, default=None
+        What it costs to say a class (column) where another is true (row), in the order of `classes_`.
     random_state : int, RandomState or None, default=None
         Draws the rows that reduced_error keeps out; growing makes no random choice.
     n_jobs : int or None, default=None
@@ -67,28 +77,72 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     """
 
     _task = "classification"
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        nominal: str = "subset",
+        nominal_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        min_objs: float | None = None,
+        prune: str | None = None,
+        confidence: float = 0.25,
+        ccp_alpha: float = 0.0,
+        validation_fraction: float = 0.33,
+        competitors: int = 0,
+        class_weight: Any = None,
+        cost_matrix: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            criterion=criterion,
+            nominal=nominal,
+            nominal_features=nominal_features,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_impurity_decrease=min_impurity_decrease,
+            min_objs=min_objs,
+            prune=prune,
+            confidence=confidence,
+            ccp_alpha=ccp_alpha,
+            validation_fraction=validation_fraction,
+            competitors=competitors,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+
     classes_: NDArray[Any]
     n_classes_: int
     n_outputs_: int
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Grow the tree from a table X and the class y of each of its rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree from a table X and the class y of each of its rows, and what the rows weigh."""
         parameters, pruning = self._checked()
-        table, target = self._read(X, y)
+        table, target = self._read(X, y, sample_weight)
         self._grow(table, target, parameters, pruning)
         self.classes_ = target.labels
         self.n_classes_ = len(target.labels)
         self.n_outputs_ = 1
         return self
 
-    def _read(self, X: Any, y: Any) -> tuple[Table, ClassTarget]:
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, ClassTarget]:
         self._require_target(y)
         table = from_data(X, nominal_features=self.nominal_features)
         codes, classes = encode_classes(one_column(y, type(self).__name__))
         check_same_length(table.n_rows, len(codes))
-        return table, ClassTarget(codes, classes)
+        weights = encode_weights(sample_weight, table.n_rows)
+        costs = ClassCosts.checked(self.class_weight, self.cost_matrix, classes)
+        return table, ClassTarget(codes, classes, weights, costs)
 
-    def _encode(self, y: Any, tree: Tree) -> ClassTarget:
+    def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> ClassTarget:
         codes, classes = encode_classes(one_column(y, type(self).__name__))
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
         unknown = [label for label in classes.tolist() if label not in places]
@@ -97,17 +151,17 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
                 f"y has the class {unknown[0]!r}, which the tree has never seen; leave its rows out"
             )
         known = np.array([places[label] for label in classes.tolist()], dtype=np.int32)
-        return ClassTarget(known[codes], self.classes_)
+        return ClassTarget(known[codes], self.classes_, encode_weights(sample_weight, len(codes)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row: the most frequent one in its leaf, among equals the first."""
+        """The class of each row: the heaviest, or cheapest, one in its leaf, among equals the first."""
         tree, table = self._conform(X)
         codes = tree.predict_codes(table, threads_of(self.n_jobs))
         labels: NDArray[Any] = self.classes_.take(codes)
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class in the leaf of each row, in the order of `classes_`."""
+        """The share of each class in the leaf of each row, by weight, in the order of `classes_`."""
         tree, table = self._conform(X)
         return tree.predict_shares(table, threads_of(self.n_jobs))
 

@@ -15,6 +15,7 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.grow import ClassTarget, NumericTarget, Target
 from hornbeam.growth.parameters import is_number, one_of, shown
 from hornbeam.model import Tree, attribute_kinds
+from hornbeam.model.present import brief_nodes, spelled_out
 from hornbeam.table import Column, Table
 
 # The names of the ways to prune, by what is predicted.
@@ -104,6 +105,11 @@ def prune_tree(
     """
     if pruning.prune is None or tree.n_nodes == 1:
         return tree
+    if tree.costs is not None or (tree.arrays["weight"] != tree.arrays["rows"]).any():
+        raise UsageError(
+            f"prune={pruning.prune!r} with sample_weight, class_weight or cost_matrix: rows that weigh "
+            "differently cannot be pruned by; leave one of them out"
+        )
     kinds = attribute_kinds(tree.schema)
     if pruning.prune == "cost_complexity":
         return _like(tree, _core.prune_by_complexity(tree.native(), kinds, pruning.ccp_alpha))
@@ -116,8 +122,10 @@ def prune_tree(
         arrays = _core.prune_by_validation(tree.native(), kinds, table.native(), _native(target), threads)
         return _like(tree, arrays)
     try:
+        # Raising moves a test from below another of its attribute, from which its categories may follow.
+        given = {**tree.native(), **spelled_out(tree)} if len(brief_nodes(tree)) else tree.native()
         arrays = _core.prune_by_errors(
-            tree.native(), kinds, table.native(), _native(target), pruning.confidence, criterion
+            given, kinds, table.native(), _native(target), pruning.confidence, criterion
         )
     except ValueError as error:
         raise DataError(f"cannot prune: {error}") from None
@@ -131,7 +139,7 @@ def complexity_path(tree: Tree) -> tuple[npt.NDArray[np.float64], npt.NDArray[np
 
 
 def _like(tree: Tree, arrays: dict[str, Any]) -> Tree:
-    return Tree.trusted(tree.schema, arrays, classes=tree.classes, targets=tree.targets)
+    return Tree.trusted(tree.schema, arrays, classes=tree.classes, targets=tree.targets, costs=tree.costs)
 
 
 def _native(target: Target) -> npt.NDArray[Any]:
@@ -161,10 +169,13 @@ def split_for_validation(
 ) -> tuple[tuple[Table, Target], tuple[Table, Target]]:
     """(rows to grow from, rows to validate on): within each class, or among all rows."""
     groups = target.codes if isinstance(target, ClassTarget) else np.zeros(table.n_rows, dtype=np.int32)
-    grown, held = hold_out(groups, pruning.validation_fraction, int(random.randint(2**31 - 1)))
+    # A row of weight 0 is absent, so it is not drawn either.
+    rows = np.arange(table.n_rows) if target.weights is None else np.flatnonzero(target.weights > 0)
+    drawn = hold_out(groups[rows], pruning.validation_fraction, int(random.randint(2**31 - 1)))
+    grown, held = rows[drawn[0]], rows[drawn[1]]
     if len(held) == 0:
         raise DataError(
-            f"validation_fraction={pruning.validation_fraction:g} of n_samples={table.n_rows} leaves no row "
+            f"validation_fraction={pruning.validation_fraction:g} of n_samples={len(rows)} leaves no row "
             "to validate on; give more rows, a larger fraction or another prune"
         )
     return (_rows(table, grown), _target_rows(target, grown)), (
@@ -182,6 +193,7 @@ def _rows(table: Table, rows: Rows) -> Table:
 
 
 def _target_rows(target: Target, rows: Rows) -> Target:
+    weights = None if target.weights is None else target.weights[rows]
     if isinstance(target, NumericTarget):
-        return replace(target, values=np.ascontiguousarray(target.values[rows]))
-    return replace(target, codes=target.codes[rows])
+        return replace(target, values=np.ascontiguousarray(target.values[rows]), weights=weights)
+    return replace(target, codes=target.codes[rows], weights=weights)

@@ -5,33 +5,51 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hornbeam.model.arrays import KIND_NAMES, LEAF, NUMERIC, Array
+from hornbeam.model.present import preorder
 
 if TYPE_CHECKING:
     from hornbeam.model.tree import Tree
     from hornbeam.table import Attribute
 
+BLOCK: Final = 2**20  # characters hashed at once
+
 
 def digest(tree: Tree) -> str:
     """SHA-256 of the canonical form."""
-    return hashlib.sha256(canonical_text(tree).encode("ascii")).hexdigest()
+    sha, waiting, size = hashlib.sha256(), [], 0
+    for part in canonical_parts(tree):
+        waiting.append(part)
+        size += len(part)
+        if size > BLOCK:
+            sha.update("".join(waiting).encode("ascii"))
+            waiting, size = [], 0
+    sha.update("".join(waiting).encode("ascii"))
+    return sha.hexdigest()
 
 
 def canonical_text(tree: Tree) -> str:
-    """JSON with sorted keys, no spaces and ASCII only: a list of the nodes in preorder.
+    """JSON with sorted keys, no spaces and ASCII only: a list of the nodes in preorder."""
+    return "".join(canonical_parts(tree))
+
+
+def canonical_parts(tree: Tree) -> Iterator[str]:
+    """The text in pieces: it names every category present at every node, and may be longer than the memory.
 
     Written by hand, node by node, because a digest of a large tree has to be quick; the tests compare it with
     json.dumps of the same records.
     """
     tests = Tests(tree)
     values = count_texts(tree) if tree.n_classes else mean_texts(tree)
-    parts: list[str] = []
-    for node in preorder(tree):
-        children, default, test = tests.of(node)
+    before_node = "["
+    for node, present in preorder(tree):
+        children, default, test = tests.of(node, present)
         before, after = values[node]
         # The keys in their order: children, counts, default, mean, test, weight.
         members = (
@@ -42,21 +60,9 @@ def canonical_text(tree: Tree) -> str:
             test,
             after,
         )
-        parts.append("{" + ",".join(member for member in members if member) + "}")
-    return "[" + ",".join(parts) + "]"
-
-
-def preorder(tree: Tree) -> list[int]:
-    """The nodes, each before its children, children in branch order."""
-    first, n = tree.arrays["first_child"].tolist(), tree.arrays["n_children"].tolist()
-    order: list[int] = []
-    waiting = [0]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        if n[node]:
-            waiting.extend(range(first[node] + n[node] - 1, first[node] - 1, -1))
-    return order
+        yield before_node + "{" + ",".join(member for member in members if member) + "}"
+        before_node = ","
+    yield "]"
 
 
 def number_text(x: float) -> str:
@@ -119,12 +125,12 @@ class Tests:
         self.names = [json.dumps(attribute.name) for attribute in self.attributes]
         self.labels = [LabelTexts(attribute) for attribute in self.attributes]
 
-    def of(self, node: int) -> tuple[str, str, str]:
+    def of(self, node: int, present: Array | None) -> tuple[str, str, str]:
         kind = self.kind[node]
         if kind == LEAF:
             return "", "", ""
         a = self.attribute[node]
-        argument = self.bound(node, a) if kind == NUMERIC else self.branches(node, a)
+        argument = self.bound(node, a) if kind == NUMERIC else self.branches(node, a, present)
         return (
             f'"children":{self.n_children[node]}',
             f'"default":{self.default_child[node]}',
@@ -136,10 +142,15 @@ class Tests:
             return str(self.attributes[a].decode(self.threshold_integer[node]))
         return real_text(self.threshold[node])
 
-    def branches(self, node: int, a: int) -> str:
+    def branches(self, node: int, a: int, present: Array | None) -> str:
         begin, end = self.start[node], self.start[node + 1]
         labels = self.labels[a]
         pairs = list(zip(self.code[begin:end], self.child[begin:end], strict=True))
+        if present is not None:  # a value test in brief
+            value = next(code for code, child in pairs if child == 0)
+            if labels.ascending:
+                return labels.value_test(present, value)
+            pairs = [(code, int(code != value)) for code in present.tolist()]
         if not labels.ascending:
             pairs.sort(key=lambda pair: labels.label[pair[0]])
         return "[" + ",".join(f"[{labels.text[code]},{child}]" for code, child in pairs) + "]"
@@ -152,3 +163,13 @@ class LabelTexts:
         self.label = attribute.labels
         self.text = [json.dumps(label) for label in attribute.labels]
         self.ascending = all(a < b for a, b in itertools.pairwise(attribute.labels))
+
+    @cached_property
+    def others(self) -> Array:
+        """The pairs of labels that go to child 1."""
+        return np.array([f"[{text},1]" for text in self.text], dtype=object)
+
+    def value_test(self, present: Array, value: int) -> str:
+        pairs = self.others[present]
+        pairs[np.searchsorted(present, value)] = f"[{self.text[value]},0]"
+        return "[" + ",".join(pairs.tolist()) + "]"

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from hornbeam.model.arrays import LEAF, MULTIWAY, NUMERIC, VALUE
+from hornbeam.model.walk import leaves_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from hornbeam.model.arrays import Array
     from hornbeam.model.tree import Tree
+    from hornbeam.table import Schema
 
 INDENT = "|   "
 DEEPEST_INDENT = 40  # below, the depth is written as a number: a chain's text must not grow with its square
+
+
+class Tests(Protocol):
+    """What tests are read from: a tree, or the competitors of its nodes."""
+
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def arrays(self) -> Mapping[str, Array]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,7 @@ class Style:
     max_classes: int = 3
     digits: int | None = 6  # significant digits; None for all
     missing: bool = False
+    competitors: bool = False  # below each test those that came next, where the tree keeps them
 
 
 def one_line(name: str) -> str:
@@ -46,14 +59,14 @@ def shortened(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[: max(most, 1)])}, and {len(texts) - max(most, 1)} more"
 
 
-def bound_text(tree: Tree, node: int, style: Style) -> str:
+def bound_text(tree: Tests, node: int, style: Style) -> str:
     attribute = tree.schema.attributes[tree.arrays["attribute"][node]]
     if attribute.is_integer:
         return one_line(attribute.format(int(tree.arrays["threshold_integer"][node])))
     return real_text(float(tree.arrays["threshold"][node]), style)
 
 
-def branch_labels(tree: Tree, node: int, child: int) -> list[str]:
+def branch_labels(tree: Tests, node: int, child: int) -> list[str]:
     """The labels that a nominal test sends to one of its children."""
     begin, end = tree.arrays["branch_start"][node : node + 2]
     codes = tree.arrays["branch_code"][begin:end][tree.arrays["branch_child"][begin:end] == child]
@@ -61,18 +74,18 @@ def branch_labels(tree: Tree, node: int, child: int) -> list[str]:
     return [one_line(labels[code]) for code in codes.tolist()]
 
 
-def attribute_name(tree: Tree, node: int) -> str:
+def attribute_name(tree: Tests, node: int) -> str:
     return one_line(tree.schema.attributes[tree.arrays["attribute"][node]].name)
 
 
-def test_text(tree: Tree, node: int, style: Style) -> str:
+def test_text(tree: Tests, node: int, style: Style) -> str:
     kind = tree.arrays["kind"][node]
     if kind == LEAF:
         return ""
     return attribute_name(tree, node) if kind == MULTIWAY else branch_text(tree, node, 0, style)
 
 
-def branch_text(tree: Tree, node: int, child: int, style: Style) -> str:
+def branch_text(tree: Tests, node: int, child: int, style: Style) -> str:
     kind, name = tree.arrays["kind"][node], attribute_name(tree, node)
     if kind == NUMERIC:
         return f"{name} {'>' if child else '<='} {bound_text(tree, node, style)}"
@@ -100,12 +113,11 @@ def value_text(tree: Tree, node: int, style: Style) -> str:
         if len(means) == 1:
             return means[0]
         return ", ".join(f"{one_line(name)} {mean}" for name, mean in zip(tree.targets, means, strict=True))
-    counts = tree.counts(node)
-    shares = counts / counts.sum()
-    order = np.argsort(-counts, kind="stable")
-    present = [k for k in order.tolist() if counts[k] > 0]
+    shares = tree.probabilities([node])[0]
+    order = np.argsort(-shares, kind="stable")
+    present = [k for k in order.tolist() if shares[k] > 0]
     texts = [f"{one_line(str(tree.classes[k]))} {share_text(shares[k])}" for k in present]
-    return f"{one_line(str(tree.classes[present[0]]))} ({shortened(texts, style.max_classes)})"
+    return f"{one_line(str(tree.classes[tree.leaf_class[node]]))} ({shortened(texts, style.max_classes)})"
 
 
 def node_line(tree: Tree, node: int, condition: str, depth: int, style: Style) -> str:
@@ -118,13 +130,15 @@ def node_line(tree: Tree, node: int, condition: str, depth: int, style: Style) -
     return f"{indent}{condition}  {size}  {value_text(tree, node, style)}{leaf}"
 
 
-def leaves_below(tree: Tree) -> list[int]:
-    """For each node the number of leaves of its subtree."""
-    first, n = tree.arrays["first_child"].tolist(), tree.arrays["n_children"].tolist()
-    leaves = [0] * tree.n_nodes
-    for node in reversed(range(tree.n_nodes)):  # children come after their node
-        leaves[node] = sum(leaves[first[node] : first[node] + n[node]]) if n[node] else 1
-    return leaves
+def competitor_lines(tree: Tree, node: int, depth: int, style: Style) -> Iterator[str]:
+    """The tests that came next, each with its gain."""
+    indent = INDENT * min(depth + 1, DEEPEST_INDENT)
+    kept = tree.kept_competitors
+    if kept is None:
+        return
+    for i in kept.of(node):
+        gain = real_text(float(kept.arrays["gain"][i]), style)
+        yield f"{indent}(next: {test_text(kept, i, style)}  gain {gain})"
 
 
 def lines(tree: Tree, max_depth: int | None, style: Style) -> Iterator[str]:
@@ -135,6 +149,8 @@ def lines(tree: Tree, max_depth: int | None, style: Style) -> Iterator[str]:
         yield node_line(tree, node, condition, depth, style)
         if tree.is_leaf(node):
             continue
+        if style.competitors:
+            yield from competitor_lines(tree, node, depth, style)
         if max_depth is not None and depth >= max_depth:
             yield f"{INDENT * min(depth + 1, DEEPEST_INDENT)}... {below[node]} leaves below"
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,39 +44,58 @@ def random_tree(
     n_targets: int = 0,
     breadth_first: bool = True,
     weighted: bool = False,
+    bounds: Sequence[Sequence[Any]] | None = None,
+    nested: bool = False,
 ) -> Tree:
-    """Splits leaf after leaf: the oldest one (breadth-first numbering) or any."""
+    """Splits leaf after leaf: the oldest one (breadth-first numbering) or any.
+
+    Thresholds come from `bounds`, a choice for each attribute. nested: a test knows only categories that the
+    nearest test of its attribute above sends to it.
+    """
     nodes: list[dict[str, Any]] = [{}]
     open_leaves = deque([0])
     for _ in range(n_tests):
         if not breadth_first:
             open_leaves.rotate(int(rng.integers(len(open_leaves))))
         leaf = open_leaves.popleft()
-        split(rng, schema, nodes[leaf])
+        sent = nodes[leaf].get("sent", {})
+        split(rng, schema, nodes[leaf], sent, bounds)
         nodes[leaf]["first_child"] = len(nodes)
-        for _ in range(nodes[leaf]["n_children"]):
+        for place in range(nodes[leaf]["n_children"]):
             open_leaves.append(len(nodes))
             nodes.append({})
+            if nested:
+                here = [code for code, child in nodes[leaf].get("branches", ()) if child == place]
+                nodes[-1]["sent"] = {**sent, nodes[leaf]["attribute"]: here}
     arrays = flatten(rng, nodes, n_classes, n_targets, weighted)
     if n_targets:
         return Tree(schema, arrays, targets=[f"target {i}" for i in range(n_targets)])
     return Tree(schema, arrays, classes=[f"class {i}" for i in range(n_classes)])
 
 
-def split(rng: np.random.Generator, schema: Schema, node: dict[str, Any]) -> None:
+def split(
+    rng: np.random.Generator,
+    schema: Schema,
+    node: dict[str, Any],
+    sent: dict[int, list[int]],
+    bounds: Sequence[Sequence[Any]] | None = None,
+) -> None:
     a = int(rng.integers(len(schema.attributes)))
+    while schema.attributes[a].kind == "nominal" and len(sent.get(a, (0, 1))) < 2:
+        a = int(rng.integers(len(schema.attributes)))
     attribute = schema.attributes[a]
     node.update(attribute=a, gain=float(rng.random()), n_children=2)
     if attribute.kind == "numeric":
+        choice: Sequence[Any] = INTEGERS if attribute.is_integer else FLOATS
+        choice = bounds[a] if bounds is not None else choice
         node["kind"] = NUMERIC
-        node["threshold_integer" if attribute.is_integer else "threshold"] = (
-            int(rng.choice(np.array(INTEGERS, dtype=np.int64)))
-            if attribute.is_integer
-            else float(rng.choice(FLOATS))
-        )
+        node["threshold_integer" if attribute.is_integer else "threshold"] = choice[
+            int(rng.integers(len(choice)))
+        ]
     else:
-        n = int(rng.integers(2, min(len(attribute.labels), 6) + 1))
-        codes = sorted(rng.choice(len(attribute.labels), n, replace=False).tolist())
+        allowed = sent.get(a, len(attribute.labels))
+        n = int(rng.integers(2, min(len(sent.get(a, attribute.labels)), 6) + 1))
+        codes = sorted(rng.choice(allowed, n, replace=False).tolist())
         node["kind"] = int(rng.choice([SUBSET, VALUE, MULTIWAY]))
         node["branches"] = list(zip(codes, branch_children(rng, node["kind"], n), strict=True))
         node["n_children"] = n if node["kind"] == MULTIWAY else 2
@@ -169,9 +189,52 @@ def plain_branch(tree: Tree, column: Column, node: int, row: int) -> int:
         if column.missing is not None and column.missing[row]:
             return default
         return int(not int(value) <= int(arrays["threshold_integer"][node]))
+    return plain_branches(tree, node).get(int(value), default)
+
+
+def plain_branches(tree: Tree, node: int) -> dict[int, int]:
+    """Every category present at a nominal node and the child it goes to, as docs/model-file.md says it."""
+    arrays = tree.arrays
     begin, end = arrays["branch_start"][node : node + 2]
-    known = dict(zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True))
-    return int(known.get(value, default))
+    listed = zip(
+        arrays["branch_code"][begin:end].tolist(), arrays["branch_child"][begin:end].tolist(), strict=True
+    )
+    branches = dict(listed)
+    if arrays["kind"][node] != VALUE or 1 in branches.values():
+        return branches
+    sent = sent_to(tree, node, int(arrays["attribute"][node]))
+    assert sent is not None
+    present = [code for code in sent if branches.get(code) != -1]
+    return {code: branches.get(code, 1) for code in present}
+
+
+def sent_to(tree: Tree, node: int, attribute: int) -> list[int] | None:
+    """The categories that the nearest test of the attribute above sends to a node; None without one."""
+    parents = {child: n for n in range(tree.n_nodes) for child in tree.children(n)}
+    while node in parents:
+        place, node = node - tree.children(parents[node])[0], parents[node]
+        if tree.arrays["attribute"][node] == attribute:
+            return [code for code, child in plain_branches(tree, node).items() if child == place]
+    return None
+
+
+def in_brief(tree: Tree) -> dict[str, Any]:
+    """The arrays of the same tree, every value test in brief that can be."""
+    arrays = plain_arrays(tree)
+    codes, children, start = [], [], [0]
+    for node in range(tree.n_nodes):
+        begin, end = arrays["branch_start"][node : node + 2]
+        branches = dict(zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True))
+        sent = sent_to(tree, node, int(arrays["attribute"][node])) if branches else None
+        if arrays["kind"][node] == VALUE and arrays["default_child"][node] == 1 and sent is not None:
+            kept = {code: branches.get(code, -1) for code in sent}
+            branches = {code: child for code, child in kept.items() if child != 1}
+        codes += list(branches)
+        children += list(branches.values())
+        start.append(len(codes))
+    arrays["branch_code"], arrays["branch_child"] = np.array(codes, np.int32), np.array(children, np.int32)
+    arrays["branch_start"] = np.array(start)
+    return arrays
 
 
 def plain_arrays(tree: Tree) -> dict[str, Any]:

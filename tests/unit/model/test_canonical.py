@@ -13,7 +13,14 @@ from hornbeam.model import Tree
 from hornbeam.model.arrays import DTYPES, KIND_NAMES, NUMERIC
 from hornbeam.model.canonical import canonical_text
 from hornbeam.table import Attribute, Schema
-from tests.unit.model.builder import chain, float_schema, mixed_schema, plain_arrays, random_tree
+from tests.unit.model.builder import (
+    chain,
+    float_schema,
+    mixed_schema,
+    plain_arrays,
+    plain_branches,
+    random_tree,
+)
 
 SCHEMA = mixed_schema()
 
@@ -43,9 +50,8 @@ def records(tree: Tree, node: int = 0) -> list[dict[str, Any]]:
             float(a["threshold"][node] + 0.0).hex() if exact is None else exact,
         ]
     else:
-        begin, end = a["branch_start"][node : node + 2]
-        pairs = zip(a["branch_code"][begin:end], a["branch_child"][begin:end], strict=True)
-        branches = sorted([attribute.labels[code], int(child)] for code, child in pairs)
+        pairs = plain_branches(tree, node).items()
+        branches = sorted([attribute.labels[code], child] for code, child in pairs)
         record["test"] = [KIND_NAMES[a["kind"][node]], attribute.name, branches]
     record["children"] = len(tree.children(node))
     record["default"] = int(a["default_child"][node])
