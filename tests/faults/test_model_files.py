@@ -260,8 +260,11 @@ def test_a_kill_leaves_the_old_model_or_the_new_one(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for _ in range(8):
         writer = multiprocessing.get_context("fork").Process(target=write_for_ever, args=(path,))
+        before = path.stat().st_ino
         writer.start()
-        time.sleep(0.01 + 0.04 * rng.random())
+        while path.stat().st_ino == before and writer.is_alive():  # a busy machine starts it late
+            time.sleep(0.001)
+        time.sleep(0.04 * rng.random())
         os.kill(writer.pid or 0, signal.SIGKILL)
         writer.join()
         use(read_document(path))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -240,3 +241,75 @@ def test_the_estimator_predicts_as_the_law_says(case: Case, seed: int) -> None:
     again = type(model.tree_).from_json(model.tree_.to_json())
     assert again.leaf_class.tolist() == model.tree_.leaf_class.tolist()
     assert again.digest == model.tree_.digest
+
+
+def branching(tree: SimpleNamespace) -> list[Any]:
+    return [(node.get("test"), node.get("default")) for node in form_of(tree)]
+
+
+def free(case: Case, seed: int, criteria: tuple[str, ...] = CLASS_CRITERIA) -> Case:
+    """Any criterion of these, without sizes in rows, class weights or costs."""
+    p = AllParameters(case.parameters.criterion, case.parameters.nominal, case.parameters.max_depth)
+    if isinstance(case.target, Classes):
+        p = replace(p, criterion=criteria[seed % len(criteria)])
+    return Case(case.columns, case.target, p)
+
+
+@HALF
+@given(random_cases, SEED, st.sampled_from([None, "balanced"]))
+def test_an_integer_weight_is_as_many_rows(case: Case, seed: int, balance: str | None) -> None:
+    case = free(case, seed)
+    if isinstance(case.target, Classes):
+        case = case.having(class_weight=balance)
+    weights = random.Random(seed).choices([0, 1, 1, 2, 3, 5], k=case.n)
+    assume(any(weights))
+    repeated = case.rows([row for row in range(case.n) for _ in range(weights[row])])
+    if isinstance(case.target, Classes) and isinstance(repeated.target, Classes):
+        assume(case.target.order == repeated.target.order)
+    tree = grow_forest(case, [float(w) for w in weights], None)[0]
+    assert form_of(tree) == form_of(grow_forest(repeated, None, None)[0])
+
+
+@HALF
+@given(random_cases, SEED)
+def test_rows_of_weighted_tables_may_come_in_any_order(case: Case, seed: int) -> None:
+    case, weights = with_costs(case, seed), weights_of(seed, case.n)
+    assume(present(case, weights))
+    order = random.Random(seed).sample(range(case.n), case.n)
+    moved = None if weights is None else [weights[row] for row in order]
+    tree = grow_forest(case, weights, None)[0]
+    assert form_of(grow_forest(case.rows(order), moved, None)[0]) == form_of(tree)
+
+
+@HALF
+@given(random_cases, SEED, st.integers(-40, 40))
+def test_weights_times_a_power_of_two_change_no_test(case: Case, seed: int, power: int) -> None:
+    case = free(case, seed, ("gini", "correlation"))
+    if not isinstance(case.target, Classes):
+        assume(all(y == 0 or 1e-60 < abs(y) < 1e60 for row in case.target.rows for y in row))
+    weights = random.Random(seed).choices([0.1, 0.3, 1.0, 2.5, 7.0], k=case.n)
+    scaled = [math.ldexp(w, power) for w in weights]
+    tree = grow_forest(case, weights, None)[0]
+    assert branching(grow_forest(case, scaled, None)[0]) == branching(tree)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "gain_ratio"])
+def test_bounds_in_doubles_pass_no_cut_over(criterion: str) -> None:
+    """Larger tables than the oracle's, with and without the shortcut: ties, gaps, all kinds of weights."""
+    from hornbeam.growth import ClassCosts, ClassTarget, Engine, Parameters, grow_tree
+    from tests.laws.engine_tables import assert_same, generated
+
+    for classes in (2, 5):
+        table, target = generated(400, classes=classes, nominal=False)
+        assert isinstance(target, ClassTarget)
+        rng = np.random.default_rng(classes)
+        pools = [rng.random(400), rng.choice([0.1, 0.3], 400), 2.0 ** rng.integers(-30, 30, 400), None]
+        for weights in pools:
+            for balance in ("balanced", None):
+                costs = ClassCosts.checked(balance, None, target.labels)
+                weighted = replace(target, weights=weights, costs=costs)
+                trees = [
+                    grow_tree(table, weighted, Parameters(criterion), engine=Engine(accelerate=fast))
+                    for fast in (True, False)
+                ]
+                assert_same(*trees, what=(criterion, classes, balance))

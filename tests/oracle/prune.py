@@ -53,7 +53,9 @@ def extra_without_errors(n: float, confidence: float) -> float:
     with decimal.localcontext() as context:
         context.prec = 120
         root = (decimal.Decimal(confidence).ln() / decimal.Decimal(n)).exp()
-        return float(decimal.Decimal(n) * (1 - root))
+        errors = decimal.Decimal(n) * (1 - root)
+        context.prec = 100  # the dust of the root would decide exact ties, which 1 - CF may be
+        return float(+errors)
 
 
 def extra_errors(n: float, e: float, confidence: float) -> float:
