@@ -35,7 +35,7 @@ class ErrorPruner {
   public:
     ErrorPruner(const FlatTree &tree, const PruneRows &rows, double confidence, std::string_view criterion,
                 Cancel &cancel);
-    FlatTree prune();
+    Pruned prune();
 
   private:
     /// What is known of a node and the rows at it.
@@ -126,7 +126,7 @@ ErrorPruner::ErrorPruner(const FlatTree &tree, const PruneRows &rows, double con
     }
 }
 
-FlatTree ErrorPruner::prune() {
+Pruned ErrorPruner::prune() {
     // Places are numbered from the root down, so taken from the end children come before their parents.
     places_.resize(nodes_.size());
     std::iota(places_.begin(), places_.end(), 0u);
@@ -365,9 +365,9 @@ void ErrorPruner::keep_counts(std::size_t at) {
 
 } // namespace
 
-FlatTree prune_by_errors(const FlatTree &tree, const PruneRows &rows, double confidence,
-                         std::string_view criterion, Cancel &cancel) {
-    if (tree.n_nodes() == 1) return tree;
+Pruned prune_by_errors(const FlatTree &tree, const PruneRows &rows, double confidence,
+                       std::string_view criterion, Cancel &cancel) {
+    if (tree.n_nodes() == 1) return rebuild(tree, Shape(tree));
     return ErrorPruner(tree, rows, confidence, criterion, cancel).prune();
 }
 

@@ -16,6 +16,11 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         reasons["check_class_weight_classifiers"] = "sizes go by rows: there is no min_weight_fraction_leaf"
     if estimator.min_samples_leaf == 2:
         reasons["check_sample_weight_equivalence_on_dense_data"] = "a row of weight 2 is one row of a size"
+    if estimator.prune is not None or estimator.ccp_alpha > 0:
+        weighted = ["check_sample_weights_list", "check_sample_weight_equivalence_on_dense_data"]
+        if estimator.prune != "reduced_error":
+            weighted.append("check_sample_weights_not_overwritten")
+        reasons |= dict.fromkeys(weighted, "rows that weigh differently are not pruned by")
     return reasons
 
 

@@ -14,6 +14,7 @@ from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.grow import ClassTarget, NumericTarget, Target
 from hornbeam.growth.parameters import is_number, one_of, shown
+from hornbeam.growth.rest import rest_of
 from hornbeam.model import Tree, attribute_kinds
 from hornbeam.model.present import brief_nodes, spelled_out
 from hornbeam.table import Column, Table
@@ -112,7 +113,7 @@ def prune_tree(
         )
     kinds = attribute_kinds(tree.schema)
     if pruning.prune == "cost_complexity":
-        return _like(tree, _core.prune_by_complexity(tree.native(), kinds, pruning.ccp_alpha))
+        return rest_of(tree, _core.prune_by_complexity(tree.native(), kinds, pruning.ccp_alpha))
     if table is None or target is None:
         raise UsageError(
             f"prune={pruning.prune!r} needs rows: give X and y, those "
@@ -120,7 +121,7 @@ def prune_tree(
         )
     if pruning.holds_out:
         arrays = _core.prune_by_validation(tree.native(), kinds, table.native(), _native(target), threads)
-        return _like(tree, arrays)
+        return rest_of(tree, arrays)
     try:
         # Raising moves a test from below another of its attribute, from which its categories may follow.
         given = {**tree.native(), **spelled_out(tree)} if len(brief_nodes(tree)) else tree.native()
@@ -129,17 +130,13 @@ def prune_tree(
         )
     except ValueError as error:
         raise DataError(f"cannot prune: {error}") from None
-    return _like(tree, arrays)
+    return rest_of(tree, arrays)
 
 
 def complexity_path(tree: Tree) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """(alphas, impurities) of cost-complexity pruning: from each alpha on a smaller tree is the best."""
     alphas, impurities = _core.complexity_path(tree.native(), attribute_kinds(tree.schema))
     return alphas, impurities
-
-
-def _like(tree: Tree, arrays: dict[str, Any]) -> Tree:
-    return Tree.trusted(tree.schema, arrays, classes=tree.classes, targets=tree.targets, costs=tree.costs)
 
 
 def _native(target: Target) -> npt.NDArray[Any]:
