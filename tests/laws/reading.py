@@ -65,14 +65,14 @@ def may_be_refused(case: Case) -> bool:
     return one_class or all(value is None for column in case.columns for value in column.values)
 
 
-def fit(case: Case, X: Any = None, face: str = "str", n_jobs: int | None = None) -> Any:
-    """The fitted estimator."""
+def fit(case: Case, X: Any = None, face: str = "str", **options: Any) -> Any:
+    """The fitted estimator; options are further parameters."""
     import hornbeam
 
     estimator_class: Any = (
         hornbeam.TreeRegressor if isinstance(case.target, Targets) else hornbeam.TreeClassifier
     )
-    estimator = estimator_class(**vars(case.parameters), n_jobs=n_jobs)
+    estimator = estimator_class(**vars(case.parameters), **options)
     try:
         return estimator.fit(frame(case.columns, face) if X is None else X, target_array(case))
     except ValueError:
