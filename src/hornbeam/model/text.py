@@ -55,10 +55,8 @@ def bound_text(tree: Tree, node: int, style: Style) -> str:
 
 def branch_labels(tree: Tree, node: int, child: int) -> list[str]:
     """The labels that a nominal test sends to one of its children."""
-    begin, end = tree.arrays["branch_start"][node : node + 2]
-    codes = tree.arrays["branch_code"][begin:end][tree.arrays["branch_child"][begin:end] == child]
     labels = tree.schema.attributes[tree.arrays["attribute"][node]].labels
-    return [one_line(labels[code]) for code in codes.tolist()]
+    return [one_line(labels[code]) for code in tree.branch_codes(node, child).tolist()]
 
 
 def attribute_name(tree: Tree, node: int) -> str:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import DataError
-from hornbeam.model import canonical, json_form, routing, text
+from hornbeam.model import canonical, json_form, present, routing, text
 from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
 from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
 from hornbeam.table import Schema, Table
@@ -135,6 +135,21 @@ class Tree:
                 depths[child] = depths[node] + 1
         return np.array(depths, dtype=np.int32)
 
+    @cached_property
+    def parents(self) -> npt.NDArray[np.int32]:
+        """The parent of each node; -1 for the root."""
+        inner = np.flatnonzero(self.arrays["n_children"])
+        first, n = self.arrays["first_child"][inner], self.arrays["n_children"][inner]
+        parents = np.full(self.n_nodes, -1, dtype=np.int32)
+        within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        parents[np.repeat(first, n) + within] = np.repeat(inner, n)
+        return parents
+
+    @cached_property
+    def brief_nodes(self) -> frozenset[int]:
+        """Nominal tests whose branches are stored in brief."""
+        return frozenset(present.brief_nodes(self).tolist())
+
     def is_leaf(self, node: int) -> bool:
         return bool(self.arrays["kind"][node] == LEAF)
 
@@ -143,6 +158,10 @@ class Tree:
         return range(first, first + int(self.arrays["n_children"][node]))
 
     # what the nodes say
+
+    def branch_codes(self, node: int, child: int) -> npt.NDArray[np.int32]:
+        """The codes of the categories that a nominal test sends to one of its children (0-based)."""
+        return present.branch_codes(self, node, child)
 
     def counts(self, node: int) -> npt.NDArray[np.float64]:
         """The weight of each class at a node, in class order."""

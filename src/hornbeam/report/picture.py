@@ -59,7 +59,7 @@ def question(tree: Tree, arrays: dict[str, list[Any]], node: int) -> str:
     if kind == NUMERIC:
         threshold = arrays["threshold"][node]
         return f"{attribute.name} ≤ {number_text(threshold, 5 if abs(threshold) >= 1 else 4)}"
-    if _names_labels(arrays, node):
+    if _names_labels(tree, arrays, node):
         return attribute.name
     return f"{attribute.name} = {_branch_labels(tree, arrays, node, 0)}"
 
@@ -72,19 +72,16 @@ def _name_length(tree: Tree, arrays: dict[str, list[Any]], node: int, test: str)
     return length if length < len(test) else None
 
 
-def _names_labels(arrays: dict[str, list[Any]], node: int) -> bool:
+def _names_labels(tree: Tree, arrays: dict[str, list[Any]], node: int) -> bool:
     """Whether the branches carry labels: several go along one branch, or every label has its own."""
     if arrays["kind"][node] == MULTIWAY:
         return True
-    begin, end = arrays["branch_start"][node], arrays["branch_start"][node + 1]
-    return arrays["kind"][node] == SUBSET and arrays["branch_child"][begin:end].count(0) > 1
+    return bool(arrays["kind"][node] == SUBSET) and len(tree.branch_codes(node, 0)) > 1
 
 
 def _branch_labels(tree: Tree, arrays: dict[str, list[Any]], node: int, child: int) -> str:
     labels = tree.schema.attributes[arrays["attribute"][node]].labels
-    begin, end = arrays["branch_start"][node], arrays["branch_start"][node + 1]
-    codes = zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True)
-    return ", ".join(labels[code] or "(empty)" for code, to in codes if to == child)
+    return ", ".join(labels[code] or "(empty)" for code in tree.branch_codes(node, child).tolist())
 
 
 def _parents(tree: Tree, arrays: dict[str, list[Any]]) -> tuple[list[int], list[str]]:
@@ -92,7 +89,7 @@ def _parents(tree: Tree, arrays: dict[str, list[Any]]) -> tuple[list[int], list[
     for node in range(tree.n_nodes):
         for place, child in enumerate(tree.children(node)):
             parents[child] = node
-            if _names_labels(arrays, node):
+            if _names_labels(tree, arrays, node):
                 branches[child] = _branch_labels(tree, arrays, node, place)
             else:
                 branches[child] = ("yes", "no")[place]
