@@ -19,7 +19,7 @@ NATIVE := $(shell find core -name '*.cpp' -o -name '*.hpp')
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench sanitize native-test docs stubs wheel check-archive clean
+.PHONY: help demo test test-tools lint format bench sanitize native-test docs stubs wheel check-archive clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ demo: $(VENV)/.installed ## grow, draw and score a tree on built-in data
 
 test: $(VENV)/.installed $(VENV)/.extra-test ## run every test against the installed package
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# They bring half a gigabyte; without them `make test` skips their tests and says so.
+test-tools: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-tools ## exported trees in shap, skl2onnx, dtreeviz, matplotlib
+	$(BIN)/python -m pytest tests/unit/model/test_sklearn_tools.py $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-lint ## style, types, direction of imports
 	$(BIN)/ruff check .

@@ -1,13 +1,13 @@
 """What every test may use: the real tables, and one way of drawing random ones."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests import real_data
+from tests import databases, real_data
 
 COMMON: dict[str, Any] = {
     "deadline": None,  # a busy machine must not fail a test
@@ -33,3 +33,14 @@ def real_set() -> Callable[[str], real_data.RealSet]:
     if real_data.find_folder() is None:
         pytest.skip(real_data.ABSENT)
     return real_data.load
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[databases.PostgreSQL]:
+    """A running server; the test is skipped, with the reason, where there is none."""
+    reason = databases.why_no_postgresql()
+    if reason:
+        pytest.skip(reason)
+    server = databases.PostgreSQL()
+    yield server
+    server.stop()

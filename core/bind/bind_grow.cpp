@@ -1,6 +1,9 @@
 // Growth for Python.
 #include "bind.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -14,6 +17,7 @@ namespace {
 
 using Classes = nb::ndarray<const ClassCode, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Multiplicity = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 GrowTarget target_of(const nb::object &target, std::size_t n_classes, std::size_t n_rows) {
@@ -34,6 +38,36 @@ GrowTarget target_of(const nb::object &target, std::size_t n_classes, std::size_
     }
     if (rows != n_rows) throw std::invalid_argument("target and table differ in their number of rows");
     return t;
+}
+
+/// Weights of rows. A row of weight 0 is in no training set; weights of 1 are no weights.
+void add_weights(GrowTarget &t, TrainingSets &sets, const nb::object &weights, std::size_t n_rows) {
+    if (weights.is_none()) return;
+    auto a = nb::cast<Weights>(weights);
+    if (a.shape(0) != n_rows) throw std::invalid_argument("weights and table differ in their number of rows");
+    std::span<const double> given{a.data(), a.shape(0)};
+    bool needed = false;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        if (!(given[row] >= 0.0) || std::isinf(given[row]))
+            throw std::invalid_argument("a weight is negative or not finite");
+        needed = needed || (given[row] != 0.0 && given[row] != 1.0);
+        if (given[row] != 0.0) continue;
+        if (sets.plain()) sets.multiplicity.assign(n_rows, 1);
+        std::fill_n(sets.multiplicity.begin() + static_cast<std::ptrdiff_t>(row) * sets.n_sets, sets.n_sets,
+                    0);
+    }
+    if (needed) t.weights = given;
+}
+
+/// Numbers above 0, one for each class or pair of classes; every `diagonal`-th is not looked at.
+std::vector<double> positive(const nb::object &values, std::size_t size, std::size_t diagonal) {
+    if (values.is_none()) return {};
+    auto a = nb::cast<Weights>(values);
+    if (a.shape(0) != size) throw std::invalid_argument("class weights or costs are of a wrong number");
+    for (std::size_t i = 0; i < size; ++i)
+        if ((diagonal == 0 || i % diagonal != 0) && (!(a.data()[i] > 0.0) || std::isinf(a.data()[i])))
+            throw std::invalid_argument("a class weight or cost is not above 0 and finite");
+    return {a.data(), a.data() + size};
 }
 
 TrainingSets sets_of(const nb::object &multiplicity, std::size_t n_rows) {
@@ -96,9 +130,14 @@ Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_c
                   const nb::object &min_samples_split, const nb::object &min_samples_leaf,
                   double min_impurity_decrease, const nb::object &multiplicity, int threads,
                   const std::string &kernels, bool accelerate, const std::string &counting, bool consume,
-                  const nb::object &report) {
+                  const nb::object &report, const nb::object &weights, const nb::object &class_weight,
+                  const nb::object &costs) {
     GrowTarget t = target_of(target, n_classes, table.n_rows);
+    t.costs.balanced = nb::isinstance<nb::str>(class_weight);
+    if (!t.costs.balanced) t.costs.weight = positive(class_weight, n_classes, 0);
+    t.costs.cost = positive(costs, n_classes * n_classes, n_classes + 1);
     TrainingSets sets = sets_of(multiplicity, table.n_rows);
+    add_weights(t, sets, weights, table.n_rows);
     GrowParameters p;
     p.nominal = nominal_mode(nominal);
     p.max_depth = max_depth;
@@ -123,21 +162,32 @@ void bind_grow(nb::module_ &m) {
     nb::class_<Forest>(m, "Forest")
         .def_ro("n_sets", &Forest::n_sets)
         .def_prop_ro("n_nodes", [](const Forest &f) { return f.nodes.size(); })
-        .def("tree", [](const Forest &f, std::int32_t set) {
-            if (set < 0 || set >= f.n_sets) throw nb::index_error("no such training set");
-            return to_arrays(f.extract(set));
-        });
+        .def("tree",
+             [](const Forest &f, std::int32_t set) {
+                 if (set < 0 || set >= f.n_sets) throw nb::index_error("no such training set");
+                 return to_arrays(f.extract(set));
+             })
+        .def(
+            "class_weight",
+            [](const Forest &f, std::int32_t set) {
+                if (set < 0 || set >= f.n_sets) throw nb::index_error("no such training set");
+                return f.class_weight.empty() ? std::vector<double>()
+                                              : f.class_weight[static_cast<std::size_t>(set)];
+            },
+            "What each class weighs in a training set; nothing where all weigh the same.");
     m.def("kernels", [] {
         std::vector<std::string> names;
         for (auto name : kernels_available()) names.emplace_back(name);
         return names;
     });
-    m.def("xlog", &exact_xlog, nb::arg("m"), "m log2 m, correctly rounded.");
+    m.def("xlog", [](double m) { return exact_xlog(m); }, nb::arg("m"), "m log2 m, correctly rounded.");
     m.def("grow", &grow_bound, nb::arg("table"), nb::arg("target"), nb::arg("n_classes"), nb::kw_only(),
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
           nb::arg("min_samples_leaf"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
-          nb::arg("counting") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none());
+          nb::arg("counting") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none(),
+          nb::arg("weights") = nb::none(), nb::arg("class_weight") = nb::none(),
+          nb::arg("costs") = nb::none());
 }
 
 } // namespace hornbeam

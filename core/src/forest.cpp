@@ -58,7 +58,7 @@ std::vector<std::int32_t> children_reached(const Forest &f, const LaneRecord &r,
 void append_lane(FlatTree &t, const Forest &f, std::size_t index) {
     const LaneRecord &r = f.lanes[index];
     t.rows.push_back(r.rows);
-    t.weight.push_back(static_cast<double>(r.rows));
+    t.weight.push_back(r.weight);
     t.impurity.push_back(r.impurity);
     for (std::uint64_t i = r.count_begin; i < r.count_end; ++i) {
         t.count_class.push_back(f.count_class[i]);

@@ -14,10 +14,21 @@ std::int64_t SizeRule::rows_of(std::int64_t n) const {
 }
 
 Forest grow(const std::string &criterion, const GrowTask &task) {
+    if (!task.target.weights.empty() || !task.target.costs.equal()) return grow_weighted(criterion, task);
     if (criterion == "gini") return grow_gini(task);
+    if (criterion == "correlation") return grow_correlation(task);
     if (criterion == "entropy") return grow_entropy(task);
     if (criterion == "gain_ratio") return grow_gain_ratio(task);
     if (criterion == "variance") return grow_variance(task);
+    throw std::invalid_argument("criterion '" + criterion + "' is not known");
+}
+
+Forest grow_weighted(const std::string &criterion, const GrowTask &task) {
+    if (criterion == "variance") return grow_weighted_variance(task);
+    if (criterion == "gini") return grow_weighted_classes(ClassRule::gini, task);
+    if (criterion == "entropy") return grow_weighted_classes(ClassRule::entropy, task);
+    if (criterion == "gain_ratio") return grow_weighted_classes(ClassRule::gain_ratio, task);
+    if (criterion == "correlation") return grow_weighted_classes(ClassRule::correlation, task);
     throw std::invalid_argument("criterion '" + criterion + "' is not known");
 }
 

@@ -4,60 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+
+#include "double_double.hpp"
 
 namespace hornbeam {
 namespace {
 
-struct DoubleDouble {
-    double hi = 0, lo = 0;
-};
-
-DoubleDouble quick_two_sum(double a, double b) {
-    double s = a + b;
-    return {s, b - (s - a)};
-}
-
-DoubleDouble two_sum(double a, double b) {
-    double s = a + b, v = s - a;
-    return {s, (a - (s - v)) + (b - v)};
-}
-
-DoubleDouble two_product(double a, double b) {
-    // Dekker: exact without a fused multiply-add, which plain x86-64 does not have.
-    constexpr double splitter = 134217729.0;
-    double ta = splitter * a, ah = ta - (ta - a), al = a - ah;
-    double tb = splitter * b, bh = tb - (tb - b), bl = b - bh;
-    double p = a * b;
-    return {p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
-}
-
-DoubleDouble add(DoubleDouble a, DoubleDouble b) {
-    DoubleDouble s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo);
-    s = quick_two_sum(s.hi, s.lo + t.hi);
-    return quick_two_sum(s.hi, s.lo + t.lo);
-}
-
-DoubleDouble multiply(DoubleDouble a, DoubleDouble b) {
-    DoubleDouble p = two_product(a.hi, b.hi);
-    return quick_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
-}
-
-DoubleDouble divide(double a, double b) {
-    double q = a / b;
-    DoubleDouble p = two_product(q, b);
-    double r = (a - p.hi) - p.lo;
-    double q2 = r / b;
-    DoubleDouble p2 = two_product(q2, b);
-    double q3 = ((r - p2.hi) - p2.lo) / b;
-    DoubleDouble s = quick_two_sum(q, q2);
-    return quick_two_sum(s.hi, s.lo + q3);
-}
-
-/// 2 atanh(r) by its series, `terms` terms.
-DoubleDouble twice_atanh(DoubleDouble r, int terms) {
-    DoubleDouble square = multiply(r, r), sum{};
-    for (int k = terms - 1; k >= 0; --k) sum = add(multiply(sum, square), divide(2.0, 2.0 * k + 1.0));
-    return multiply(sum, r);
+/// (f - c) / (f + c) for f near c: the difference is exact, the sum has one bit too many.
+DoubleDouble contrast(double f, double c) {
+    DoubleDouble sum = two_sum(f, c);
+    return multiply(divide(f - c, sum.hi), {1.0, -sum.lo / sum.hi});
 }
 
 constexpr DoubleDouble per_ln2{1.4426950408889634, 2.0355273740931033e-17};
@@ -80,7 +37,7 @@ const std::array<DoubleDouble, centres> &centre_logs() {
 DoubleDouble log2_fraction(double f, const std::array<DoubleDouble, centres> &logs) {
     int i = static_cast<int>((f - 1.0) * centres);
     double c = 1.0 + (i + 0.5) / centres;
-    return add(logs[i], multiply(twice_atanh(divide(f - c, f + c), 7), per_ln2));
+    return add(logs[i], multiply(twice_atanh(contrast(f, c), 7), per_ln2));
 }
 
 DoubleDouble log2_integer(std::uint64_t m, const std::array<DoubleDouble, centres> &logs) {
@@ -88,6 +45,27 @@ DoubleDouble log2_integer(std::uint64_t m, const std::array<DoubleDouble, centre
     double f = static_cast<double>(m) / static_cast<double>(std::uint64_t{1} << e);
     if (f == 1.0) return {static_cast<double>(e), 0.0};
     return add({static_cast<double>(e), 0.0}, log2_fraction(f, logs));
+}
+
+/// log2 of f 2^e, f in [1, 2), to a relative 2^-90. Near 1 the logarithm is small, so it comes from one
+/// series without a table.
+DoubleDouble log2_double(double f, int e, const std::array<DoubleDouble, centres> &logs) {
+    double x = e == -1 ? f / 2 : f;
+    if ((e == 0 || e == -1) && std::abs(x - 1.0) < 1.0 / 64)
+        return multiply(twice_atanh(contrast(x, 1.0), 10), per_ln2);
+    if (f == 1.0) return {static_cast<double>(e), 0.0};
+    return add({static_cast<double>(e), 0.0}, log2_fraction(f, logs));
+}
+
+/// (p.hi + p.lo) 2^e in one rounding, also where the result is subnormal.
+double scaled(DoubleDouble p, int e) {
+    double whole = p.hi + p.lo;
+    if (whole == 0.0 || std::ilogb(whole) + e >= -1021) return std::ldexp(whole, e);
+    const double y = std::ldexp(p.hi, 1074 + e); // in units of the smallest double
+    double units = std::nearbyint(y);
+    if (y - units == 0.5 && p.lo > 0.0) units += 1.0;
+    if (y - units == -0.5 && p.lo < 0.0) units -= 1.0;
+    return std::ldexp(units, -1074);
 }
 
 double times_rounded(double m, DoubleDouble log) {
@@ -100,6 +78,13 @@ double times_rounded(double m, DoubleDouble log) {
 double exact_xlog(std::uint64_t m) {
     if (m < 2) return 0.0;
     return times_rounded(static_cast<double>(m), log2_integer(m, centre_logs()));
+}
+
+double exact_xlog(double x) {
+    if (x == 0.0 || std::isinf(x)) return x;
+    int e = 0;
+    double f = 2.0 * std::frexp(x, &e); // x = f 2^(e - 1)
+    return scaled(multiply({f, 0.0}, log2_double(f, e - 1, centre_logs())), e - 1) + 0.0;
 }
 
 XlogTable::XlogTable(std::size_t limit, Cancel &cancel) : table_(std::min(limit, largest_table) + 1, 0.0) {

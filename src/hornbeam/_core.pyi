@@ -32,12 +32,17 @@ class Forest:
 
     def tree(self, arg: int, /) -> dict: ...
 
+    def class_weight(self, arg: int, /) -> list[float]:
+        """
+        What each class weighs in a training set; nothing where all weigh the same.
+        """
+
 def kernels() -> list[str]: ...
 
-def xlog(m: int) -> float:
+def xlog(m: float) -> float:
     """m log2 m, correctly rounded."""
 
-def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, counting: str = 'auto', consume: bool = False, report: object | None = None) -> Forest: ...
+def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, counting: str = 'auto', consume: bool = False, report: object | None = None, weights: object | None = None, class_weight: object | None = None, costs: object | None = None) -> Forest: ...
 
 def encode_labels(values: object | None) -> tuple:
     """
@@ -46,6 +51,30 @@ def encode_labels(values: object | None) -> tuple:
 
 def encode_ints(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]) -> tuple:
     """Codes (int32) and the distinct values in ascending order."""
+
+def prune_by_errors(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, confidence: float, criterion: str) -> dict:
+    """
+    C4.5's error-based pruning; columns and target are those that the tree was grown from.
+    """
+
+def prune_by_validation(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, threads: int = 1) -> dict:
+    """Reduced-error pruning with rows that were kept out of growing."""
+
+def prune_by_complexity(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float) -> dict:
+    """Cost-complexity pruning: links up to alpha are cut."""
+
+def complexity_path(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    (alphas, impurities) of cost-complexity pruning, a pair for each tree of the path.
+    """
+
+def collapse(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
+    """
+    C4.5's last step of growth: subtrees that make no fewer errors than a leaf become one.
+    """
+
+def expected_errors(n: float, e: float, confidence: float) -> float:
+    """What C4.5 expects n rows to get wrong of which e were."""
 
 class Router:
     """A tree made ready to send rows to their leaves."""

@@ -29,3 +29,7 @@ class StorageError(HornbeamError):
     """A file that cannot be opened, read or written."""
 
     exit_code: ClassVar[int] = 4
+
+
+class ExportWarning(UserWarning):
+    """A tree was turned into something that does not say quite the same; no error, so it has no exit code."""

@@ -9,6 +9,8 @@
 #include "hornbeam/nominal.hpp"
 #include "hornbeam/open_categories.hpp"
 #include "hornbeam/scan.hpp"
+#include "hornbeam/seen.hpp"
+#include "hornbeam/weighted_scan.hpp"
 
 namespace hornbeam {
 
@@ -43,6 +45,7 @@ template <class E, Criterion C> class Chooser {
         lane_ = &lane;
         solo_ = solo;
         min_leaf_ = min_leaf;
+        open_node(criterion_, lane.set, lane.total);
         highest_ = parameters_.accelerate ? criterion_.highest_quality(lane.total)
                                           : std::numeric_limits<double>::infinity();
         if (solo) prepare(facts_, criterion_, lane.total);
@@ -64,7 +67,7 @@ template <class E, Criterion C> class Chooser {
   private:
     const Frame<E> &frame_;
     const Target &target_;
-    const C &criterion_;
+    C criterion_; // its own: a weighted one remembers the node it is turned to
     const GrowParameters &parameters_;
     Cancel &cancel_;
     Stats zero_, missing_, known_;
@@ -101,12 +104,24 @@ template <class E, Criterion C> class Chooser {
                        ? fast_scan(scan, criterion_, *parameters_.kernels)
                        : plain_scan(scan, criterion_, [this](std::uint32_t id) { return times(id); });
         };
-        consider_cut(segment.attribute, best, cut_from,
-                     [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
+        bool taken = consider_cut(segment.attribute, best, cut_from,
+                                  [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
+        if constexpr (requires { zero_.weight; })
+            if (taken && missing_.n == 0) best.default_child = heavier_side(segment, best.lo);
+    }
+    /// Of a cut whose left side ends with rank `lo`.
+    std::int32_t heavier_side(const Segment<E> &segment, std::uint32_t lo) {
+        Stats left = zero_, right = lane_->total;
+        for (std::uint32_t i = 0; i < segment.size && Packed<E>::rank(segment.begin[i]) <= lo; ++i) {
+            std::uint32_t id = Packed<E>::id(segment.begin[i]);
+            if (std::int64_t m = times(id); m != 0) target_.add_for_quality(left, id, m);
+        }
+        right -= left;
+        return as_heavy(left, right) ? 0 : 1;
     }
 
     void consider_counts(const AvcSlot &slot, const AvcGroup &avc, Choice &best) {
-        if constexpr (requires { zero_.c; }) {
+        if constexpr (counts_rows<Stats>) {
             const std::uint32_t *counts = avc.data() + slot.begin;
             const std::uint32_t width = frame_.avc->width;
             read_counts(counts + slot.n_values * width, missing_);
@@ -121,9 +136,9 @@ template <class E, Criterion C> class Chooser {
     }
 
     /// The best cut of a numeric attribute, with missing_ on either side; `rank` tells what a cut's ends
-    /// mean.
+    /// mean. True where it is the best test so far.
     template <class CutFrom, class Rank>
-    void consider_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
+    bool consider_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
         Cut cut;
         std::int32_t default_child = 0;
         if (missing_.n == 0) {
@@ -136,7 +151,7 @@ template <class E, Criterion C> class Chooser {
                 right.quality > cut.quality || (right.quality == cut.quality && right.at < cut.at);
             if (right_wins) cut = right, default_child = 1;
         }
-        if (!(cut.quality > best.quality)) return;
+        if (!(cut.quality > best.quality)) return false;
         best.quality = cut.quality;
         best.gain = cut.gain;
         best.attribute = attribute;
@@ -146,6 +161,7 @@ template <class E, Criterion C> class Chooser {
         best.lo = rank(cut.at);
         best.hi = rank(cut.next);
         best.branches.clear();
+        return true;
     }
 
     void consider_nominal(std::int32_t attribute, std::span<const E> rows, const AvcSlot *slot,
@@ -171,7 +187,7 @@ template <class E, Criterion C> class Chooser {
 
     /// Classes and few categories: one pass of plain counting. False where it does not apply.
     bool tally(const FrameCodes &codes, std::span<const E> rows) {
-        if constexpr (requires { zero_.c; }) {
+        if constexpr (counts_rows<Stats>) {
             const std::size_t k = zero_.c.size(), c = static_cast<std::size_t>(codes.n_categories);
             constexpr std::size_t small = 1 << 14;
             if (!solo_ || (c + 1) * k > small || rows.size() * 4 < c) return false;
@@ -189,7 +205,7 @@ template <class E, Criterion C> class Chooser {
     }
     /// Fills table_ from a row of class counts for each category and one for missing.
     void read_table(const std::uint32_t *counts, std::uint32_t n_categories, std::size_t width) {
-        if constexpr (requires { zero_.c; }) {
+        if constexpr (counts_rows<Stats>) {
             table_.code.clear();
             reserve(0);
             for (std::uint32_t j = 0; j < n_categories; ++j) {

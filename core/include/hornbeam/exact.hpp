@@ -1,6 +1,7 @@
 // Exact sums: fixed-point integers wide enough that no target value is ever rounded.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -56,7 +57,34 @@ template <int W> struct Fixed {
     }
 
     Fixed magnitude() const { return negative() ? -*this : *this; }
+
+    /// Bits of a number that is not negative.
+    int width() const {
+        int top = W - 1;
+        while (top >= 0 && limb[top] == 0) --top;
+        return top < 0 ? 0 : 64 * top + static_cast<int>(std::bit_width(limb[top]));
+    }
 };
+
+/// a < b for numbers that are not negative.
+template <int W> bool below(const Fixed<W> &a, const Fixed<W> &b) {
+    for (int i = W - 1; i >= 0; --i)
+        if (a.limb[i] != b.limb[i]) return a.limb[i] < b.limb[i];
+    return false;
+}
+
+/// a << shift, in another width.
+template <int V, int W> Fixed<V> shifted(const Fixed<W> &a, unsigned shift) {
+    Fixed<V> r;
+    unsigned at = shift / 64, bits = shift % 64;
+    std::uint64_t carry = 0;
+    for (unsigned i = 0; i < W && at + i < V; ++i) {
+        r.limb[at + i] = (a.limb[i] << bits) | carry;
+        carry = bits == 0 ? 0 : a.limb[i] >> (64 - bits);
+    }
+    if (at + W < V) r.limb[at + W] = carry;
+    return r;
+}
 
 /// a * m for m >= 0.
 template <int W> Fixed<W> times(const Fixed<W> &a, std::uint64_t m) {
@@ -71,19 +99,32 @@ template <int W> Fixed<W> times(const Fixed<W> &a, std::uint64_t m) {
     return negative ? -r : r;
 }
 
-template <int W> Fixed<2 * W> squared(const Fixed<W> &a) {
-    Fixed<W> u = a.magnitude();
-    Fixed<2 * W> r;
+/// Adds a * b to r, which is 0, for a and b that are not negative.
+template <int W> void add_product(Fixed<2 * W> &r, const Fixed<W> &a, const Fixed<W> &b) {
     for (int i = 0; i < W; ++i) {
+        if (a.limb[i] == 0) continue; // wide numbers are mostly zeros
         unsigned __int128 carry = 0;
         for (int j = 0; j < W; ++j) {
-            carry += static_cast<unsigned __int128>(u.limb[i]) * u.limb[j] + r.limb[i + j];
+            carry += static_cast<unsigned __int128>(a.limb[i]) * b.limb[j] + r.limb[i + j];
             r.limb[i + j] = static_cast<std::uint64_t>(carry);
             carry >>= 64;
         }
         r.limb[i + W] = static_cast<std::uint64_t>(carry);
     }
+}
+
+template <int W> Fixed<2 * W> squared(const Fixed<W> &a) {
+    Fixed<W> u = a.magnitude();
+    Fixed<2 * W> r;
+    add_product(r, u, u);
     return r;
+}
+
+/// a * b, either of any sign.
+template <int W> Fixed<2 * W> product(const Fixed<W> &a, const Fixed<W> &b) {
+    Fixed<2 * W> r;
+    add_product(r, a.magnitude(), b.magnitude());
+    return a.negative() == b.negative() ? r : -r;
 }
 
 /// The double nearest to a * 2^exponent, ties to even, with gradual underflow.
@@ -134,17 +175,59 @@ template <int W> double nearest_quotient(const Fixed<W> &a, std::uint64_t n, int
     return a.negative() ? -r : r;
 }
 
+/// The double nearest to a / b * 2^exponent for b > 0: long division, bit by bit, to 67 bits.
+template <int W> double nearest_quotient(const Fixed<W> &a, const Fixed<W> &b, int exponent) {
+    constexpr int V = 2 * W + 3;
+    Fixed<W> u = a.magnitude();
+    if (u.zero()) return 0.0;
+    const int up = b.width() + 66 - u.width(); // the quotient has 66 or 67 bits
+    Fixed<V> rest = shifted<V>(u, up > 0 ? static_cast<unsigned>(up) : 0);
+    Fixed<V> divisor = shifted<V>(b, up < 0 ? static_cast<unsigned>(-up) : 0);
+    unsigned __int128 q = 0;
+    for (int bit = 67; bit >= 0; --bit) {
+        Fixed<V> part = shifted<V>(divisor, static_cast<unsigned>(bit));
+        if (below(rest, part)) continue;
+        rest -= part;
+        q |= static_cast<unsigned __int128>(1) << bit;
+    }
+    if (!rest.zero()) q |= 1; // far below the last kept bit: only says that the quotient is not exact
+    Fixed<3> whole;
+    whole.limb = {static_cast<std::uint64_t>(q), static_cast<std::uint64_t>(q >> 64), 0};
+    double r = nearest_double(whole, exponent - up);
+    return a.negative() ? -r : r;
+}
+
 /// value = mantissa * 2^exponent with an odd mantissa (or 0).
 struct Decomposed {
     std::int64_t mantissa = 0;
     int exponent = 0;
 };
 inline Decomposed decompose(double value) {
-    if (value == 0.0) return {};
-    int e = 0;
-    auto m = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &e), 53));
+    auto bits = std::bit_cast<std::uint64_t>(value);
+    auto m = static_cast<std::int64_t>(bits & ((std::uint64_t{1} << 52) - 1));
+    int e = static_cast<int>(bits >> 52) & 0x7ff;
+    e != 0 ? m |= std::int64_t{1} << 52 : e = 1; // subnormal numbers have no hidden bit
+    if (m == 0) return {};
     int zeros = std::countr_zero(static_cast<std::uint64_t>(m));
-    return {m >> zeros, e - 53 + zeros};
+    m >>= zeros;
+    return {value < 0.0 ? -m : m, e - 1075 + zeros};
 }
+
+/// Every value is a whole multiple of 2^lowest and smaller than 2^highest in magnitude.
+struct ExponentSpan {
+    int lowest = 0, highest = 0;
+    bool empty = true;
+
+    void add(double value) {
+        Decomposed d = decompose(value);
+        if (d.mantissa == 0) return;
+        auto magnitude = static_cast<std::uint64_t>(d.mantissa < 0 ? -d.mantissa : d.mantissa);
+        int top = d.exponent + static_cast<int>(std::bit_width(magnitude));
+        lowest = empty ? d.exponent : std::min(lowest, d.exponent);
+        highest = empty ? top : std::max(highest, top);
+        empty = false;
+    }
+    int bits() const { return highest - lowest; }
+};
 
 } // namespace hornbeam

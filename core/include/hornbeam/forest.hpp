@@ -14,6 +14,7 @@ struct LaneRecord {
     std::int32_t set = 0;
     std::int32_t arm = -1; // the arm its test takes; -1: a leaf of its tree
     std::int64_t rows = 0;
+    double weight = 0.0;
     double impurity = 0.0;
     double gain = 0.0;
     double threshold = 0.0;
@@ -47,6 +48,7 @@ struct Forest {
     std::vector<double> count;
     std::vector<double> mean;
     std::vector<std::int32_t> branch_code, branch_child;
+    std::vector<std::vector<double>> class_weight; // of each set, where classes weigh differently
 
     /// Puts a forest grown apart in the place of a node; its root becomes that node.
     void graft(std::size_t node, const Forest &part);

@@ -18,9 +18,9 @@ namespace hornbeam {
 /// The target values by id; owns them only in a narrow frame.
 struct FrameTarget {
     std::vector<ClassCode> own_classes;
-    std::vector<double> own_values;
+    std::vector<double> own_values, own_weights;
     std::span<const ClassCode> classes;
-    std::span<const double> values;
+    std::span<const double> values, weights;
 };
 
 /// Codes of a nominal attribute by id (-1 missing).

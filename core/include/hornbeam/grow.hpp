@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hornbeam/avc.hpp"
 #include "hornbeam/cancel.hpp"
@@ -37,12 +38,23 @@ struct GrowParameters {
     const Kernels *kernels = nullptr;
 };
 
-/// What is to be predicted: classes, or numeric targets (row-major where several).
+/// What classes weigh and mistakes cost; empty where all are equal. `cost` is [true class][said class].
+struct ClassCosts {
+    bool balanced = false;
+    std::vector<double> weight;
+    std::vector<double> cost;
+    bool equal() const { return !balanced && weight.empty() && cost.empty(); }
+};
+
+/// What is to be predicted: classes, or numeric targets (row-major where several). Weights, where given, are
+/// above 0.
 struct GrowTarget {
     std::span<const ClassCode> classes;
     std::size_t n_classes = 0; // 0: numeric
     std::span<const double> values;
     std::size_t n_targets = 0;
+    std::span<const double> weights; // of rows; empty: 1 each
+    ClassCosts costs;
 };
 
 /// How far a growth is: rows that rest in a leaf, over all training sets.
@@ -62,7 +74,7 @@ struct GrowTask {
     Cancel &cancel;
 };
 
-/// `criterion`: "gini", "entropy", "gain_ratio" (classes) or "variance" (numeric targets).
+/// `criterion`: "gini", "entropy", "gain_ratio", "correlation" (classes) or "variance" (numeric targets).
 Forest grow(const std::string &criterion, const GrowTask &task);
 
 } // namespace hornbeam

@@ -8,6 +8,7 @@
 #include "hornbeam/agreement.hpp"
 #include "hornbeam/choice.hpp"
 #include "hornbeam/counting.hpp"
+#include "hornbeam/describe.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 
@@ -15,7 +16,7 @@ namespace hornbeam {
 
 /// The stopping rules of one training set, in rows.
 struct StopRules {
-    std::int64_t rows = 0; // of the whole set
+    double mass = 0.0; // of the whole set, as qualities see it
     std::int64_t min_split = 2, min_leaf = 1;
 };
 
@@ -55,25 +56,9 @@ template <class E, Criterion C> class Grower {
 
     /// Writes a record of a set at a node; true where the set goes on growing there.
     bool record_lane(std::int32_t set, Stats &total, std::int64_t depth) {
-        LaneRecord r;
-        r.set = set;
-        r.rows = total.n;
-        bool pure = total.pure();
-        r.impurity = pure ? 0.0 : criterion_.impurity(total);
-        r.count_begin = forest_.count.size();
-        if constexpr (requires { total.c; }) {
-            for (std::size_t k = 0; k < total.c.size(); ++k) {
-                if (total.c[k] == 0) continue;
-                forest_.count_class.push_back(static_cast<std::int32_t>(k));
-                forest_.count.push_back(as_double(total.c[k]));
-            }
-        } else {
-            for (const auto &y : total.y)
-                forest_.mean.push_back(
-                    nearest_quotient(y, static_cast<std::uint64_t>(total.n), criterion_.exponent));
-        }
-        r.count_end = forest_.count.size();
-        forest_.lanes.push_back(r);
+        open_node(criterion_, set, total);
+        const bool pure = total.pure();
+        forest_.lanes.push_back(describe(forest_, criterion_, set, total, pure));
         const StopRules &rule = rules_[static_cast<std::size_t>(set)];
         bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
         bool ends = pure || deep || total.n < rule.min_split || total.n < 2 * rule.min_leaf;
@@ -84,7 +69,7 @@ template <class E, Criterion C> class Grower {
   private:
     Frame<E> &frame_;
     const Target &target_;
-    const C &criterion_;
+    C criterion_; // its own, as a chooser has
     const GrowTask &task_;
     const std::vector<StopRules> &rules_;
     Forest &forest_;
@@ -141,8 +126,9 @@ template <class E, Criterion C> class Grower {
 
     /// Whether the lane takes its best test; where not, its rows rest here.
     bool worth(const Lane<Stats> &lane, const Choice &c) {
-        double share = as_double(lane.total.n) / as_double(rules_[static_cast<std::size_t>(lane.set)].rows);
-        bool taken = c.found() && (C::splits_at_zero || c.quality != 0.0) &&
+        open_node(criterion_, lane.set, lane.total);
+        double share = mass_of(criterion_, lane.total) / rules_[static_cast<std::size_t>(lane.set)].mass;
+        bool taken = c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
                      !(share * c.gain < task_.parameters.min_impurity_decrease);
         if (!taken) settle(lane.total.n);
         return taken;

@@ -25,7 +25,7 @@ template <Criterion C> class Growth {
 
     Forest grow() {
         // Counts by value are of one set in which every row counts once.
-        if (task_.parameters.accelerate && task_.target.n_classes != 0 && task_.sets.plain())
+        if (counts_rows<Stats> && task_.parameters.accelerate && task_.sets.plain())
             layout_ = AvcLayout(task_.table, task_.target.n_classes, task_.parameters.counting);
         cells_ = read_cells(layout_, task_.table, task_.cancel);
         std::vector<Stats> total = set_totals();
@@ -60,10 +60,13 @@ template <Criterion C> class Growth {
                 if (std::int64_t m = sets.count(row, s); m != 0)
                     whole_.add(total[static_cast<std::size_t>(s)], row, m);
         }
+        C criterion = criterion_;
         for (const Stats &t : total) {
+            open_node(criterion, static_cast<std::int32_t>(rules_.size()), t);
             task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
             const GrowParameters &p = task_.parameters;
-            rules_.push_back({t.n, std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
+            rules_.push_back({mass_of(criterion, t),
+                              std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
                               std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n))});
         }
         return total;
@@ -110,6 +113,7 @@ template <Criterion C> class Growth {
             out.code = t.classes;
         else
             out.y = t.values;
+        if constexpr (requires { out.weight; }) out.weight.of = t.weights;
         return out;
     }
 
@@ -166,6 +170,11 @@ template <Criterion C> class Growth {
     }
 
     void copy_target(FrameTarget &t, std::span<const std::uint32_t> rows) const {
+        if (!task_.target.weights.empty()) {
+            t.own_weights.resize(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) t.own_weights[i] = task_.target.weights[rows[i]];
+            t.weights = t.own_weights;
+        }
         if (task_.target.n_classes != 0) {
             t.own_classes.resize(rows.size());
             for (std::size_t i = 0; i < rows.size(); ++i) t.own_classes[i] = task_.target.classes[rows[i]];
@@ -245,6 +254,7 @@ template <Criterion C> class Growth {
         frame.sets = task_.sets;
         frame.target.classes = task_.target.classes;
         frame.target.values = task_.target.values;
+        frame.target.weights = task_.target.weights;
         frame.nominal.resize(task_.table.columns.size());
         frame.avc = layout_.empty() ? nullptr : &layout_;
         frame.cells = cells_;

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "hornbeam/criteria/variance.hpp"
 #include "hornbeam/grow.hpp"
 #include "hornbeam/quality.hpp"
+#include "hornbeam/seen.hpp"
 #include "hornbeam/test.hpp"
 
 namespace hornbeam {
@@ -25,18 +25,6 @@ template <class Stats> struct CategoryTable {
 inline constexpr std::size_t most_enumerated = 12; // categories up to which every subset is tried
 inline constexpr int exchange_rounds = 32;
 inline constexpr int power_rounds = 32;
-
-/// Ascending by class-1 proportion or mean: does category a come before b? Exact.
-inline bool lower_share(const ClassCounts &a, const ClassCounts &b, std::size_t klass, bool &equal) {
-    std::int64_t x = a.c[klass] * b.n, y = b.c[klass] * a.n;
-    equal = x == y;
-    return x < y;
-}
-template <int W> bool lower_mean(const TargetSums<W> &a, const TargetSums<W> &b, bool &equal) {
-    Fixed<W> d = times(a.y[0], Variance<W>::count(b.n)) - times(b.y[0], Variance<W>::count(a.n));
-    equal = d.zero();
-    return d.negative();
-}
 
 template <Criterion C> class NominalChooser {
   public:
@@ -87,7 +75,7 @@ template <Criterion C> class NominalChooser {
         if (++asked_ % 1024 == 0) cancel_.poll();
         right_ = known_;
         right_ -= left;
-        if (table_.missing.n == 0) return beats_with(left, right_, left.n >= right_.n ? 0 : 1, top);
+        if (table_.missing.n == 0) return beats_with(left, right_, as_heavy(left, right_) ? 0 : 1, top);
         left_ = left;
         left_ += table_.missing;
         bool better = beats_with(left_, right_, 0, top);
@@ -216,7 +204,7 @@ template <Criterion C> class NominalChooser {
         if constexpr (requires { node_.c; }) {
             if (node_.classes_present() > 2) return false;
             std::size_t klass = node_.c.size() - 1;
-            while (node_.c[klass] == 0) --klass; // the higher of the two
+            while (!present(node_.c[klass])) --klass; // the higher of the two
             std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
                 bool less = lower_share(category(a), category(b), klass, equal);
                 return equal ? a < b : less;
@@ -237,9 +225,9 @@ template <Criterion C> class NominalChooser {
         std::vector<double> out;
         if constexpr (requires { node_.c; }) {
             for (std::size_t k = 0; k < node_.c.size(); ++k)
-                if (node_.c[k] != 0) out.push_back(as_double(s.c[k]) / as_double(s.n));
+                if (present(node_.c[k])) out.push_back(share_of(criterion_, s, k));
         } else {
-            for (const auto &y : s.y) out.push_back(nearest_double(y, criterion_.exponent) / as_double(s.n));
+            for (std::size_t t = 0; t < s.y.size(); ++t) out.push_back(share_of(criterion_, s, t));
         }
         return out;
     }
@@ -250,14 +238,16 @@ template <Criterion C> class NominalChooser {
         std::vector<double> centre = profile(known_);
         const std::size_t m = centre.size();
         std::vector<std::vector<double>> dev(c);
+        std::vector<double> mass(c);
         std::size_t start = 0;
         double most = -1.0;
         for (std::size_t j = 0; j < c; ++j) {
             dev[j] = profile(category(j));
+            mass[j] = mass_of(criterion_, category(j));
             double energy = 0.0;
             for (std::size_t k = 0; k < m; ++k) {
                 dev[j][k] -= centre[k];
-                energy += (as_double(category(j).n) * dev[j][k]) * dev[j][k];
+                energy += (mass[j] * dev[j][k]) * dev[j][k];
             }
             if (energy > most) most = energy, start = j;
         }
@@ -272,7 +262,7 @@ template <Criterion C> class NominalChooser {
             std::fill(w.begin(), w.end(), 0.0);
             cancel_.poll();
             for (std::size_t j = 0; j < c; ++j) {
-                double a = as_double(category(j).n) * along(j);
+                double a = mass[j] * along(j);
                 for (std::size_t k = 0; k < m; ++k) w[k] += a * dev[j][k];
             }
             double norm = 0.0;
@@ -295,7 +285,7 @@ template <Criterion C> class NominalChooser {
         const std::size_t c = table_.code.size();
         std::size_t largest = 0;
         for (std::size_t i = 1; i < c; ++i)
-            if (category(i).n > category(largest).n) largest = i;
+            if (!as_heavy(category(largest), category(i))) largest = i;
         Stats filled = category(largest);
         filled += table_.missing;
         std::vector<const Stats *> branches(c);

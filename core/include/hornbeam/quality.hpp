@@ -28,7 +28,7 @@ concept Criterion = requires(const C &c, const typename C::Target::Stats &node,
     { c.score(node, branches) } -> std::same_as<Score>;
     { c.impurity(node) } -> std::same_as<double>;
     { c.highest_quality(node) } -> std::same_as<double>;
-    { C::splits_at_zero } -> std::convertible_to<bool>;
+    { c.splits_at_zero } -> std::convertible_to<bool>;
 };
 
 inline double as_double(std::int64_t n) { return static_cast<double>(n); }

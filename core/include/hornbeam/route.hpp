@@ -29,6 +29,7 @@ class Router {
     Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds);
 
     std::size_t n_attributes() const { return kinds_.size(); }
+    std::span<const std::uint8_t> attribute_kinds() const { return kinds_; }
     AttributeKind attribute_kind(std::size_t i) const { return static_cast<AttributeKind>(kinds_[i]); }
 
     /// The leaf of each row. `columns` has one entry for each attribute, of the attribute's kind, n_rows

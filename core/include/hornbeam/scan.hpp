@@ -8,10 +8,13 @@
 #include <type_traits>
 
 #include "hornbeam/cancel.hpp"
+#include "hornbeam/criteria/correlation.hpp"
 #include "hornbeam/criteria/entropy.hpp"
 #include "hornbeam/criteria/gain_ratio.hpp"
 #include "hornbeam/criteria/gini.hpp"
 #include "hornbeam/criteria/variance.hpp"
+#include "hornbeam/criteria/weighted_classes.hpp"
+#include "hornbeam/criteria/weighted_variance.hpp"
 #include "hornbeam/kernels.hpp"
 #include "hornbeam/test.hpp"
 
@@ -23,6 +26,18 @@ struct NodeFacts {
     std::vector<ClassCode> present; // classes, ascending
     double impurity = 0.0;
     std::vector<double> centre; // mean of each target
+
+    /// Weighted classes in doubles, in units where the node weighs 1 to 2.
+    struct Mass {
+        double factor, all;
+    };
+    std::vector<Mass> mass;      // of each class
+    double whole = 0.0;          // of the node; 0 where doubles will not do
+    double mass_squares = 0.0;   // sum of squares over classes
+    double mass_logs = 0.0;      // sum of x log2 x over classes
+    double content_slack = 0.0;  // how far an entropy in doubles may be off
+    double contrast_slack = 0.0; // the same of the sum of D_k^2, by left^2
+    int mass_scale = 0;          // a power of two
 };
 
 inline void read_facts(NodeFacts &facts, const ClassCounts &node) {
@@ -48,6 +63,7 @@ struct ScanScratch {
     std::vector<double> first, sum;                      // of each target
     std::vector<std::uint32_t> node_counts, left_counts; // of each class
     std::vector<ValueSums> sums;                         // after each value
+    std::vector<double> masses;                          // of each class, on the left
 };
 
 /// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows,
@@ -439,6 +455,8 @@ template <int W> void prepare(NodeFacts &facts, const Variance<W> &criterion, co
         facts.centre[t] = nearest_quotient(node.y[t], Variance<W>::count(node.n), criterion.exponent);
 }
 
+template <class C, class Stats> void prepare(NodeFacts &, const C &, const Stats &) {} // the others need none
+
 /// The fast scan of a criterion, where it has one, for a set that is alone at the node with every row
 /// counting once.
 template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Gini &, const Kernels &kernels) {
@@ -456,4 +474,9 @@ template <class E, int W>
 Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion, const Kernels &) {
     return variance_scan(scan, criterion);
 }
+template <class E, Criterion C>
+Cut fast_scan(const Scan<E, typename C::Target> &scan, const C &criterion, const Kernels &) {
+    return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+}
+
 } // namespace hornbeam

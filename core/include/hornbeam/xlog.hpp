@@ -12,6 +12,8 @@ namespace hornbeam {
 
 /// m * log2(m) rounded to the nearest double (computed in double-double; error below 2^-98 before rounding).
 double exact_xlog(std::uint64_t m);
+/// The same for any double from 0: negative below 1, infinite at infinity.
+double exact_xlog(double x);
 
 /// The values for 0..limit in a table; larger arguments are computed. Build one per growth.
 class XlogTable {

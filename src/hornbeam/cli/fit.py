@@ -30,6 +30,12 @@ _MOST_LINES = 60
     help="By default text, booleans and at most 20 different integers are classes.",
 )
 @tree_options
+@click.option(
+    "--weight", metavar="NAME", help="The column that says what each row weighs; never an attribute."
+)
+@click.option(
+    "--class-weight", metavar="balanced", help="balanced: every class weighs the same, however rare it is."
+)
 @source_options
 @click.option(
     "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."
@@ -58,6 +64,8 @@ def run(
     report: str | None,
     as_json: bool,
     nominal_features: tuple[str, ...],
+    weight: str | None,
+    class_weight: str | None,
     **parameters: object,
 ) -> None:
     """Everything is computed before anything is written."""
@@ -84,6 +92,8 @@ def run(
         test=test,
         seed=seed,
         threads=threads,
+        weight=weight,
+        class_weight=class_weight,
     )
     with working(f"reading {data_name(data)}"):
         rows = read_path(data, sql=sql)

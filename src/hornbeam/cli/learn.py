@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 import hornbeam
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
-from hornbeam.growth import CRITERIA, ClassTarget, NumericTarget, Parameters, grow_tree
+from hornbeam.growth import CRITERIA, ClassCosts, ClassTarget, NumericTarget, Parameters, grow_tree
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
-from hornbeam.table import Table, conform, from_data
+from hornbeam.table import Table, conform, encode_weights, from_data
 
 from .targets import check_targets, choose_task, near_names, read_classes, read_numbers
 
@@ -36,6 +36,9 @@ class Plan:
     test: float | None = None
     seed: int = 0
     threads: int = 1
+    weight: str | None = None
+    """The column that says what each row weighs."""
+    class_weight: str | None = None
 
 
 @dataclass(frozen=True)
@@ -78,10 +81,43 @@ def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
             f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
         )
     parameters = check_parameters(plan.parameters, task)
-    attributes = data.drop_columns(list(plan.targets))
+    check_weights(data, plan, task)
+    attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
     if task == "classification":
         return _learn_classes(data, attributes, plan, parameters, report)
     return _learn_numbers(data, attributes, plan, parameters, report)
+
+
+def check_weights(data: pa.Table, plan: Plan, task: str) -> None:
+    """Refuse a --weight that is no column to weigh by, and a --class-weight that means nothing here."""
+    if plan.class_weight not in (None, "balanced"):
+        raise UsageError(f"--class-weight {plan.class_weight!r}: use balanced, or leave it out")
+    if plan.class_weight is not None and task == "regression":
+        raise UsageError("--class-weight balanced: numbers have no classes; leave it out, or --weight rows")
+    if plan.weight is None:
+        return
+    if plan.weight in plan.targets:
+        raise UsageError(f"--weight {plan.weight!r} is the target; name another column")
+    if plan.weight in plan.nominal_features:
+        raise UsageError(f"--weight {plan.weight!r} is among --nominal-features; name it once")
+    if plan.weight not in data.column_names:
+        names = [name for name in data.column_names if name not in plan.targets]
+        raise UsageError(f"--weight {plan.weight!r} is not a column; {near_names(plan.weight, names)}")
+    if data.num_columns == len(plan.targets) + 1:
+        raise DataError(
+            f"zero columns besides the target and the weight {plan.weight!r}; attributes are needed"
+        )
+
+
+def read_weights(data: pa.Table, plan: Plan, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """What the given rows weigh; every weight of the column is judged."""
+    if plan.weight is None:
+        return None
+    try:
+        weights = encode_weights(data.column(plan.weight).to_numpy(), data.num_rows)
+        return encode_weights(None if weights is None else weights[rows], len(rows))
+    except DataError as error:
+        raise DataError(str(error).replace("sample_weight", f"weight {plan.weight!r}")) from None
 
 
 def check_nominal(data: pa.Table, plan: Plan) -> None:
@@ -130,7 +166,9 @@ def _learn_classes(
     codes, classes = read_classes(data, plan.targets[0])
     grown, held = hold_out(codes, plan.test, plan.seed)
     table = _table(attributes, grown, plan)
-    tree, seconds = _grow(table, ClassTarget(codes[grown], classes), parameters, plan.threads, report)
+    costs = ClassCosts.checked(plan.class_weight, None, classes)
+    target = ClassTarget(codes[grown], classes, read_weights(data, plan, grown), costs)
+    tree, seconds = _grow(table, target, parameters, plan.threads, report)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = codes[held] if len(held) else codes[grown]
     answered = tree.predict_codes(scored, plan.threads)
@@ -146,7 +184,7 @@ def _learn_numbers(
     values = read_numbers(data, plan.targets)
     grown, held = hold_out(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
-    target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets)
+    target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets, read_weights(data, plan, grown))
     tree, seconds = _grow(table, target, parameters, plan.threads, report)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = values[held] if len(held) else values[grown]
@@ -178,5 +216,7 @@ def _grow(
 def _model(estimator: str, tree: Tree, plan: Plan, parameters: Parameters) -> StoredModel:
     """The model file of the tree: an estimator with these parameters would have grown it."""
     stored = asdict(parameters) | {"nominal_features": list(plan.nominal_features) or "from_dtype"}
+    if plan.class_weight is not None:
+        stored["class_weight"] = plan.class_weight
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
     return StoredModel(estimator, stored, tree, notes)

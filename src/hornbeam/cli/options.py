@@ -36,7 +36,9 @@ def tree_options(function: F) -> F:
     """The parameters of a tree, as options."""
     options = (
         click.option(
-            "--criterion", metavar="NAME", help="gini, entropy or gain_ratio; regression: variance."
+            "--criterion",
+            metavar="NAME",
+            help="gini, entropy, gain_ratio or correlation; regression: variance.",
         ),
         click.option(
             "--nominal",

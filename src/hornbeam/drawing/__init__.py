@@ -1,8 +1,17 @@
 """Pictures of trees as plain SVG, drawn from plain records; this room imports nothing of the package."""
 
+from .dot import write_dot
 from .icicle import draw_icicle
 from .records import Picture, PictureNode
 from .svg import page_definitions, style_sheet
 from .tree import draw_tree
 
-__all__ = ["Picture", "PictureNode", "draw_icicle", "draw_tree", "page_definitions", "style_sheet"]
+__all__ = [
+    "Picture",
+    "PictureNode",
+    "draw_icicle",
+    "draw_tree",
+    "page_definitions",
+    "style_sheet",
+    "write_dot",
+]

@@ -20,15 +20,18 @@ class Shown:
     hidden_leaves: int = 0
 
 
-def visible_part(picture: Picture, depth: int, most_branches: int = 12) -> tuple[Shown, ...]:
-    """The nodes down to a depth, breadth first; what lies below or beside is counted, never just dropped."""
+def visible_part(picture: Picture, depth: int | None, most_branches: int | None = 12) -> tuple[Shown, ...]:
+    """The nodes down to a depth, breadth first; what lies below or beside is counted, never just dropped.
+
+    None is no limit.
+    """
     leaves = picture.leaves_below
     shown: list[Shown] = [Shown(0, -1, 0, ())]
     place = 0
     while place < len(shown):
         current = shown[place]
         children = picture.nodes[current.index].children if current.index >= 0 else ()
-        if children and current.depth >= depth:
+        if children and depth is not None and current.depth >= depth:
             shown[place] = _replace(current, (), 0, leaves[current.index])
         elif children:
             kept, left_out = _largest(picture, children, most_branches)
@@ -46,8 +49,8 @@ def _replace(node: Shown, children: tuple[int, ...], branches: int, leaves: int)
     return Shown(node.index, node.parent, node.depth, children, branches, leaves)
 
 
-def _largest(picture: Picture, children: tuple[int, ...], most: int) -> tuple[list[int], list[int]]:
-    if len(children) <= most:
+def _largest(picture: Picture, children: tuple[int, ...], most: int | None) -> tuple[list[int], list[int]]:
+    if most is None or len(children) <= most:
         return list(children), []
     ordered = sorted(children, key=lambda child: -picture.nodes[child].rows)
     kept = sorted(ordered[: most - 1])

@@ -8,12 +8,26 @@ from typing import Any
 from . import palette
 from .records import Picture, PictureNode
 from .svg import BOLD, element, label, text_line
-from .text import count_text, escape, number_text, percent_text, shorten, shorten_middle, shorten_test
+from .text import (
+    clean,
+    count_text,
+    escape,
+    number_text,
+    percent_text,
+    shorten,
+    shorten_middle,
+    shorten_test,
+    width_em,
+)
 
 BOX_HEIGHT = 60.0
 LINE = 16.0
 PAD = 10.0
 _BAR = 8.0
+_HAIR = 0.8
+# Classes that a box names where there are many, and the depth down to which nodes have a say in colours.
+_LEADING = 2
+_NEAR = 4
 
 
 @dataclass(frozen=True)
@@ -26,11 +40,15 @@ class Legend:
 
     @classmethod
     def of(cls, picture: Picture) -> Legend:
-        """Classes keep their order while each has a look of its own; else the most frequent come first."""
+        """Classes keep their order while each has a look of its own; else those that win most come first."""
         order = list(range(len(picture.classes)))
         if len(order) > palette.N_DISTINCT:
+            wins = [0.0] * len(order)
+            for node in picture.nodes:
+                if node.depth <= _NEAR and node.shares:
+                    wins[winner(node)] += 1
             shares = dict(picture.nodes[0].shares)
-            order.sort(key=lambda index: (-shares.get(index, 0.0), index))
+            order.sort(key=lambda index: (-wins[index], -shares.get(index, 0.0), index))
         ranks = [0] * len(order)
         for rank, index in enumerate(order):
             ranks[index] = rank
@@ -39,8 +57,8 @@ class Legend:
     def fill(self, node: PictureNode) -> str:
         """The colour of a node's prediction."""
         if node.shares:
-            best = max(node.shares, key=lambda pair: (pair[1], -pair[0]))
-            return palette.class_fill(best[0], self.ranks[best[0]])
+            best = winner(node)
+            return palette.class_fill(best, self.ranks[best])
         return palette.step_fill(self.position(node.means[0])) if node.means else "var(--hb-other)"
 
     def position(self, value: float) -> float:
@@ -60,7 +78,7 @@ def draw_box(
     else:
         parts.append(label(x + PAD, y + 19, node.prediction, room))
     parts.append(_bar(picture, node, legend, x + PAD, y + height - 33, room))
-    parts.append(label(x + PAD, y + height - 10, small_line(node), room, 11, "s"))
+    parts.append(label(x + PAD, y + height - 10, small_line(picture, node), room, 11, "s"))
     return element("g", "".join(parts), data_node=index)
 
 
@@ -76,6 +94,23 @@ def _test(node: PictureNode, x: float, y: float, room: float, broken: bool) -> s
     return "".join(
         text_line(x, at, shown, whole if shown == whole else node.test, "t") for at, whole, shown in lines
     )
+
+
+def branch_text(node: PictureNode, room_em: float) -> str:
+    """What leads to a node, in the room there is: labels are left out and counted, never cut in the list."""
+    whole = clean(node.branch)
+    if width_em(whole) <= room_em or not node.labels:
+        return shorten(node.branch, room_em)
+    if node.others:
+        return shorten(f"{node.n_labels} others", room_em)
+    for kept in range(min(len(node.labels), node.n_labels - 1), 0, -1):
+        shown = clean(f"{', '.join(node.labels[:kept])} +{node.n_labels - kept}")
+        if width_em(shown) <= room_em:
+            return shown
+    if node.n_labels == 1:
+        return shorten_middle(node.labels[0], room_em)
+    rest = f" +{node.n_labels - 1}"
+    return shorten_middle(node.labels[0], room_em - width_em(rest)) + rest
 
 
 def describe(picture: Picture, node: PictureNode) -> str:
@@ -110,9 +145,23 @@ def _card(node: PictureNode, fill: str, x: float, y: float, width: float, height
     return card + tint
 
 
-def small_line(node: PictureNode) -> str:
+def winner(node: PictureNode) -> int:
+    """The class that a node predicts."""
+    return max(node.shares, key=lambda pair: (pair[1], -pair[0]))[0]
+
+
+def is_crowded(picture: Picture) -> bool:
+    """Whether classes are too many to be told by their colours: then boxes name the leading ones."""
+    return len(picture.classes) > palette.N_HUES
+
+
+def small_line(picture: Picture, node: PictureNode) -> str:
     """How many rows, and what most of them are."""
     rows = f"n = {count_text(node.rows)}"
+    if is_crowded(picture) and node.shares:
+        ordered = sorted(node.shares, key=lambda pair: (-pair[1], pair[0]))[:_LEADING]
+        leading = ", ".join(f"{picture.classes[index]} {percent_text(share)}" for index, share in ordered)
+        return f"{rows} · {leading}"
     if node.shares:
         best = max(share for _, share in node.shares)
         return (
@@ -120,21 +169,29 @@ def small_line(node: PictureNode) -> str:
             if node.test
             else f"{rows} · {percent_text(best)}"
         )
+    if node.test and len(node.means) > 1:
+        return f"{rows} · {node.prediction}"
     if node.test and node.means:
         return f"{rows} · mean {number_text(node.means[0])}"
     return f"{rows} · ± {number_text(node.spread)}" if len(node.means) == 1 else rows
 
 
 def _bar(picture: Picture, node: PictureNode, legend: Legend, x: float, y: float, width: float) -> str:
-    return _class_bar(node, legend, x, y, width) if node.shares else _mean_track(node, legend, x, y, width)
+    if not node.shares:
+        return _mean_track(node, legend, x, y, width)
+    return _class_bar(node, legend, x, y, width, is_crowded(picture))
 
 
-def _class_bar(node: PictureNode, legend: Legend, x: float, y: float, width: float) -> str:
+def _class_bar(
+    node: PictureNode, legend: Legend, x: float, y: float, width: float, largest_first: bool
+) -> str:
+    """How the rows divide; many classes stand in the order of their shares, a hair apart."""
     parts = [element("rect", x=x, y=y, width=width, height=_BAR, class_="k")]
     at = x
-    for index, share in sorted(node.shares, key=lambda pair: pair[0]):
+    for index, share in sorted(node.shares, key=lambda pair: (-pair[1] if largest_first else 0, pair[0])):
         fill = palette.class_fill(index, legend.ranks[index])
-        parts.append(element("rect", x=at, y=y, width=width * share, height=_BAR, style=f"fill:{fill}"))
+        shown = width * share - (_HAIR if largest_first and width * share > 2 * _HAIR else 0)
+        parts.append(element("rect", x=at, y=y, width=shown, height=_BAR, style=f"fill:{fill}"))
         at += width * share
     return "".join(parts)
 

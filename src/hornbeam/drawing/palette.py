@@ -50,6 +50,22 @@ def class_fill(index: int, rank: int | None = None) -> str:
     return "var(--hb-other)"
 
 
+def pale_class(rank: int) -> str:
+    """The colour of a class as a ground for text, where there are no variables and no patterns."""
+    colour = _LIGHT[rank] if rank < N_HUES else _NAMES["other"][0]
+    return _pale(colour, 0.55 if rank < N_HUES else 0.7)
+
+
+def pale_step(share: float) -> str:
+    """The same for a position between the smallest and the largest mean."""
+    return _pale(_mix(_LOW, _HIGH, min(1.0, max(0.0, share))), 0.45)
+
+
+def _pale(colour: str, share: float) -> str:
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return _mix((red, green, blue), (255, 255, 255), share)
+
+
 def step_fill(share: float) -> str:
     """The fill of a position between the smallest (0) and the largest (1) mean."""
     return f"var(--hb-s{min(N_STEPS - 1, max(0, round(share * (N_STEPS - 1))))})"

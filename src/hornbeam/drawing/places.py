@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .layout import Shown, across
-from .node import BOX_HEIGHT, LINE, PAD, small_line
+from .node import BOX_HEIGHT, LINE, PAD, branch_text, small_line
 from .records import Picture, PictureNode
 from .svg import BOLD
 from .text import clean, width_em
@@ -18,6 +18,7 @@ MARKER = 124.0
 _MARKER_BELOW = 30.0
 _WIDEST = 210.0
 _NARROWEST = 120.0
+_WIDEST_GAP = 150.0
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ def place_boxes(shown: Sequence[Shown], picture: Picture) -> Places:
                 down = _place_down(shown, width, _heights(nodes, broken))
                 if down.width <= PAGE_WIDTH:
                     return down
-    right = _place_right(shown, nodes, False)
+    right = _place_right(shown, picture, nodes, False)
     whole = all(_test_width(node, False) <= _WIDEST for node in nodes if node)
-    return right if whole and right.width <= PAGE_WIDTH else _place_right(shown, nodes, True)
+    return right if whole and right.width <= PAGE_WIDTH else _place_right(shown, picture, nodes, True)
 
 
 def _heights(nodes: Sequence[PictureNode | None], broken: bool) -> list[float]:
@@ -67,10 +68,10 @@ def _test_width(node: PictureNode, broken: bool) -> float:
     return max(width_em(clean(line)) for line in lines) * 12 * BOLD + 2 * PAD + 1
 
 
-def _box_width(node: PictureNode, broken: bool) -> float:
+def _box_width(node: PictureNode, broken: bool, picture: Picture) -> float:
     """What a box needs for all that it shows."""
     answer = 0.0 if node.test else width_em(clean(node.prediction)) * 12 * BOLD
-    small = width_em(clean(small_line(node))) * 11
+    small = width_em(clean(small_line(picture, node))) * 11
     return max(_test_width(node, broken) if node.test else 0.0, max(answer, small) + 2 * PAD + 1)
 
 
@@ -87,14 +88,17 @@ def _place_down(shown: Sequence[Shown], width: float, heights: Sequence[float]) 
     return Places(boxes, whole, _bottom(shown, boxes, _MARKER_BELOW), True)
 
 
-def _place_right(shown: Sequence[Shown], nodes: Sequence[PictureNode | None], broken: bool) -> Places:
+def _place_right(
+    shown: Sequence[Shown], picture: Picture, nodes: Sequence[PictureNode | None], broken: bool
+) -> Places:
     """A column for each level, as wide as its widest box needs."""
-    branches = (width_em(clean(node.branch)) for node in nodes[1:] if node)
-    gap = min(130.0, max(52.0, max(branches, default=0.0) * 11 + 30))
+    most = (_WIDEST_GAP - 30) / 11
+    branches = (width_em(branch_text(node, most)) for node in nodes[1:] if node)
+    gap = max(52.0, max(branches, default=0.0) * 11 + 30)
     levels = 1 + max(node.depth for node in shown)
     columns = [_NARROWEST] * levels
     for place, node in zip(shown, nodes, strict=True):
-        width = _box_width(node, broken) if node else 0.0
+        width = _box_width(node, broken, picture) if node else 0.0
         columns[place.depth] = min(_WIDEST, max(columns[place.depth], width))
     starts = list(_running(columns, gap))
     heights = _heights(nodes, broken)

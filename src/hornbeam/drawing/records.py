@@ -27,6 +27,12 @@ class PictureNode:
     """Regression: standard deviation of the first target at the node."""
     name_length: int | None = None
     """How many characters of the test are the attribute's name; None for all."""
+    labels: tuple[str, ...] = ()
+    """The first of the category labels that lead here, where the branch names labels."""
+    n_labels: int = 0
+    """How many they are altogether."""
+    others: bool = False
+    """Whether its one sibling has fewer labels, so that these may be called the others."""
 
     @property
     def subject(self) -> str:

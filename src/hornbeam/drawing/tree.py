@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from . import palette
 from .layout import Shown, visible_part
-from .node import Legend, draw_box
+from .node import Legend, branch_text, draw_box
 from .places import MARGIN, MARKER, Place, Places, place_boxes
 from .records import Picture
-from .svg import element, frame, label
+from .svg import element, frame, label, text_line
 from .text import count_text, number_text, width_em
 
 
-def draw_tree(picture: Picture, depth: int = 4, *, inline: bool = False, title: str = "Decision tree") -> str:
-    """An SVG of the tree down to a depth; every hidden subtree is marked with the leaves it holds."""
-    shown = visible_part(picture, depth)
+def draw_tree(
+    picture: Picture, depth: int | None = 4, *, inline: bool = False, title: str = "Decision tree"
+) -> str:
+    """An SVG of the tree down to a depth; every hidden subtree is marked with the leaves it holds.
+
+    With depth None nothing is hidden, neither below nor beside.
+    """
+    shown = visible_part(picture, depth) if depth is not None else visible_part(picture, None, None)
     places = place_boxes(shown, picture)
     legend = Legend.of(picture)
     edges = [_edge(picture, shown, places, place) for place in range(1, len(shown))]
@@ -22,9 +27,21 @@ def draw_tree(picture: Picture, depth: int = 4, *, inline: bool = False, title: 
         for node, place in zip(shown, places.boxes, strict=True)
     ]
     body = _legend(picture, legend, places.width) + "".join(edges) + "".join(boxes)
-    leaves = picture.leaves_below[0]
-    described = f"{leaves} leaves, depth {picture.depth}; drawn down to depth {min(depth, picture.depth)}"
-    return frame(places.width, places.height, body, title, described, inline)
+    drawn = max(node.depth for node in shown)
+    described = f"{picture.leaves_below[0]} leaves, depth {picture.depth}; drawn down to depth {drawn}"
+    caption = _caption(picture, shown)
+    if not caption:
+        return frame(places.width, places.height, body, title, described, inline)
+    body += label(MARGIN, places.height + 8, caption, places.width - 2 * MARGIN, 11, "s")
+    return frame(places.width, places.height + 22, body, title, described, inline)
+
+
+def _caption(picture: Picture, shown: tuple[Shown, ...]) -> str:
+    """How much of the tree is hidden; empty if nothing is."""
+    boxes = sum(node.index >= 0 for node in shown)
+    if boxes == len(picture.nodes):
+        return ""
+    return f"{count_text(boxes)} of {count_text(len(picture.nodes))} nodes are drawn"
 
 
 def _edge(picture: Picture, shown: tuple[Shown, ...], places: Places, place: int) -> str:
@@ -45,8 +62,10 @@ def _edge(picture: Picture, shown: tuple[Shown, ...], places: Places, place: int
     share = this.rows / picture.nodes[0].rows if picture.nodes[0].rows else 0.0
     line = element("path", d=path, class_="e", stroke_width=1.5 + 7 * share, data_node=node.index)
     if places.down:
-        return line + label(x2, y2 - 9, this.branch, box.width - 8, 11, "l", "middle")
-    return line + label(x2 - 7, y2 + 4, this.branch, x2 - x1 - 16, 11, "l", "end")
+        shown_text = branch_text(this, (box.width - 8) / 11)
+        return line + text_line(x2, y2 - 9, shown_text, this.branch, "l", "middle")
+    shown_text = branch_text(this, (x2 - x1 - 16) / 11)
+    return line + text_line(x2 - 7, y2 + 4, shown_text, this.branch, "l", "end")
 
 
 def _box(picture: Picture, node: Shown, place: Place, down: bool, legend: Legend) -> str:
@@ -60,7 +79,7 @@ def _box(picture: Picture, node: Shown, place: Place, down: bool, legend: Legend
     box = draw_box(picture, node.index, legend, x, y, place.width, place.height)
     if not node.hidden_leaves:
         return box
-    text = f"… {count_text(node.hidden_leaves)} more leaves"
+    text = f"… {count_text(node.hidden_leaves)} leaves"
     if down:
         bottom, middle = y + place.height, x + place.width / 2
         stub = element("path", d=f"M{middle:.1f} {bottom:.1f}v12", class_="m")

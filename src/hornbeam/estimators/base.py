@@ -58,7 +58,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        refuse_foreign(cls.__name__, parameters)
+        refuse_foreign(cls.__name__, parameters, inspect.signature(cls.__init__).parameters)
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     def __init_subclass__(cls, **defaults: Any) -> None:
@@ -72,7 +72,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; the names are those of the constructor."""
-        refuse_foreign(type(self).__name__, parameters)
+        refuse_foreign(type(self).__name__, parameters, self.get_params(deep=False))
         super().set_params(**parameters)
         return self
 

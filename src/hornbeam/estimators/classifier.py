@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
 from hornbeam.errors import DataError
-from hornbeam.growth import ClassTarget
-from hornbeam.table import check_same_length, encode_classes, from_data
+from hornbeam.growth import ClassCosts, ClassTarget
+from hornbeam.table import check_same_length, encode_classes, encode_weights, from_data
 
 from .base import TreeEstimator, threads_of
 
@@ -22,7 +22,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "gain_ratio"}, default="gini"
+    criterion : {"gini", "entropy", "gain_ratio", "correlation"}, default="gini"
         What a test is chosen by; "log_loss" is another name of "entropy".
     nominal : {"subset", "value", "multiway"}, default="subset"
         Tests on nominal attributes: one of a set, one value, or a branch for each value.
@@ -36,6 +36,10 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         Rows that every branch needs; a float is a share of all rows.
     min_impurity_decrease : float, default=0.0
         A node is split only if that lowers the impurity of the tree by this much.
+    class_weight : dict, "balanced" or None, default=None
+        What classes weigh: a number for each label (1 where none is given), or all alike.
+    cost_matrix : array-like or None, default=None
+        What it costs to say a class (column) where another is true (row), in the order of `classes_`.
     random_state : int, RandomState or None, default=None
         Kept for scikit-learn's sake: growing makes no random choice.
     n_jobs : int or None, default=None
@@ -55,32 +59,63 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         Names, kinds and categories of the attributes.
     """
 
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        nominal: str = "subset",
+        nominal_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        cost_matrix: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            criterion=criterion,
+            nominal=nominal,
+            nominal_features=nominal_features,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_impurity_decrease=min_impurity_decrease,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+
     classes_: NDArray[Any]
     n_classes_: int
     n_outputs_: int
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Grow the tree from a table X and the class y of each of its rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree from a table X and the class y of each of its rows, and what the rows weigh."""
         parameters = self._checked("classification")
         self._require_target(y)
         table = from_data(X, nominal_features=self.nominal_features)
         codes, classes = encode_classes(one_column(y, type(self).__name__))
         check_same_length(table.n_rows, len(codes))
-        self._grow(table, ClassTarget(codes, classes), parameters)
+        weights = encode_weights(sample_weight, table.n_rows)
+        costs = ClassCosts.checked(self.class_weight, self.cost_matrix, classes)
+        self._grow(table, ClassTarget(codes, classes, weights, costs), parameters)
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.n_outputs_ = 1
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row: the most frequent one in its leaf, among equals the first."""
+        """The class of each row: the heaviest, or cheapest, one in its leaf, among equals the first."""
         tree, table = self._conform(X)
         codes = tree.predict_codes(table, threads_of(self.n_jobs))
         labels: NDArray[Any] = self.classes_.take(codes)
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class in the leaf of each row, in the order of `classes_`."""
+        """The share of each class in the leaf of each row, by weight, in the order of `classes_`."""
         tree, table = self._conform(X)
         return tree.predict_shares(table, threads_of(self.n_jobs))
 

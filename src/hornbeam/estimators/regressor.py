@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from hornbeam.growth import NumericTarget
-from hornbeam.table import check_same_length, encode_targets, from_data
+from hornbeam.table import check_same_length, encode_targets, encode_weights, from_data
 
 from .base import TreeEstimator, threads_of
 
@@ -39,14 +39,15 @@ class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # typ
 
     n_outputs_: int
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Grow the tree from a table X and the number, or row of numbers, y of each of its rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree from a table X, the number, or row of numbers, y of each row, and what rows weigh."""
         parameters = self._checked("regression")
         self._require_target(y)
         table = from_data(X, nominal_features=self.nominal_features)
         values = encode_targets(y)
         check_same_length(table.n_rows, len(values))
-        self._grow(table, NumericTarget(values, target_names(y, values.shape[1])), parameters)
+        weights = encode_weights(sample_weight, table.n_rows)
+        self._grow(table, NumericTarget(values, target_names(y, values.shape[1]), weights), parameters)
         self.n_outputs_ = values.shape[1]
         return self
 

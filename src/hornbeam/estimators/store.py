@@ -17,6 +17,7 @@ from hornbeam.model import Tree, document_of, read_document, write_document
 
 CLASSIFIER, REGRESSOR = "TreeClassifier", "TreeRegressor"
 _KNOWN = (CLASSIFIER, REGRESSOR)
+_CLASS_PARAMETERS = {"class_weight", "cost_matrix"}
 _PARAMETERS = {entry.name for entry in fields(Parameters)} | {"nominal_features", "random_state", "n_jobs"}
 
 
@@ -63,10 +64,16 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
     name, parameters, notes = payload["estimator"], payload["parameters"], payload["notes"]
     if name not in _KNOWN:
         raise _refused(path, f"its estimator {str(name)[:40]!r} is none of {', '.join(_KNOWN)}")
-    if not isinstance(parameters, dict) or set(parameters) - _PARAMETERS or not isinstance(notes, dict):
+    known = _PARAMETERS | (_CLASS_PARAMETERS if name == CLASSIFIER else set())
+    if not isinstance(parameters, dict) or set(parameters) - known or not isinstance(notes, dict):
         raise _refused(path, "its parameters are not those of a tree")
-    if not all(_is_plain(value) for value in parameters.values()):
+    if not all(_is_plain(value, key in _CLASS_PARAMETERS) for key, value in parameters.items()):
         raise _refused(path, "a parameter is neither text, a number nor a list of them")
+    pairs = parameters.get("class_weight")
+    if isinstance(pairs, list) and not all(
+        len(pair) == 2 and not isinstance(pair[0], list) for pair in pairs
+    ):
+        raise _refused(path, "its class_weight is not a list of labels and weights")
     tree = Tree.from_record(payload["tree"])
     if (tree.classes is not None) != (name == CLASSIFIER):
         raise _refused(path, f"its tree is not that of a {name}")
@@ -79,7 +86,9 @@ def _refused(path: str | os.PathLike[str], why: str) -> DataError:
     )
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Any, of_classes: bool = False) -> bool:
+    if isinstance(value, list) and of_classes:
+        return all(isinstance(row, list) and all(map(_is_plain, row)) for row in value)
     if isinstance(value, list):
         return all(isinstance(entry, (str, int)) for entry in value)
     return value is None or isinstance(value, (str, int, float))
@@ -102,25 +111,37 @@ def _plain(name: str, value: Any) -> Any:
     """A parameter as JSON keeps it; a random generator has no plain form and growing never uses it."""
     if hasattr(value, "tolist"):
         value = value.tolist()
-    if isinstance(value, (tuple, set, frozenset)):
+    if name in _CLASS_PARAMETERS:
+        # A JSON object has text for keys, so a dict of labels is a list of pairs.
+        value = _nested(list(value.items()) if isinstance(value, dict) else value)
+    elif isinstance(value, (tuple, set, frozenset)):
         value = sorted(value) if not isinstance(value, tuple) else list(value)
     if name == "random_state" and not isinstance(value, int):
         return None
     if isinstance(value, numbers.Real) and not isinstance(value, int):
         value = float(value)
-    if not _is_plain(value):
+    if not _is_plain(value, name in _CLASS_PARAMETERS):
         raise UsageError(f"cannot save {name}={value!r}: it is neither text, a number nor a list of them")
     return value
+
+
+def _nested(value: Any) -> Any:
+    """Tuples and NumPy's numbers as plain lists and numbers."""
+    if isinstance(value, (list, tuple)):
+        return [_nested(entry) for entry in value]
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The fitted estimator that `save` wrote."""
     stored = read_model(path)
-    if stored.is_classifier:
-        from .classifier import TreeClassifier as Estimator
-    else:
-        from .regressor import TreeRegressor as Estimator
-    model = Estimator(**stored.parameters)
+    from .classifier import TreeClassifier
+    from .regressor import TreeRegressor
+
+    parameters = dict(stored.parameters)
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = {label: weight for label, weight in parameters["class_weight"]}
+    model: Any = (TreeClassifier if stored.is_classifier else TreeRegressor)(**parameters)
     tree = stored.tree
     model.tree_ = tree
     model.n_features_in_ = len(tree.schema)

@@ -1,15 +1,25 @@
-"""Growth: from a table, a target and parameters to a tree, by the native grower."""
+"""Growth: from a table, a target and parameters to a tree, by the native grower; and pruning."""
 
-from hornbeam.growth.grow import ClassTarget, NumericTarget, grow_forest, grow_tree
+from hornbeam.growth.costs import ClassCosts, check_class_weight
+from hornbeam.growth.grow import ClassTarget, NumericTarget, Target, grow_forest, grow_tree
 from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
+from hornbeam.growth.prune import Pruning, complexity_path, hold_out, prune_tree, split_for_validation
 
 __all__ = [
     "CRITERIA",
     "MAX_THREADS",
+    "ClassCosts",
     "ClassTarget",
     "Engine",
     "NumericTarget",
     "Parameters",
+    "Pruning",
+    "Target",
+    "check_class_weight",
+    "complexity_path",
     "grow_forest",
     "grow_tree",
+    "hold_out",
+    "prune_tree",
+    "split_for_validation",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
+from hornbeam.growth.costs import ClassCosts
 from hornbeam.growth.parameters import Engine, Parameters
-from hornbeam.model import Tree
+from hornbeam.model import Tree, costs_of
 from hornbeam.table import Table
 
 MAX_CLASSES = 2**16
@@ -20,20 +21,26 @@ MAX_TARGET = 1e100  # squares of sums stay finite
 MAX_CATEGORY_CLASSES = 2**28  # categories of a column times classes: the counts of one node
 
 
+Weights = npt.NDArray[np.float64] | None
+
+
 @dataclass(frozen=True, eq=False)
 class ClassTarget:
-    """The class of each row, as a code into `labels`."""
+    """The class of each row, as a code into `labels`; what rows and classes weigh and mistakes cost."""
 
     codes: npt.NDArray[np.int32]
     labels: npt.NDArray[Any]
+    weights: Weights = None
+    costs: ClassCosts = field(default_factory=ClassCosts)
 
 
 @dataclass(frozen=True, eq=False)
 class NumericTarget:
-    """The numeric targets of each row, [rows, targets]."""
+    """The numeric targets of each row, [rows, targets]; what rows weigh."""
 
     values: npt.NDArray[np.float64]
     names: tuple[str, ...]
+    weights: Weights = None
 
 
 Target = ClassTarget | NumericTarget
@@ -68,9 +75,21 @@ def grow_forest(
 
 
 def _tree(forest: _core.Forest, i: int, table: Table, target: Target) -> Tree:
-    if isinstance(target, ClassTarget):
-        return Tree.trusted(table.schema, forest.tree(i), classes=target.labels.tolist())
-    return Tree.trusted(table.schema, forest.tree(i), targets=target.names)
+    if isinstance(target, NumericTarget):
+        return _finite(Tree.trusted(table.schema, forest.tree(i), targets=target.names), target)
+    costs = costs_of(forest.class_weight(i), target.costs.rows)
+    classes = target.labels.tolist()
+    return _finite(Tree.trusted(table.schema, forest.tree(i), classes=classes, costs=costs), target)
+
+
+def _finite(tree: Tree, target: Target) -> Tree:
+    """The tree, unless weights are so far from 1 that powers of their sums are no doubles."""
+    weighted = target.weights is not None or tree.costs is not None
+    if weighted and not all(np.isfinite(tree.arrays[name]).all() for name in ("weight", "impurity", "gain")):
+        raise DataError(
+            "the weights leave the range of doubles where they are squared; scale them to numbers around 1"
+        )
+    return tree
 
 
 def _grow(
@@ -88,25 +107,34 @@ def _grow(
         raise UsageError(f"kernels {engine.kernels!r} are not available here; use one of {known}")
     if multiplicity is not None and (multiplicity.sum(axis=0, dtype=np.int64) == 0).any():
         raise DataError("a training set has no rows; every set needs at least one")
+    weights, costs = target.weights, target.costs if isinstance(target, ClassTarget) else ClassCosts()
+    if weights is not None and multiplicity is not None and not ((weights > 0) @ (multiplicity > 0)).all():
+        raise DataError("a training set has no rows of weight above 0; every set needs at least one")
     encoded = _core.encode(table.native(), table.n_rows, threads)
-    return _core.grow(
-        encoded,
-        values,
-        n_classes,
-        criterion=parameters.criterion,
-        nominal=parameters.nominal,
-        max_depth=-1 if parameters.max_depth is None else parameters.max_depth,
-        min_samples_split=parameters.min_samples_split,
-        min_samples_leaf=parameters.min_samples_leaf,
-        min_impurity_decrease=parameters.min_impurity_decrease,
-        multiplicity=multiplicity,
-        threads=threads,
-        kernels=engine.kernels,
-        accelerate=engine.accelerate,
-        counting=engine.counting,
-        consume=True,
-        report=report,
-    )
+    try:
+        return _core.grow(
+            encoded,
+            values,
+            n_classes,
+            criterion=parameters.criterion,
+            nominal=parameters.nominal,
+            max_depth=-1 if parameters.max_depth is None else parameters.max_depth,
+            min_samples_split=parameters.min_samples_split,
+            min_samples_leaf=parameters.min_samples_leaf,
+            min_impurity_decrease=parameters.min_impurity_decrease,
+            multiplicity=multiplicity,
+            threads=threads,
+            kernels=engine.kernels,
+            accelerate=engine.accelerate,
+            counting=engine.counting,
+            consume=True,
+            report=report,
+            weights=weights,
+            class_weight=costs.weights,
+            costs=None if costs.matrix is None else costs.matrix.ravel(),
+        )
+    except ValueError as error:  # the core says in one line what it cannot take
+        raise DataError(str(error)) from None
 
 
 def _native_target(table: Table, target: Target) -> tuple[npt.NDArray[Any], int]:

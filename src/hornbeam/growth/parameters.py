@@ -13,7 +13,7 @@ from hornbeam.table import MAX_ROWS
 
 # The first of a task is its default.
 CRITERIA: dict[str, tuple[str, ...]] = {
-    "classification": ("gini", "entropy", "gain_ratio"),
+    "classification": ("gini", "entropy", "gain_ratio", "correlation"),
     "regression": ("variance",),
 }
 ALIASES = {"log_loss": "entropy", "squared_error": "variance"}
@@ -45,8 +45,8 @@ class Parameters:
         criterion = ALIASES.get(str(self.criterion), self.criterion)
         return replace(
             self,
-            criterion=_one_of("criterion", criterion, CRITERIA[task], f" for {task}"),
-            nominal=_one_of("nominal", self.nominal, NOMINAL),
+            criterion=one_of("criterion", criterion, CRITERIA[task], f" for {task}"),
+            nominal=one_of("nominal", self.nominal, NOMINAL),
             max_depth=None if self.max_depth is None else _whole("max_depth", self.max_depth, 1),
             min_samples_split=_size("min_samples_split", self.min_samples_split, 2, 1.0),
             min_samples_leaf=_size("min_samples_leaf", self.min_samples_leaf, 1, 0.5),
@@ -67,48 +67,48 @@ class Engine:
     counting: str = "auto"
 
 
-def _one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "") -> str:
+def one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "", also: str = "") -> str:
     if not isinstance(value, str) or value not in allowed:
         *others, last = map(repr, allowed)
         listed = f"{', '.join(others)} or {last}" if others else last
-        raise UsageError(f"{_shown(name, value)}{context}: use {listed}")
+        raise UsageError(f"{shown(name, value)}{context}: use {listed}{also}")
     return str(value)
 
 
-def _shown(name: str, value: Any) -> str:
+def shown(name: str, value: Any) -> str:
     """`max_depth=0`, on one line and of bounded length whatever was given."""
     text = " ".join(repr(value).split())
     return f"{name}={text if len(text) <= 80 else text[:77] + '...'}"
 
 
-def _is_number(value: Any, kind: type) -> bool:
+def is_number(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _whole(name: str, value: Any, least: int) -> int:
-    if not _is_number(value, numbers.Integral) or value < least:
+    if not is_number(value, numbers.Integral) or value < least:
         raise UsageError(
-            f"{_shown(name, value)}: a whole number from {least} is allowed, or None for no limit"
+            f"{shown(name, value)}: a whole number from {least} is allowed, or None for no limit"
         )
     return min(int(value), MAX_ROWS)
 
 
 def _size(name: str, value: Any, least: int, most_fraction: float) -> int | float:
-    if _is_number(value, numbers.Integral) and value >= least:
+    if is_number(value, numbers.Integral) and value >= least:
         return min(int(value), MAX_ROWS + 1)
     if (
-        _is_number(value, numbers.Real)
-        and not _is_number(value, numbers.Integral)
+        is_number(value, numbers.Real)
+        and not is_number(value, numbers.Integral)
         and 0.0 < value <= most_fraction
     ):
         return float(value)
     raise UsageError(
-        f"{_shown(name, value)}: a whole number from {least} (rows) "
+        f"{shown(name, value)}: a whole number from {least} (rows) "
         f"or a fraction above 0 up to {most_fraction} is allowed"
     )
 
 
 def _not_negative(name: str, value: Any) -> float:
-    if not _is_number(value, numbers.Real) or math.isnan(value) or value < 0:
-        raise UsageError(f"{_shown(name, value)}: a number from 0 is allowed")
+    if not is_number(value, numbers.Real) or math.isnan(value) or value < 0:
+        raise UsageError(f"{shown(name, value)}: a number from 0 is allowed")
     return float(value)

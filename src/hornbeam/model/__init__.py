@@ -1,6 +1,17 @@
 """The tree as a thing of its own: immutable, readable, comparable, storable."""
 
+from hornbeam.model.costs import Costs, costs_of
+from hornbeam.model.routing import attribute_kinds
 from hornbeam.model.store import FORMAT_VERSION, document_of, read_document, write_document
 from hornbeam.model.tree import Tree
 
-__all__ = ["FORMAT_VERSION", "Tree", "document_of", "read_document", "write_document"]
+__all__ = [
+    "FORMAT_VERSION",
+    "Costs",
+    "Tree",
+    "attribute_kinds",
+    "costs_of",
+    "document_of",
+    "read_document",
+    "write_document",
+]

@@ -9,6 +9,7 @@ import numpy as np
 
 from hornbeam.errors import DataError
 from hornbeam.model.arrays import DTYPES, KIND_NAMES, NUMERIC, Array
+from hornbeam.model.costs import Costs
 from hornbeam.table import Schema
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 KIND_CODES: Final = {name: code for code, name in enumerate(KIND_NAMES)}
 INFINITIES: Final = {"inf": float("inf"), "-inf": float("-inf")}
 RECORD_KEYS: Final = {"schema", "classes", "targets", "nodes"}
+COST_KEYS: Final = {"class_weight", "cost_matrix"}  # both or none of them
 # The lists of "nodes". Both kinds of threshold share one list; counts and means exclude each other.
 COMMON: Final = tuple(
     name for name in DTYPES if name not in ("threshold_integer", "mean") and "count" not in name
@@ -38,12 +40,17 @@ def to_record(tree: Tree) -> dict[str, Any]:
     for name in ("weight", "count"):
         if name in nodes:
             nodes[name] = shortest(tree.arrays[name])
-    return {
+    record: dict[str, Any] = {
         "schema": tree.schema.to_json(),
         "classes": None if tree.classes is None else list(tree.classes),
         "targets": None if tree.targets is None else list(tree.targets),
         "nodes": nodes,
     }
+    if tree.costs is not None:
+        matrix = tree.costs.matrix
+        record["class_weight"] = list(tree.costs.weights)
+        record["cost_matrix"] = None if matrix is None else [list(row) for row in matrix]
+    return record
 
 
 def shortest(values: Array) -> list[Any]:
@@ -104,8 +111,10 @@ def from_record(record: object) -> Tree:
     """The tree of `to_record`, verified; DataError in one line for anything else."""
     from hornbeam.model.tree import Tree  # the tree offers this form, so it cannot be imported before it
 
-    if not isinstance(record, dict) or set(record) != RECORD_KEYS:
+    if not isinstance(record, dict) or set(record) - COST_KEYS != RECORD_KEYS:
         raise DataError(f"tree: not an object with exactly the keys {', '.join(sorted(RECORD_KEYS))}")
+    if len(set(record) & COST_KEYS) == 1:
+        raise DataError(f"tree: of the keys {' and '.join(sorted(COST_KEYS))} one is absent")
     schema = Schema.from_json(record["schema"])
     classes, targets, nodes = record["classes"], record["targets"], record["nodes"]
     for name, given in (("classes", classes), ("targets", targets)):
@@ -114,7 +123,10 @@ def from_record(record: object) -> Tree:
     wanted = {"n_nodes", *COMMON, *(COUNTS if targets is None else ("mean",))}
     if not isinstance(nodes, dict) or set(nodes) != wanted:
         raise DataError(f"tree: 'nodes' is not an object with exactly the keys {', '.join(sorted(wanted))}")
-    return Tree(schema, read_nodes(nodes, schema), classes=classes, targets=targets)
+    costs = None
+    if "class_weight" in record:
+        costs = Costs.checked(record["class_weight"], record["cost_matrix"], len(classes or ()))
+    return Tree(schema, read_nodes(nodes, schema), classes=classes, targets=targets, costs=costs)
 
 
 def read_nodes(nodes: dict[str, Any], schema: Schema) -> dict[str, Array]:

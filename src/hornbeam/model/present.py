@@ -25,29 +25,46 @@ def brief_nodes(tree: Tree) -> Array:
     return nodes
 
 
-def branch_codes(tree: Tree, node: int, child: int) -> Array:
-    """The categories that a nominal test sends to one of its children."""
-    codes, children = listed(tree, node)
-    if node not in tree.brief_nodes or child != tree.arrays["default_child"][node]:
-        here: Array = codes[children == child]
-        return here
-    attribute, below, gone = tree.arrays["attribute"][node], node, [codes]
-    while True:  # up to the test that lists what it sends along this path
-        above = int(tree.parents[below])
-        place = below - int(tree.arrays["first_child"][above])
-        below = above
-        if tree.arrays["attribute"][above] != attribute:
-            continue
-        sent, to = listed(tree, above)
-        if above not in tree.brief_nodes or place != tree.arrays["default_child"][above]:
-            break
-        gone.append(sent)
-    return _without(sent[to == place], np.concatenate(gone))
+class BriefPaths:
+    """The categories that single tests send to their children, found by going up where a test is in brief."""
+
+    MOST = 64  # arrays remembered: who goes through the nodes in order asks for the next ones soon
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._brief = frozenset(brief_nodes(tree).tolist())
+        self._default = tree.arrays["default_child"].tolist()
+        self._attribute = tree.arrays["attribute"].tolist()
+        self._parent_and_place = [(-1, 0)] * tree.n_nodes
+        if self._brief:
+            for node in range(tree.n_nodes):
+                for place, child in enumerate(tree.children(node)):
+                    self._parent_and_place[child] = node, place
+        self._recent: dict[tuple[int, int], Array] = {}
+
+    def branch_codes(self, node: int, child: int) -> Array:
+        asked, gone = (node, child), []
+        attribute = self._attribute[node]
+        while node in self._brief and child == self._default[node] and (node, child) not in self._recent:
+            gone.append(listed(self._tree, node)[0])
+            node, child = self._parent_and_place[node]
+            while self._attribute[node] != attribute:  # up to the test before
+                node, child = self._parent_and_place[node]
+        codes = self._recent.get((node, child))
+        if codes is None:
+            known, children = listed(self._tree, node)
+            codes = known[children == child]
+        if gone:
+            codes = _without(codes, np.concatenate(gone))
+            if len(self._recent) == self.MOST:
+                del self._recent[next(iter(self._recent))]
+            self._recent[asked] = codes
+        return codes
 
 
 def preorder(tree: Tree) -> Iterator[tuple[int, Branches | None]]:
     """The nodes, each before its children, children in branch order; with those in brief their branches."""
-    brief = tree.brief_nodes
+    brief = frozenset(brief_nodes(tree).tolist())
     first, n = tree.arrays["first_child"].tolist(), tree.arrays["n_children"].tolist()
     if not brief:
         waiting = [0]
@@ -71,6 +88,19 @@ def preorder(tree: Tree) -> Iterator[tuple[int, Branches | None]]:
         for place in range(n[node] - 1, -1, -1):
             sent = {**above, attribute: codes[children == place]} if nominal else above
             known.append((first[node] + place, sent))
+
+
+def spelled_out(tree: Tree) -> dict[str, Array]:
+    """The arrays of the tree with every category present listed: for whoever moves nodes."""
+    lists = {node: listed(tree, node) for node in range(tree.n_nodes)}
+    lists |= {node: whole for node, whole in preorder(tree) if whole is not None}
+    sizes = [len(codes) for codes, _ in lists.values()]
+    return {
+        **tree.arrays,
+        "branch_start": np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        "branch_code": np.concatenate([codes for codes, _ in lists.values()]).astype(np.int32),
+        "branch_child": np.concatenate([children for _, children in lists.values()]).astype(np.int32),
+    }
 
 
 def listed(tree: Tree, node: int) -> Branches:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hornbeam.model.arrays import LEAF, MULTIWAY, NUMERIC, VALUE
+from hornbeam.model.walk import leaves_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,12 +99,11 @@ def value_text(tree: Tree, node: int, style: Style) -> str:
         if len(means) == 1:
             return means[0]
         return ", ".join(f"{one_line(name)} {mean}" for name, mean in zip(tree.targets, means, strict=True))
-    counts = tree.counts(node)
-    shares = counts / counts.sum()
-    order = np.argsort(-counts, kind="stable")
-    present = [k for k in order.tolist() if counts[k] > 0]
+    shares = tree.probabilities([node])[0]
+    order = np.argsort(-shares, kind="stable")
+    present = [k for k in order.tolist() if shares[k] > 0]
     texts = [f"{one_line(str(tree.classes[k]))} {share_text(shares[k])}" for k in present]
-    return f"{one_line(str(tree.classes[present[0]]))} ({shortened(texts, style.max_classes)})"
+    return f"{one_line(str(tree.classes[tree.leaf_class[node]]))} ({shortened(texts, style.max_classes)})"
 
 
 def node_line(tree: Tree, node: int, condition: str, depth: int, style: Style) -> str:
@@ -114,15 +114,6 @@ def node_line(tree: Tree, node: int, condition: str, depth: int, style: Style) -
     size = f"n={rows}" if weight == rows else f"n={rows} weight={real_text(weight, style)}"
     leaf = " *" if tree.is_leaf(node) else ""
     return f"{indent}{condition}  {size}  {value_text(tree, node, style)}{leaf}"
-
-
-def leaves_below(tree: Tree) -> list[int]:
-    """For each node the number of leaves of its subtree."""
-    first, n = tree.arrays["first_child"].tolist(), tree.arrays["n_children"].tolist()
-    leaves = [0] * tree.n_nodes
-    for node in reversed(range(tree.n_nodes)):  # children come after their node
-        leaves[node] = sum(leaves[first[node] : first[node] + n[node]]) if n[node] else 1
-    return leaves
 
 
 def lines(tree: Tree, max_depth: int | None, style: Style) -> Iterator[str]:

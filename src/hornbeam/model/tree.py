@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.drawing import draw_tree, write_dot
 from hornbeam.errors import DataError
-from hornbeam.model import canonical, json_form, present, routing, text
+from hornbeam.model import canonical, json_form, routing, rules, sql, text
 from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
+from hornbeam.model.binary import BinaryTree
+from hornbeam.model.costs import Costs, sums_in_order
 from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
+from hornbeam.model.picture import depth_to_draw, picture_of
+from hornbeam.model.present import BriefPaths
+from hornbeam.model.walk import Tests
 from hornbeam.table import Schema, Table
 
 if TYPE_CHECKING:
@@ -26,12 +32,14 @@ class Tree:
 
     `Tree(schema, arrays, classes=...)` takes arrays from anywhere, copies them and refuses in one line what
     is no valid tree; `Tree.trusted` wraps what the core has just grown, without a copy. Classification gives
-    `classes`, the labels in order; regression gives `targets`, the names of the targets.
+    `classes`, the labels in order; regression gives `targets`, the names of the targets. `costs` is there
+    where classes weigh or mistakes cost differently: a leaf then predicts by them.
     """
 
     schema: Schema
     classes: tuple[Label, ...] | None
     targets: tuple[str, ...] | None
+    costs: Costs | None
 
     def __init__(
         self,
@@ -40,8 +48,11 @@ class Tree:
         *,
         classes: Sequence[Label] | None = None,
         targets: Sequence[str] | None = None,
+        costs: Costs | None = None,
     ) -> None:
-        self._set(schema, frozen_copy(arrays), checked_classes(classes), checked_targets(targets))
+        self._set(schema, frozen_copy(arrays), checked_classes(classes), checked_targets(targets), costs)
+        if costs is not None:
+            Costs.checked(costs.weights, costs.matrix, self.n_classes)
         if (self.classes is None) == (self.targets is None):
             raise DataError("tree: give either classes (classification) or targets (regression)")
         try:
@@ -57,11 +68,12 @@ class Tree:
         *,
         classes: Sequence[Label] | None = None,
         targets: Sequence[str] | None = None,
+        costs: Costs | None = None,
     ) -> Tree:
         """A tree that the core has grown: neither verified nor copied."""
         tree = cls.__new__(cls)
         names = None if targets is None else tuple(targets)
-        tree._set(schema, frozen(arrays), None if classes is None else plain_labels(classes), names)
+        tree._set(schema, frozen(arrays), None if classes is None else plain_labels(classes), names, costs)
         return tree
 
     def _set(
@@ -70,8 +82,10 @@ class Tree:
         arrays: dict[str, Array],
         classes: tuple[Label, ...] | None,
         targets: tuple[str, ...] | None,
+        costs: Costs | None,
     ) -> None:
-        self.__dict__.update(schema=schema, classes=classes, targets=targets, arrays=MappingProxyType(arrays))
+        self.__dict__.update(schema=schema, classes=classes, targets=targets, costs=costs)
+        self.__dict__.update(arrays=MappingProxyType(arrays))
 
     arrays: Mapping[str, Array]
 
@@ -82,7 +96,7 @@ class Tree:
         raise AttributeError(f"a Tree cannot be changed; {name!r} was to be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets)
+        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets, self.costs)
 
     def __copy__(self) -> Tree:
         return self
@@ -135,21 +149,6 @@ class Tree:
                 depths[child] = depths[node] + 1
         return np.array(depths, dtype=np.int32)
 
-    @cached_property
-    def parents(self) -> npt.NDArray[np.int32]:
-        """The parent of each node; -1 for the root."""
-        inner = np.flatnonzero(self.arrays["n_children"])
-        first, n = self.arrays["first_child"][inner], self.arrays["n_children"][inner]
-        parents = np.full(self.n_nodes, -1, dtype=np.int32)
-        within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-        parents[np.repeat(first, n) + within] = np.repeat(inner, n)
-        return parents
-
-    @cached_property
-    def brief_nodes(self) -> frozenset[int]:
-        """Nominal tests whose branches are stored in brief."""
-        return frozenset(present.brief_nodes(self).tolist())
-
     def is_leaf(self, node: int) -> bool:
         return bool(self.arrays["kind"][node] == LEAF)
 
@@ -159,9 +158,18 @@ class Tree:
 
     # what the nodes say
 
+    @cached_property
+    def tests(self) -> Tests:
+        """`tests[node]`: what an inner node asks, in codes."""
+        return Tests(self)
+
+    @cached_property
+    def _paths(self) -> BriefPaths:
+        return BriefPaths(self)
+
     def branch_codes(self, node: int, child: int) -> npt.NDArray[np.int32]:
         """The codes of the categories that a nominal test sends to one of its children (0-based)."""
-        return present.branch_codes(self, node, child)
+        return self._paths.branch_codes(node, child)
 
     def counts(self, node: int) -> npt.NDArray[np.float64]:
         """The weight of each class at a node, in class order."""
@@ -170,10 +178,18 @@ class Tree:
         dense[self.arrays["count_class"][begin:end]] = self.arrays["count"][begin:end]
         return dense
 
+    def present(self, node: int) -> list[tuple[int, float]]:
+        """(class code, weight) of each class that the node has, in class order."""
+        begin, end = self.arrays["count_start"][node : node + 2]
+        codes, counts = self.arrays["count_class"][begin:end], self.arrays["count"][begin:end]
+        return [pair for pair in zip(codes.tolist(), counts.tolist(), strict=True) if pair[1]]
+
     @cached_property
     def leaf_class(self) -> npt.NDArray[np.int32]:
-        """The class code each node predicts: the largest count, among equals the first class."""
-        start, count = self.arrays["count_start"], self.arrays["count"]
+        """The class code each node predicts: the largest count, or the least cost; among equals the first."""
+        start, count = self.arrays["count_start"], self._held
+        if self.costs is not None and self.costs.matrix is not None:
+            return self.costs.predicted(start, self.arrays["count_class"], self.arrays["count"])
         largest = np.maximum.reduceat(count, start[:-1])
         hits = np.flatnonzero(count == np.repeat(largest, np.diff(start)))
         first = hits[np.searchsorted(hits, start[:-1])]
@@ -190,11 +206,30 @@ class Tree:
         return shares
 
     @cached_property
+    def _held(self) -> Array:
+        """The counts, times the weights of their classes."""
+        if self.costs is None:
+            return self.arrays["count"]
+        held: Array = np.array(self.costs.weights)[self.arrays["count_class"]] * self.arrays["count"]
+        return held
+
+    @cached_property
     def _share(self) -> npt.NDArray[np.float64]:
-        start, count = self.arrays["count_start"], self.arrays["count"]
-        total = np.add.reduceat(count, start[:-1])
-        shares: npt.NDArray[np.float64] = count / np.repeat(total, np.diff(start))
+        start = self.arrays["count_start"]
+        shares: npt.NDArray[np.float64] = self._held / np.repeat(
+            sums_in_order(start, self._held), np.diff(start)
+        )
         return shares
+
+    @cached_property
+    def masses(self) -> npt.NDArray[np.float64]:
+        """The weight of each node as the criterion saw it: class weights and costs included."""
+        if self.costs is None:
+            return self.arrays["weight"]
+        factors = self.costs.factors(self.counts(0) > 0)
+        return sums_in_order(
+            self.arrays["count_start"], factors[self.arrays["count_class"]] * self.arrays["count"]
+        )
 
     @cached_property
     def means(self) -> npt.NDArray[np.float64]:
@@ -205,11 +240,16 @@ class Tree:
     def feature_importances(self) -> npt.NDArray[np.float64]:
         """Impurity decrease by each attribute, weighted by the share of examples, adding up to 1."""
         inner = np.flatnonzero(self.arrays["kind"] != LEAF)
-        decrease = self.arrays["weight"][inner] / self.arrays["weight"][0] * self.arrays["gain"][inner]
+        decrease = self.masses[inner] / self.masses[0] * self.arrays["gain"][inner]
         total = np.bincount(
             self.arrays["attribute"][inner], weights=decrease, minlength=len(self.schema.attributes)
         ).astype(np.float64)
         return total / total.sum() if total.sum() > 0 else total
+
+    @cached_property
+    def binary(self) -> BinaryTree:
+        """The same tree over numbers alone, two branches a node."""
+        return BinaryTree(self)
 
     # routing
 
@@ -279,11 +319,65 @@ class Tree:
     def from_record(cls, record: object) -> Tree:
         return json_form.from_record(record)
 
+    def to_svg(
+        self,
+        max_depth: int | Literal["auto"] | None = "auto",
+        *,
+        title: str = "Decision tree",
+        missing: bool = False,
+    ) -> str:
+        """The tree as a picture: each box asks or answers, its bar shows how the rows divide or spread.
+
+        Below `max_depth` subtrees are counted instead of drawn; "auto" draws small trees whole and others
+        down to depth 4, None draws everything. With `missing` branches say where missing values go.
+        """
+        depth = depth_to_draw(self) if max_depth == "auto" else max_depth
+        return draw_tree(picture_of(self, missing=missing), depth, title=title) + "\n"
+
+    def to_dot(self, max_depth: int | None = None, *, missing: bool = False) -> str:
+        """The tree in Graphviz's language; options as of `to_svg`, but everything is drawn by itself."""
+        return write_dot(picture_of(self, missing=missing), max_depth)
+
+    def rules(self) -> rules.Rules:
+        """A rule for each leaf, its conditions merged by attribute; print it, or see hornbeam.model.rules."""
+        return rules.rules_of(self)
+
+    def to_sql(
+        self,
+        dialect: str = "duckdb",
+        output: str = "prediction",
+        *,
+        of: Label | None = None,
+        table: str | Sequence[str] | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> str:
+        """The tree as an SQL expression that gives what predict gives (docs/exports.md).
+
+        `dialect` is "duckdb", "postgresql" or "sqlite"; `output` is "prediction", "probability" (of the class
+        `of`), "leaf" or "all". With `table`, a name or the parts of a qualified one, the result is a whole
+        query, as it always is for "all". `columns` names the table's columns where they are not called like
+        the attributes. Several targets: `of` names one.
+        """
+        return sql.to_sql(self, dialect, output, of, table, columns)
+
+    def to_sklearn(self, X: Any = None) -> Any:
+        """A fitted scikit-learn estimator with the same tree, for plot_tree, shap, skl2onnx and their like.
+
+        A DecisionTreeClassifier or DecisionTreeRegressor where all attributes are floats or integers; else
+        a Pipeline whose first step turns the other tests into columns. scikit-learn rounds X to float32:
+        give the training rows, or others like those to come, and thresholds are chosen such that few of
+        them change leaf; those that do are counted (`changed_rows_` of the tree), with an ExportWarning.
+        """
+        from hornbeam.model.sklearn_form import to_sklearn  # scikit-learn takes its time to import
+
+        return to_sklearn(self, X)
+
 
 def _restore(
     schema: Schema,
     arrays: dict[str, Array],
     classes: tuple[Label, ...] | None,
     targets: tuple[str, ...] | None,
+    costs: Costs | None = None,
 ) -> Tree:
-    return Tree.trusted(schema, arrays, classes=classes, targets=targets)
+    return Tree.trusted(schema, arrays, classes=classes, targets=targets, costs=costs)

@@ -7,6 +7,7 @@ from hornbeam.table.encoding import from_data
 from hornbeam.table.readers import read_path
 from hornbeam.table.schema import MAX_CATEGORIES, MAX_COLUMNS, MAX_ROWS, Attribute, Schema
 from hornbeam.table.targets import check_same_length, encode_targets
+from hornbeam.table.weights import encode_weights
 
 __all__ = [
     "MAX_CATEGORIES",
@@ -21,6 +22,7 @@ __all__ = [
     "conform",
     "encode_classes",
     "encode_targets",
+    "encode_weights",
     "from_data",
     "read_path",
 ]

@@ -147,8 +147,48 @@ def test_show_draws_and_limits_the_depth(place: Path) -> None:
     run("fit", "data.csv", "--target", "class", "-o", "m")
     assert run("show", "m", "--svg").stdout.startswith("<svg")
     assert "leaves below" in run("show", "m", "--depth", "1").stdout
+    assert "leaves below" not in run("show", "m", "--depth", "all").stdout
     assert run("show", "m", "--svg", "-o", "tree.svg").exit_code == 0
     assert Path("tree.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("form", ["text", "rules", "sql", "dot", "svg", "json"])
+def test_show_has_every_form_that_the_tree_has(form: str, place: Path) -> None:
+    run("fit", "data.csv", "--target", "class", "-o", "m")
+    tree = hornbeam.load("m").tree_
+    expected = {
+        "text": tree.to_text(),
+        "rules": str(tree.rules()),
+        "sql": tree.to_sql() + "\n",
+        "dot": tree.to_dot(),
+        "svg": tree.to_svg(title="Decision tree for class"),
+        "json": tree.to_json() + "\n",
+    }
+    assert run("show", "m", "--format", form).stdout == expected[form]
+    assert run("show", "m", "--format", form, "-o", "shown").exit_code == 0
+    assert Path("shown").read_text() == expected[form]
+
+
+def test_show_writes_sql_that_a_database_runs(place: Path) -> None:
+    import duckdb
+
+    run("fit", "data.csv", "--target", "class", "-o", "m")
+    answers = json.loads(run("predict", "m", "data.csv", "--json").stdout)["prediction"]
+    expression = run("show", "m", "--format", "sql").stdout
+    assert [row[0] for row in duckdb.sql(f"select {expression} from 'data.csv'").fetchall()] == answers
+    query = run("show", "m", "--format", "sql", "--table", "data.csv").stdout
+    columns = duckdb.sql(query).columns
+    assert columns == [
+        "age",
+        "colour",
+        "size",
+        "class",
+        "hornbeam_leaf",
+        "prediction",
+        "probability:no",
+        "probability:yes",
+    ]
+    assert "`age`" in run("show", "m", "--format", "sql", "--dialect", "sqlite").stdout
 
 
 def test_numbers_are_predicted_by_regression(place: Path) -> None:

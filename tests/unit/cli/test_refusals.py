@@ -108,7 +108,7 @@ def test_predict_speaks_of_the_file_and_the_model(place: Path) -> None:
     [
         (
             ("--criterion", "beauty"),
-            "--criterion 'beauty' for classification: use 'gini', 'entropy' or 'gain_ratio'",
+            "--criterion 'beauty' for classification: use 'gini', 'entropy', 'gain_ratio' or 'correlation'",
         ),
         (("--nominal", "one-hot"), "--nominal 'one-hot': use 'subset', 'value' or 'multiway'"),
         (("--min-samples-leaf", "0"), "--min-samples-leaf 0: a whole number from 1 (rows)"),
@@ -128,8 +128,20 @@ def test_an_unknown_command_is_told_the_commands() -> None:
 def test_forms_of_show_exclude_each_other(place: Path) -> None:
     run("fit", "data.csv", "--target", "class", "-o", "m")
     refused(2, "show", "m", "--svg", "--json", says="exclude each other")
+    refused(2, "show", "m", "--format", "dot", "--json", says="exclude each other")
     refused(2, "show", "m", "--json", "--depth", "1", says="JSON is always the whole tree")
+    refused(2, "show", "m", "--format", "rules", "--depth", "all", says="rules are always the whole tree")
+    refused(2, "show", "m", "--format", "sql", "--depth", "1", says="SQL is always the whole tree")
+    refused(2, "show", "m", "--dialect", "sqlite", says="--dialect is for SQL only; add --format sql")
+    refused(2, "show", "m", "--svg", "--table", "t", says="--table is for SQL only")
+    refused(2, "show", "m", "--format", "pdf", says="'pdf' is not one of")
+    refused(2, "show", "m", "--format", "sql", "--dialect", "mysql", says="'mysql' is not one of")
+    refused(2, "show", "m", "--depth", "deep", says="'deep' is not a valid")
+    refused(2, "show", "m", "--depth", "-1", says="-1 is not in the range")
     assert run("show", "m", "--text").stdout == run("show", "m").stdout
+    run("fit", "data.csv", "--target", "age", "--target", "size", "-o", "two")
+    refused(2, "show", "two", "--format", "sql", says="several targets; give --table for all of them")
+    assert "prediction:size" in run("show", "two", "--format", "sql", "--table", "t").stdout
 
 
 def test_the_model_and_the_report_are_written_both_or_neither(place: Path) -> None:

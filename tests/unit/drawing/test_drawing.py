@@ -177,7 +177,7 @@ def test_hidden_leaves_are_counted() -> None:
     shown = visible_part(full_tree(6), 2)
     assert len(shown) == 7
     assert sum(node.hidden_leaves for node in shown) == 64
-    assert "… 16 more leaves" in "".join(texts(draw_tree(full_tree(6), 2)))
+    assert "… 16 leaves" in "".join(texts(draw_tree(full_tree(6), 2)))
 
 
 def test_too_many_branches_are_folded_and_counted() -> None:

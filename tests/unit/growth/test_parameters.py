@@ -25,7 +25,7 @@ BAD: dict[str, list[Any]] = {
     "min_impurity_decrease": [-1, -1e-300, NAN, "0", None, True, [0.0], np.array([0.0, 1.0])],
 }
 ALLOWED = {
-    "criterion": "use 'gini', 'entropy' or 'gain_ratio'",
+    "criterion": "use 'gini', 'entropy', 'gain_ratio' or 'correlation'",
     "nominal": "use 'subset', 'value' or 'multiway'",
     "max_depth": "a whole number from 1 is allowed, or None for no limit",
     "min_samples_split": "a whole number from 2 (rows) or a fraction above 0 up to 1.0 is allowed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,11 +44,13 @@ def random_tree(
     n_targets: int = 0,
     breadth_first: bool = True,
     weighted: bool = False,
+    bounds: Sequence[Sequence[Any]] | None = None,
     nested: bool = False,
 ) -> Tree:
     """Splits leaf after leaf: the oldest one (breadth-first numbering) or any.
 
-    nested: a test knows only categories that the nearest test of its attribute above sends to it.
+    Thresholds come from `bounds`, a choice for each attribute. nested: a test knows only categories that the
+    nearest test of its attribute above sends to it.
     """
     nodes: list[dict[str, Any]] = [{}]
     open_leaves = deque([0])
@@ -56,7 +59,7 @@ def random_tree(
             open_leaves.rotate(int(rng.integers(len(open_leaves))))
         leaf = open_leaves.popleft()
         sent = nodes[leaf].get("sent", {})
-        split(rng, schema, nodes[leaf], sent)
+        split(rng, schema, nodes[leaf], sent, bounds)
         nodes[leaf]["first_child"] = len(nodes)
         for place in range(nodes[leaf]["n_children"]):
             open_leaves.append(len(nodes))
@@ -70,19 +73,25 @@ def random_tree(
     return Tree(schema, arrays, classes=[f"class {i}" for i in range(n_classes)])
 
 
-def split(rng: np.random.Generator, schema: Schema, node: dict[str, Any], sent: dict[int, list[int]]) -> None:
+def split(
+    rng: np.random.Generator,
+    schema: Schema,
+    node: dict[str, Any],
+    sent: dict[int, list[int]],
+    bounds: Sequence[Sequence[Any]] | None = None,
+) -> None:
     a = int(rng.integers(len(schema.attributes)))
     while schema.attributes[a].kind == "nominal" and len(sent.get(a, (0, 1))) < 2:
         a = int(rng.integers(len(schema.attributes)))
     attribute = schema.attributes[a]
     node.update(attribute=a, gain=float(rng.random()), n_children=2)
     if attribute.kind == "numeric":
+        choice: Sequence[Any] = INTEGERS if attribute.is_integer else FLOATS
+        choice = bounds[a] if bounds is not None else choice
         node["kind"] = NUMERIC
-        node["threshold_integer" if attribute.is_integer else "threshold"] = (
-            int(rng.choice(np.array(INTEGERS, dtype=np.int64)))
-            if attribute.is_integer
-            else float(rng.choice(FLOATS))
-        )
+        node["threshold_integer" if attribute.is_integer else "threshold"] = choice[
+            int(rng.integers(len(choice)))
+        ]
     else:
         allowed = sent.get(a, len(attribute.labels))
         n = int(rng.integers(2, min(len(sent.get(a, attribute.labels)), 6) + 1))

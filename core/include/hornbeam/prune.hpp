@@ -1,0 +1,56 @@
+// Pruning (docs/law.md): from a grown tree to a smaller one; the grown one stays as it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hornbeam/cancel.hpp"
+#include "hornbeam/route.hpp"
+#include "hornbeam/statistics.hpp"
+#include "hornbeam/tree.hpp"
+
+namespace hornbeam {
+
+/// Rows that take part in pruning, each of weight 1. One entry of `columns` for each attribute.
+struct PruneRows {
+    std::span<const RouteColumn> columns;
+    std::span<const std::uint8_t> attribute_kinds;
+    std::size_t n_rows = 0;
+    std::span<const ClassCode> classes; // classification
+    std::span<const double> values;     // regression: row by row, n_targets numbers each
+};
+
+/// The rows are not those that the tree was grown from.
+struct OtherRows : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+/// C4.5's last step of growth: a subtree that makes no fewer errors than a leaf becomes one.
+FlatTree collapse(const FlatTree &tree);
+
+/// C4.5's pruning by expected errors, with subtree raising. `rows` are those that the tree was grown from,
+/// else OtherRows is thrown. `criterion` gives the impurity of nodes whose rows change. 0 < confidence <= 1.
+FlatTree prune_by_errors(const FlatTree &tree, const PruneRows &rows, double confidence,
+                         std::string_view criterion, Cancel &cancel);
+
+/// What n rows with e errors are expected to get wrong: e and what C4.5 adds to it. n > 0.
+double expected_errors(double n, double e, double confidence);
+
+/// From alpha[i] on the tree of step i is the best one; impurity[i] is R summed over its leaves.
+struct CostPath {
+    std::vector<double> alpha;
+    std::vector<double> impurity;
+};
+
+/// `mass` is d(u) of each node, the weight that impurities were computed from; empty: the tree's weights.
+CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass, Cancel &cancel);
+FlatTree prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha,
+                             Cancel &cancel);
+
+/// A node becomes a leaf where that loses no more on `rows`, which were kept out of growing.
+FlatTree prune_by_validation(const FlatTree &tree, const PruneRows &rows, int threads, Cancel &cancel);
+
+} // namespace hornbeam

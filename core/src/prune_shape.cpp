@@ -1,0 +1,86 @@
+// Reading the pruned tree out of the grown one, and C4.5's collapse, which needs nothing else.
+#include "prune_shape.hpp"
+
+#include <span>
+
+#include "hornbeam/prune.hpp"
+
+namespace hornbeam {
+
+namespace {
+
+void append_numbers(FlatTree &out, const FlatTree &tree, const Shape &shape, std::size_t node) {
+    if (shape.recounted[node] >= 0) {
+        const Recount &r = shape.recounts[static_cast<std::size_t>(shape.recounted[node])];
+        out.rows.push_back(r.rows);
+        out.weight.push_back(r.weight);
+        out.impurity.push_back(r.impurity);
+        for (const ClassCount &c : r.counts) {
+            out.count_class.push_back(c.code);
+            out.count.push_back(c.count);
+        }
+    } else {
+        out.rows.push_back(tree.rows[node]);
+        out.weight.push_back(tree.weight[node]);
+        out.impurity.push_back(tree.impurity[node]);
+        if (tree.n_classes > 0)
+            for (std::int64_t i = tree.count_start[node]; i < tree.count_start[node + 1]; ++i) {
+                out.count_class.push_back(tree.count_class[static_cast<std::size_t>(i)]);
+                out.count.push_back(tree.count[static_cast<std::size_t>(i)]);
+            }
+    }
+    if (!tree.count_start.empty()) out.count_start.push_back(static_cast<std::int64_t>(out.count.size()));
+    auto q = static_cast<std::size_t>(tree.n_targets);
+    for (std::size_t t = 0; t < q; ++t) out.mean.push_back(tree.mean[node * q + t]);
+}
+
+void append_test(FlatTree &out, const FlatTree &tree, std::size_t node, bool leaf, std::size_t first) {
+    out.kind.push_back(leaf ? static_cast<std::uint8_t>(TestKind::leaf) : tree.kind[node]);
+    out.attribute.push_back(leaf ? -1 : tree.attribute[node]);
+    out.first_child.push_back(leaf ? -1 : static_cast<std::int32_t>(first));
+    out.n_children.push_back(leaf ? 0 : tree.n_children[node]);
+    out.default_child.push_back(leaf ? -1 : tree.default_child[node]);
+    out.threshold.push_back(leaf ? 0.0 : tree.threshold[node]);
+    out.threshold_integer.push_back(leaf ? 0 : tree.threshold_integer[node]);
+    out.gain.push_back(leaf ? 0.0 : tree.gain[node]);
+    for (std::int64_t b = tree.branch_start[node]; !leaf && b < tree.branch_start[node + 1]; ++b) {
+        out.branch_code.push_back(tree.branch_code[static_cast<std::size_t>(b)]);
+        out.branch_child.push_back(tree.branch_child[static_cast<std::size_t>(b)]);
+    }
+    out.branch_start.push_back(static_cast<std::int64_t>(out.branch_code.size()));
+}
+
+} // namespace
+
+FlatTree rebuild(const FlatTree &tree, const Shape &shape) {
+    FlatTree out;
+    out.n_classes = tree.n_classes;
+    out.n_targets = tree.n_targets;
+    out.branch_start.push_back(0);
+    if (!tree.count_start.empty()) out.count_start.push_back(0);
+    std::vector<std::int32_t> queue{shape.standing[0]};
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+        auto node = static_cast<std::size_t>(queue[at]);
+        append_numbers(out, tree, shape, node);
+        append_test(out, tree, node, shape.leaf[node] != 0, queue.size());
+        for (std::int32_t c = 0; !shape.leaf[node] && c < tree.n_children[node]; ++c)
+            queue.push_back(shape.standing[static_cast<std::size_t>(tree.first_child[node] + c)]);
+    }
+    return out;
+}
+
+FlatTree collapse(const FlatTree &tree) {
+    constexpr double epsilon = 0.001;
+    Shape shape(tree);
+    std::vector<double> errors(tree.n_nodes()); // of the leaves at and below the node; whole numbers
+    for (std::size_t i = tree.n_nodes(); i-- > 0;) {
+        double own = tree.weight[i] - tree.count[predicted(tree, i)], below = 0.0;
+        for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
+            below += errors[static_cast<std::size_t>(tree.first_child[i] + c)];
+        if (!shape.leaf[i] && below >= own - epsilon) shape.leaf[i] = 1;
+        errors[i] = shape.leaf[i] ? own : below;
+    }
+    return rebuild(tree, shape);
+}
+
+} // namespace hornbeam

@@ -1,0 +1,55 @@
+// The tree under the shears: which nodes are leaves by now, who stands where, and the tree that results.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "hornbeam/tree.hpp"
+
+namespace hornbeam {
+
+/// A class of a node and the weight of its rows.
+struct ClassCount {
+    std::int32_t code = 0;
+    double count = 0;
+};
+
+/// The numbers of a node whose rows have changed.
+struct Recount {
+    std::int64_t rows = 0;
+    double weight = 0;
+    double impurity = 0;
+    std::vector<ClassCount> counts; // ascending codes, none 0
+};
+
+/// Nodes keep their numbers in the grown tree. Invariant: a node that stands at a place comes from that place
+/// or from below it, so descendants always have higher numbers than their ancestors.
+struct Shape {
+    std::vector<std::uint8_t> leaf;      // by node
+    std::vector<std::int32_t> standing;  // by place: the node that stands there now
+    std::vector<std::int32_t> recounted; // by node: position in `recounts`, -1 where nothing has changed
+    std::vector<Recount> recounts;
+
+    explicit Shape(const FlatTree &tree)
+        : leaf(tree.n_nodes()), standing(tree.n_nodes()), recounted(tree.n_nodes(), -1) {
+        for (std::size_t i = 0; i < leaf.size(); ++i)
+            leaf[i] = tree.kind[i] == static_cast<std::uint8_t>(TestKind::leaf);
+        std::iota(standing.begin(), standing.end(), 0);
+    }
+};
+
+/// The tree that is left, breadth first.
+FlatTree rebuild(const FlatTree &tree, const Shape &shape);
+
+/// Position of the class that a node predicts among its counts: the largest, tie the first.
+inline std::size_t predicted(const FlatTree &tree, std::size_t node) {
+    auto begin = static_cast<std::size_t>(tree.count_start[node]),
+         end = static_cast<std::size_t>(tree.count_start[node + 1]);
+    std::size_t best = begin;
+    for (std::size_t i = begin; i < end; ++i)
+        if (tree.count[i] > tree.count[best]) best = i;
+    return best;
+}
+
+} // namespace hornbeam

@@ -1,0 +1,195 @@
+"""Pruning: what is left of a grown tree, by expected errors, complexity, or rows kept out of growing."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.errors import DataError, UsageError
+from hornbeam.growth.grow import ClassTarget, NumericTarget, Target
+from hornbeam.growth.parameters import is_number, one_of, shown
+from hornbeam.model import Tree, attribute_kinds
+from hornbeam.model.present import brief_nodes, spelled_out
+from hornbeam.table import Column, Table
+
+# The names of the ways to prune, by what is predicted.
+PRUNINGS: dict[str, tuple[str, ...]] = {
+    "classification": ("error_based", "cost_complexity", "reduced_error"),
+    "regression": ("cost_complexity", "reduced_error"),
+}
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """How a grown tree is pruned; `prune` is None where it is not."""
+
+    prune: str | None = None
+    confidence: float = 0.25
+    ccp_alpha: float = 0.0
+    validation_fraction: float = 0.33
+
+    @classmethod
+    def of(cls, source: object) -> Pruning:
+        """The options that an object carries under the same names."""
+        return cls(**{entry.name: getattr(source, entry.name) for entry in fields(cls)})
+
+    def checked(self, task: str) -> Pruning:
+        """The same in plain types; an alpha alone is cost_complexity. UsageError where one means nothing."""
+        alpha = _number("ccp_alpha", self.ccp_alpha, 0.0, math.inf, "a number from 0")
+        prune = self.prune
+        if prune is not None:
+            prune = one_of("prune", prune, PRUNINGS[task], f" for {task}", " or None")
+        elif alpha > 0.0:
+            prune = "cost_complexity"
+        if alpha > 0.0 and prune != "cost_complexity":
+            raise UsageError(
+                f"{shown('ccp_alpha', self.ccp_alpha)} with prune={prune!r}: an alpha belongs to "
+                "prune='cost_complexity'; leave one of them out"
+            )
+        return replace(
+            self,
+            prune=prune,
+            confidence=_number(
+                "confidence", self.confidence, 0.0, 1.0, "a number above 0 up to 1", above=True
+            ),
+            ccp_alpha=alpha,
+            validation_fraction=_number(
+                "validation_fraction",
+                self.validation_fraction,
+                0.0,
+                1.0,
+                "a share between 0 and 1",
+                True,
+                True,
+            ),
+        )
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether rows have to be kept out of growing."""
+        return self.prune == "reduced_error"
+
+
+def _number(
+    name: str, value: Any, least: float, most: float, allowed: str, above: bool = False, below: bool = False
+) -> float:
+    inside = (
+        is_number(value, numbers.Real)
+        and (value > least if above else value >= least)
+        and (value < most if below else value <= most)
+    )
+    if not inside:
+        raise UsageError(f"{shown(name, value)}: {allowed} is allowed")
+    return float(value)
+
+
+def prune_tree(
+    tree: Tree,
+    pruning: Pruning,
+    table: Table | None = None,
+    target: Target | None = None,
+    *,
+    criterion: str,
+    threads: int = 1,
+) -> Tree:
+    """What checked options leave of a grown tree.
+
+    error_based needs the table and target that the tree was grown from, reduced_error those of the rows kept
+    out; class codes are those of the tree.
+    """
+    if pruning.prune is None or tree.n_nodes == 1:
+        return tree
+    if tree.costs is not None or (tree.arrays["weight"] != tree.arrays["rows"]).any():
+        raise UsageError(
+            f"prune={pruning.prune!r} with sample_weight, class_weight or cost_matrix: rows that weigh "
+            "differently cannot be pruned by; leave one of them out"
+        )
+    kinds = attribute_kinds(tree.schema)
+    if pruning.prune == "cost_complexity":
+        return _like(tree, _core.prune_by_complexity(tree.native(), kinds, pruning.ccp_alpha))
+    if table is None or target is None:
+        raise UsageError(
+            f"prune={pruning.prune!r} needs rows: give X and y, those "
+            + ("kept out of growing" if pruning.holds_out else "that the tree was grown from")
+        )
+    if pruning.holds_out:
+        arrays = _core.prune_by_validation(tree.native(), kinds, table.native(), _native(target), threads)
+        return _like(tree, arrays)
+    try:
+        # Raising moves a test from below another of its attribute, from which its categories may follow.
+        given = {**tree.native(), **spelled_out(tree)} if len(brief_nodes(tree)) else tree.native()
+        arrays = _core.prune_by_errors(
+            given, kinds, table.native(), _native(target), pruning.confidence, criterion
+        )
+    except ValueError as error:
+        raise DataError(f"cannot prune: {error}") from None
+    return _like(tree, arrays)
+
+
+def complexity_path(tree: Tree) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """(alphas, impurities) of cost-complexity pruning: from each alpha on a smaller tree is the best."""
+    alphas, impurities = _core.complexity_path(tree.native(), attribute_kinds(tree.schema))
+    return alphas, impurities
+
+
+def _like(tree: Tree, arrays: dict[str, Any]) -> Tree:
+    return Tree.trusted(tree.schema, arrays, classes=tree.classes, targets=tree.targets)
+
+
+def _native(target: Target) -> npt.NDArray[Any]:
+    if isinstance(target, ClassTarget):
+        return target.codes.astype(np.uint16)
+    return np.ascontiguousarray(target.values)
+
+
+Rows = npt.NDArray[np.int64]
+
+
+def hold_out(groups: npt.NDArray[np.int32], share: float, seed: int) -> tuple[Rows, Rows]:
+    """Rows to grow from and rows held out, drawn within each group; every group keeps a row to grow from."""
+    n = len(groups)
+    order = np.random.default_rng(seed).permutation(n)
+    ranked = order[np.argsort(groups[order], kind="stable")]
+    counts = np.bincount(groups)
+    begins = np.cumsum(counts) - counts
+    taken = np.minimum((counts * share + 0.5).astype(np.int64), np.maximum(counts - 1, 0))
+    place = np.arange(n) - begins[groups[ranked]]
+    held = place < taken[groups[ranked]]
+    return np.sort(ranked[~held]), np.sort(ranked[held])
+
+
+def split_for_validation(
+    table: Table, target: Target, pruning: Pruning, random: np.random.RandomState
+) -> tuple[tuple[Table, Target], tuple[Table, Target]]:
+    """(rows to grow from, rows to validate on): within each class, or among all rows."""
+    groups = target.codes if isinstance(target, ClassTarget) else np.zeros(table.n_rows, dtype=np.int32)
+    grown, held = hold_out(groups, pruning.validation_fraction, int(random.randint(2**31 - 1)))
+    if len(held) == 0:
+        raise DataError(
+            f"validation_fraction={pruning.validation_fraction:g} of n_samples={table.n_rows} leaves no row "
+            "to validate on; give more rows, a larger fraction or another prune"
+        )
+    return (_rows(table, grown), _target_rows(target, grown)), (
+        _rows(table, held),
+        _target_rows(target, held),
+    )
+
+
+def _rows(table: Table, rows: Rows) -> Table:
+    columns = tuple(
+        Column(column.kind, column.values[rows], None if column.missing is None else column.missing[rows])
+        for column in table.columns
+    )
+    return Table(table.schema, columns, len(rows))
+
+
+def _target_rows(target: Target, rows: Rows) -> Target:
+    if isinstance(target, NumericTarget):
+        return replace(target, values=np.ascontiguousarray(target.values[rows]))
+    return replace(target, codes=target.codes[rows])

@@ -1,0 +1,107 @@
+"""From a tree to the plain records that are drawn; thresholds are rounded there, exact in the text."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from hornbeam.drawing import Picture, PictureNode
+from hornbeam.drawing.text import number_text
+from hornbeam.model.text import shortened
+from hornbeam.model.walk import Test
+from hornbeam.table import Attribute
+
+if TYPE_CHECKING:
+    from hornbeam.model.tree import Tree
+
+SMALL = 40  # nodes that one picture holds
+READABLE_DEPTH = 4
+MOST_LABELS = 60  # of a branch, spelt out; the others are counted
+
+
+def picture_of(tree: Tree, *, missing: bool = False) -> Picture:
+    """The whole tree as records; with `missing` a branch says that missing values take it."""
+    classes = tuple(str(label) for label in tree.classes or ())
+    arrivals: list[dict[str, Any]] = [{"parent": -1, "branch": "", "takes_missing": False}] * tree.n_nodes
+    depths = tree.node_depths.tolist()
+    nodes = []
+    for node in range(tree.n_nodes):  # a parent comes before its children
+        asked: dict[str, Any] = {"test": ""}
+        if not tree.is_leaf(node):
+            test = tree.tests[node]
+            attribute = tree.schema.attributes[test.attribute]
+            asked = question(attribute, test)
+            for k, child in enumerate(tree.children(node)):
+                arrivals[child] = {"parent": node, **arrival(attribute, test, k, missing)}
+        nodes.append(
+            PictureNode(
+                depth=depths[node],
+                children=tuple(tree.children(node)),
+                rows=float(tree.arrays["weight"][node]),
+                **arrivals[node],
+                **asked,
+                **content(tree, classes, node),
+            )
+        )
+    return Picture(tuple(nodes), classes, tree.targets or ())
+
+
+def depth_to_draw(tree: Tree) -> int | None:
+    """All of a small tree; of a larger one as much as can be read."""
+    return None if tree.n_nodes <= SMALL else READABLE_DEPTH
+
+
+def question(attribute: Attribute, test: Test) -> dict[str, Any]:
+    """What a node asks, short: `age ≤ 37.5`, `colour = red`, or `colour` where branches name the labels."""
+    name = attribute.name
+    if test.is_numeric and attribute.is_integer:
+        condition = f"≤ {attribute.format(test.bound)}"
+    elif test.is_numeric:
+        condition = f"≤ {number_text(float(test.bound), 5 if abs(test.bound) >= 1 else 4)}"
+    elif names_labels(test):
+        return {"test": name}
+    else:
+        condition = f"= {label_text(attribute, test.branches[0][0])}"
+    return {"test": f"{name} {condition}", "name_length": len(name)}
+
+
+def names_labels(test: Test) -> bool:
+    """Whether the branches carry labels: several go along one branch, or every label has its own."""
+    return test.kind == "multiway" or (test.kind == "subset" and len(test.branches[0]) > 1)
+
+
+def label_text(attribute: Attribute, code: int) -> str:
+    return attribute.labels[code] or "(empty)"
+
+
+def arrival(attribute: Attribute, test: Test, child: int, missing: bool) -> dict[str, Any]:
+    """What leads along a branch."""
+    takes_missing = child == test.default
+    also = " or missing" if missing and takes_missing else ""
+    if not names_labels(test):
+        return {"branch": ("yes", "no")[child] + also, "takes_missing": takes_missing}
+    codes = test.branches[child]
+    larger = len(test.branches) == 2 and len(codes) > len(test.branches[1 - child])
+    texts = [label_text(attribute, code) for code in codes]
+    return {
+        "branch": shortened(texts, MOST_LABELS) + also,
+        "takes_missing": takes_missing,
+        "labels": tuple(texts[:MOST_LABELS]),
+        "n_labels": len(codes),
+        "others": larger,
+    }
+
+
+def content(tree: Tree, classes: tuple[str, ...], node: int) -> dict[str, Any]:
+    """What a node predicts, and how its rows divide or spread."""
+    if classes:
+        present = tree.present(node)
+        total = sum(weight for _, weight in present)
+        shares = tuple((code, weight / total) for code, weight in present)
+        return {"prediction": classes[int(tree.leaf_class[node])], "shares": shares}
+    means = tuple(tree.means[node].tolist())
+    if tree.targets is None or len(means) == 1:
+        spread = math.sqrt(max(0.0, float(tree.arrays["impurity"][node])))
+        return {"prediction": number_text(means[0]), "means": means, "spread": spread}
+    pairs = zip(tree.targets, means, strict=True)
+    return {"prediction": ", ".join(f"{name} {number_text(mean)}" for name, mean in pairs), "means": means}

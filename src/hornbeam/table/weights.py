@@ -1,0 +1,35 @@
+"""What each row weighs, as float64."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from hornbeam.errors import DataError
+from hornbeam.table.columns import Array
+
+
+def encode_weights(weights: Any, n_rows: int) -> Array | None:
+    """Finite numbers from 0, not all of them 0, one for each row; None where there are none."""
+    if weights is None:
+        return None
+    if isinstance(weights, numbers.Real) and not isinstance(weights, bool):
+        weights = np.full(n_rows, weights)  # one for all, as scikit-learn takes it
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError("sample_weight is not a list of numbers; give a weight from 0 for each row") from None
+    if values.ndim != 1:
+        raise DataError(f"sample_weight has shape {values.shape}; give one weight for each row")
+    if len(values) != n_rows:
+        raise DataError(f"sample_weight has {len(values)} weights for {n_rows} rows; give one for each row")
+    wrong = np.flatnonzero(~(values >= 0) | np.isinf(values))
+    if len(wrong):
+        raise DataError(
+            f"sample_weight of row {wrong[0]} is {values[wrong[0]]:g}; finite numbers from 0 are allowed"
+        )
+    if not values.any():
+        raise DataError("sample_weight is zero for every row; at least one row needs a weight above zero")
+    return np.ascontiguousarray(values)

@@ -1,0 +1,190 @@
+"""The pruned trees of the package are those of the oracle: node by node, to the last bit."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from hornbeam import _core
+from hornbeam.growth import ClassTarget, NumericTarget, Pruning, complexity_path, prune_tree
+from hornbeam.model import Tree, attribute_kinds
+from hornbeam.table import conform, from_data
+from tests import strategies
+from tests.laws.random_cases import random_cases
+from tests.laws.reading import fields, fit, form_of, frame, numbers, preorder, target_array
+from tests.oracle.canonical import canonical_form
+from tests.oracle.complexity import cost_complexity, steps
+from tests.oracle.growth import Growth, TreeNode
+from tests.oracle.prune import collapse, error_based, extra_errors, reduced_error
+from tests.oracle.table import Classes, Column, Parameters, Sample
+from tests.strategies import CLASS_CRITERIA, Case
+
+CLASSES = st.one_of(
+    strategies.classification(), random_cases.filter(lambda case: isinstance(case.target, Classes))
+)
+ANY = st.one_of(strategies.cases(), random_cases)
+CONFIDENCES = st.sampled_from([0.25, 0.25, 0.25, 0.001, 0.01, 0.1, 0.5, 0.9, 1.0, 1e-9, 1e-300])
+
+
+def target_of(case: Case, labels: Any) -> ClassTarget | NumericTarget:
+    values = target_array(case)
+    if isinstance(case.target, Classes):
+        return ClassTarget(np.searchsorted(labels, values).astype(np.int32), labels)
+    return NumericTarget(values.reshape(case.n, -1), tuple(f"y{i}" for i in range(len(case.target.rows[0]))))
+
+
+def task_of(case: Case) -> str:
+    return "classification" if isinstance(case.target, Classes) else "regression"
+
+
+def pruned(case: Case, **options: Any) -> Tree:
+    """What is left of the tree of a case."""
+    model = fit(case)
+    table = from_data(frame(case.columns))
+    target = target_of(case, getattr(model, "classes_", None))
+    pruning = Pruning(**options).checked(task_of(case))
+    return prune_tree(model.tree_, pruning, table, target, criterion=model.criterion)
+
+
+def assert_same(case: Case, tree: Tree, expected: Sequence[TreeNode]) -> None:
+    found = fields(tree)
+    assert form_of(found) == canonical_form(expected, case.columns, case.target)
+    assert numbers(found) == [(node.stats.rows, node.impurity, node.gain) for node in expected]
+    assert [float(found.weight[i]) for i in preorder(found)] == [float(node.stats.n) for node in expected]
+    Tree(tree.schema, tree.arrays, classes=tree.classes, targets=tree.targets)  # verified anew
+
+
+def what_happened(nodes: Sequence[TreeNode], expected: Sequence[TreeNode]) -> str:
+    rows = {node.rows for node in nodes}
+    if any(node.rows not in rows for node in expected):
+        return "raised"
+    return "cut" if len(expected) < len(nodes) else "whole"
+
+
+@settings(max_examples=4 * settings.default.max_examples)  # type: ignore[union-attr]
+@given(CLASSES, CONFIDENCES)
+def test_pruning_by_errors_is_the_oracles(case: Case, confidence: float) -> None:
+    growth = Growth.of(case.columns, case.target, case.parameters)
+    nodes = growth.grow()
+    expected = error_based(growth, nodes, confidence)
+    tree = pruned(case, prune="error_based", confidence=confidence)
+    assert_same(case, tree, expected)
+    event(what_happened(nodes, expected))
+
+
+def noisy_column(source: random.Random, n: int, name: str) -> Column:
+    kind = source.choice(["float", "integer", "nominal"])
+    if kind == "nominal":
+        return Column(name, kind, tuple(source.choice("abcd") for _ in range(n)))
+    if kind == "integer":
+        return Column(name, kind, tuple(source.randrange(5) for _ in range(n)))
+    cells = [None if source.random() < 0.05 else float(source.randrange(30)) for _ in range(n)]
+    return Column(name, kind, tuple(cells))
+
+
+def part_of(value: float | int | str | None) -> int:
+    if value is None:
+        return 0
+    return ord(value) if isinstance(value, str) else int(value) // 4
+
+
+def noisy_case(seed: int) -> Case:
+    """Larger tables of few values, where branches are raised into each other."""
+    source = random.Random(seed)
+    n = source.choice([100, 200, 400])
+    columns = tuple(noisy_column(source, n, f"x{i}") for i in range(source.choice([3, 4, 6])))
+    k, noise = source.choice([2, 3, 5]), source.choice([0.05, 0.2, 0.4, 1.0])
+    first, second = columns[0].values, columns[1].values
+    codes = [(part_of(a) + 2 * part_of(b)) % k for a, b in zip(first, second, strict=True)]
+    labels = [source.randrange(k) if source.random() < noise else code for code in codes]
+    criterion, nominal = source.choice(CLASS_CRITERIA), source.choice(["subset", "multiway", "value"])
+    parameters = Parameters(criterion, nominal, min_samples_leaf=source.choice([1, 2]))
+    return Case(columns, Classes(tuple(labels)), parameters)
+
+
+@settings(max_examples=max(12, settings.default.max_examples // 8), deadline=None)  # type: ignore[union-attr]
+@given(st.integers(0, 2**64 - 1), CONFIDENCES)
+def test_pruning_by_errors_of_noisy_tables_is_the_oracles(seed: int, confidence: float) -> None:
+    case = noisy_case(seed)
+    growth = Growth.of(case.columns, case.target, case.parameters)
+    nodes = growth.grow()
+    expected = error_based(growth, nodes, confidence)
+    tree = pruned(case, prune="error_based", confidence=confidence)
+    assert_same(case, tree, expected)
+    event(what_happened(nodes, expected))
+
+
+@given(ANY, st.integers(0, 2**32 - 1))
+def test_the_path_of_complexity_is_the_oracles(case: Case, seed: int) -> None:
+    nodes = Growth.of(case.columns, case.target, case.parameters).grow()
+    path = list(steps(nodes))
+    alphas, impurities = complexity_path(fit(case).tree_)
+    assert alphas.tolist() == [step.alpha for step in path]
+    assert impurities.tolist() == [step.impurity for step in path]
+    chosen = random.Random(seed).choice(path).alpha
+    for alpha in (chosen, math.nextafter(chosen, math.inf), 0.01):
+        tree = pruned(case, prune="cost_complexity", ccp_alpha=alpha)
+        assert_same(case, tree, cost_complexity(nodes, alpha))
+
+
+@given(ANY, st.integers(0, 2**32 - 1))
+def test_reduced_error_is_the_oracles(case: Case, seed: int) -> None:
+    source = random.Random(seed)
+    kept_out = [int(source.random() < 0.4) for _ in range(case.n)]
+    assume(0 < sum(kept_out) < case.n)
+    grown, judged = (case.rows([row for row in range(case.n) if kept_out[row] == out]) for out in (0, 1))
+    if isinstance(grown.target, Classes) and isinstance(case.target, Classes):
+        assume(grown.target.order == case.target.order)
+    model = fit(grown)
+    table = conform(frame(judged.columns), model.tree_.schema)
+    target = target_of(judged, getattr(model, "classes_", None))
+    pruning = Pruning(prune="reduced_error").checked(task_of(case))
+    tree = prune_tree(model.tree_, pruning, table, target, criterion=model.criterion)
+    growth = Growth.of(case.columns, case.target, case.parameters, times=[1 - out for out in kept_out])
+    assert_same(case, tree, reduced_error(growth, growth.grow(), Sample.of(case.n, kept_out)))
+
+
+@given(CLASSES)
+def test_collapse_is_the_oracles(case: Case) -> None:
+    growth = Growth.of(case.columns, case.target, case.parameters)
+    grown = fit(case).tree_
+    arrays = _core.collapse(grown.native(), attribute_kinds(grown.schema))
+    tree = Tree.trusted(grown.schema, arrays, classes=grown.classes)
+    assert_same(case, tree, collapse(growth, growth.grow()))
+
+
+@pytest.mark.parametrize(
+    ("n", "e", "upper"), [(6, 0, 0.2063), (9, 0, 0.1428), (1, 0, 0.75), (16, 1, 0.1567), (14, 5, 0.4854)]
+)
+def test_the_upper_limits_are_those_of_c45(n: float, e: float, upper: float) -> None:
+    assert round(_core.expected_errors(n, e, 0.25) / n, 4) == upper
+
+
+ROWS = st.one_of(st.integers(1, 64), st.integers(1, 2**31)).map(float)
+ANY_CONFIDENCE = st.one_of(
+    CONFIDENCES, st.floats(0.0, 1.0, exclude_min=True), st.integers(1, 300).map(lambda i: 2.0**-i)
+)
+
+
+@settings(max_examples=10 * settings.default.max_examples)  # type: ignore[union-attr]
+@given(ROWS, ANY_CONFIDENCE)
+def test_errors_expected_without_an_error_are_correctly_rounded(n: float, confidence: float) -> None:
+    assert _core.expected_errors(n, 0.0, confidence) == extra_errors(n, 0.0, confidence)
+
+
+@given(st.integers(1, 10**7), CONFIDENCES)
+def test_so_are_those_of_a_fraction_of_a_row(tenths: int, confidence: float) -> None:
+    assert _core.expected_errors(tenths / 10, 0.0, confidence) == extra_errors(tenths / 10, 0.0, confidence)
+
+
+@given(st.floats(1.0, 1e6), st.floats(0.0, 1.0), CONFIDENCES)
+def test_errors_expected_are_the_oracles(n: float, share: float, confidence: float) -> None:
+    for e in (n * share, float(int(n * share))):
+        assert _core.expected_errors(n, e, confidence) == e + extra_errors(n, e, confidence)
