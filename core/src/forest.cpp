@@ -82,7 +82,7 @@ void append_leaf(FlatTree &t) {
 
 } // namespace
 
-FlatTree Forest::extract(std::int32_t set) const {
+FlatTree Forest::extract(std::int32_t set, Cancel &cancel) const {
     FlatTree t;
     t.n_classes = n_classes;
     t.n_targets = n_targets;
@@ -90,6 +90,7 @@ FlatTree Forest::extract(std::int32_t set) const {
     t.count_start.push_back(0);
     std::vector<std::size_t> queue{record_of(0, set)}; // records in breadth-first order
     for (std::size_t at = 0; at < queue.size(); ++at) {
+        if (at % 8192 == 8191) cancel.poll();
         const LaneRecord &r = lanes[queue[at]];
         append_lane(t, *this, queue[at]);
         append_leaf(t);

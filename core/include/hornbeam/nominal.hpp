@@ -32,7 +32,8 @@ template <Criterion C> class NominalChooser {
 
     NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table,
                    std::int64_t min_leaf, Cancel &cancel)
-        : criterion_(criterion), node_(node), table_(table), min_leaf_(min_leaf), cancel_(cancel) {}
+        : criterion_(criterion), node_(node), table_(table), min_leaf_(min_leaf),
+          pace_(cancel, 50 + 10 * width_of(node)) {}
 
     /// Replaces `best` where a test of this attribute has a higher quality.
     void consider(std::int32_t attribute, NominalMode mode, Choice &best) {
@@ -63,8 +64,7 @@ template <Criterion C> class NominalChooser {
     const Stats &node_;
     const CategoryTable<Stats> &table_;
     std::int64_t min_leaf_;
-    Cancel &cancel_;
-    std::uint32_t asked_ = 0;
+    Pace pace_; // of steps over the categories
     Stats known_, left_, right_;
     std::vector<std::uint8_t> side_, best_side_; // child of each category present
 
@@ -72,7 +72,7 @@ template <Criterion C> class NominalChooser {
 
     /// Scores the test whose known rows on the left are `left`; true where it beats `top`.
     bool beats(const Stats &left, Found &top) {
-        if (++asked_ % 1024 == 0) cancel_.poll();
+        pace_.step();
         right_ = known_;
         right_ -= left;
         if (table_.missing.n == 0) return beats_with(left, right_, as_heavy(left, right_) ? 0 : 1, top);
@@ -176,8 +176,10 @@ template <Criterion C> class NominalChooser {
         for (int round = 0; round < exchange_rounds; ++round) {
             left.clear();
             std::size_t n_left = 0;
-            for (std::size_t i = 0; i < side_.size(); ++i)
+            for (std::size_t i = 0; i < side_.size(); ++i) {
+                pace_.step();
                 if (side_[i] == 0) left += category(i), ++n_left;
+            }
             std::size_t chosen = side_.size();
             for (std::size_t i = 0; i < side_.size(); ++i) {
                 bool was_left = side_[i] == 0;
@@ -206,12 +208,14 @@ template <Criterion C> class NominalChooser {
             std::size_t klass = node_.c.size() - 1;
             while (!present(node_.c[klass])) --klass; // the higher of the two
             std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+                pace_.step();
                 bool less = lower_share(category(a), category(b), klass, equal);
                 return equal ? a < b : less;
             });
         } else {
             if (node_.y.size() > 1) return false;
             std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+                pace_.step();
                 bool less = lower_mean(category(a), category(b), equal);
                 return equal ? a < b : less;
             });
@@ -242,6 +246,7 @@ template <Criterion C> class NominalChooser {
         std::size_t start = 0;
         double most = -1.0;
         for (std::size_t j = 0; j < c; ++j) {
+            pace_.step();
             dev[j] = profile(category(j));
             mass[j] = mass_of(criterion_, category(j));
             double energy = 0.0;
@@ -260,8 +265,8 @@ template <Criterion C> class NominalChooser {
         bool found = most > 0.0 && std::isfinite(most);
         for (int round = 0; found && round < power_rounds; ++round) {
             std::fill(w.begin(), w.end(), 0.0);
-            cancel_.poll();
             for (std::size_t j = 0; j < c; ++j) {
+                pace_.step();
                 double a = mass[j] * along(j);
                 for (std::size_t k = 0; k < m; ++k) w[k] += a * dev[j][k];
             }
@@ -273,10 +278,12 @@ template <Criterion C> class NominalChooser {
             for (std::size_t k = 0; k < m; ++k) v[k] = w[k] / norm;
         }
         for (std::size_t j = 0; j < c; ++j) {
+            pace_.step();
             double s = found ? along(j) : 0.0;
             score[j] = std::isfinite(s) ? s : 0.0;
         }
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            pace_.step();
             return score[a] != score[b] ? score[a] < score[b] : a < b;
         });
     }
@@ -290,6 +297,7 @@ template <Criterion C> class NominalChooser {
         filled += table_.missing;
         std::vector<const Stats *> branches(c);
         for (std::size_t i = 0; i < c; ++i) {
+            pace_.step();
             branches[i] = i == largest ? &filled : &category(i);
             if (branches[i]->n < min_leaf_) return;
         }
