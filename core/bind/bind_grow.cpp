@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -131,7 +132,7 @@ Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_c
                   double min_impurity_decrease, const nb::object &multiplicity, int threads,
                   const std::string &kernels, bool accelerate, const std::string &counting, bool consume,
                   const nb::object &report, const nb::object &weights, const nb::object &class_weight,
-                  const nb::object &costs) {
+                  const nb::object &costs, const std::optional<double> &min_objs, std::size_t competitors) {
     GrowTarget t = target_of(target, n_classes, table.n_rows);
     t.costs.balanced = nb::isinstance<nb::str>(class_weight);
     if (!t.costs.balanced) t.costs.weight = positive(class_weight, n_classes, 0);
@@ -144,6 +145,8 @@ Forest grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_c
     p.min_samples_split = size_rule(min_samples_split);
     p.min_samples_leaf = size_rule(min_samples_leaf);
     p.min_impurity_decrease = min_impurity_decrease;
+    p.min_objs = min_objs.value_or(-1.0);
+    p.competitors = competitors;
     p.accelerate = accelerate;
     p.counting = count_values(counting);
     p.threads = std::max(threads, 1);
@@ -188,7 +191,7 @@ void bind_grow(nb::module_ &m) {
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
           nb::arg("counting") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none(),
           nb::arg("weights") = nb::none(), nb::arg("class_weight") = nb::none(),
-          nb::arg("costs") = nb::none());
+          nb::arg("costs") = nb::none(), nb::arg("min_objs") = nb::none(), nb::arg("competitors") = 0);
 }
 
 } // namespace hornbeam

@@ -38,6 +38,20 @@ template <class Tree, class Visit> void visit_tree_arrays(Tree &t, Visit &&visit
     visit("mean", t.mean);
 }
 
+template <class Competitors, class Visit> void visit_competitor_arrays(Competitors &c, Visit &&visit) {
+    visit("start", c.start);
+    visit("kind", c.kind);
+    visit("attribute", c.attribute);
+    visit("default_child", c.default_child);
+    visit("threshold", c.threshold);
+    visit("threshold_integer", c.threshold_integer);
+    visit("quality", c.quality);
+    visit("gain", c.gain);
+    visit("branch_start", c.branch_start);
+    visit("branch_code", c.branch_code);
+    visit("branch_child", c.branch_child);
+}
+
 /// An array that owns the vector: nothing is copied. `View` is T, or const T for an array that Python may not
 /// write.
 template <class View, class T> nb::ndarray<nb::numpy, View, nb::ndim<1>> own_as(std::vector<T> &&values) {
@@ -51,15 +65,22 @@ template <class View, class T> nb::ndarray<nb::numpy, View, nb::ndim<1>> own_as(
 }
 template <class T> auto own_array(std::vector<T> &&values) { return own_as<T>(std::move(values)); }
 
-/// Read-only arrays, no copies.
+/// Read-only arrays, no copies; "competitors" is a dict of its own, where they were kept.
 inline nb::dict to_arrays(FlatTree &&tree) {
-    nb::dict out;
+    nb::dict out, competitors;
+    auto put_in = [](nb::dict &to) {
+        return [&to](const char *name, auto &values) {
+            using T = typename std::remove_reference_t<decltype(values)>::value_type;
+            to[name] = own_as<const T>(std::move(values)).cast();
+        };
+    };
     out["n_classes"] = nb::int_(tree.n_classes);
     out["n_targets"] = nb::int_(tree.n_targets);
-    visit_tree_arrays(tree, [&](const char *name, auto &values) {
-        using T = typename std::remove_reference_t<decltype(values)>::value_type;
-        out[name] = own_as<const T>(std::move(values)).cast();
-    });
+    if (!tree.competitors.start.empty()) {
+        visit_competitor_arrays(tree.competitors, put_in(competitors));
+        out["competitors"] = competitors;
+    }
+    visit_tree_arrays(tree, put_in(out));
     return out;
 }
 

@@ -7,13 +7,15 @@
 namespace hornbeam {
 
 void Forest::graft(std::size_t node, const Forest &part) {
-    const std::uint64_t lane0 = lanes.size(), count0 = count.size(), branch0 = branch_code.size();
+    const std::uint64_t lane0 = lanes.size(), count0 = count.size(), branch0 = branch_code.size(),
+                        competitor0 = competitors.size();
     const auto arm0 = static_cast<std::int32_t>(arms.size());
     const auto node0 = static_cast<std::int32_t>(nodes.size()) - 1; // the part's node 0 is not appended
     auto moved = [&](LaneRecord r) {
         if (r.arm >= 0) r.arm += arm0;
         r.count_begin += count0, r.count_end += count0;
         r.branch_begin += branch0, r.branch_end += branch0;
+        r.competitor_begin += competitor0, r.competitor_end += competitor0;
         return r;
     };
     for (const LaneRecord &r : part.lanes) lanes.push_back(moved(r));
@@ -25,6 +27,10 @@ void Forest::graft(std::size_t node, const Forest &part) {
     for (Arm a : part.arms) {
         a.first_child += node0;
         arms.push_back(a);
+    }
+    for (Competitor c : part.competitors) {
+        c.branch_begin += branch0, c.branch_end += branch0;
+        competitors.push_back(c);
     }
     count_class.insert(count_class.end(), part.count_class.begin(), part.count_class.end());
     count.insert(count.end(), part.count.begin(), part.count.end());
@@ -80,6 +86,25 @@ void append_leaf(FlatTree &t) {
     t.gain.push_back(0.0);
 }
 
+void append_competitors(FlatCompetitors &to, const Forest &f, const LaneRecord &r) {
+    for (std::uint64_t i = r.competitor_begin; i < r.competitor_end; ++i) {
+        const Competitor &c = f.competitors[i];
+        to.kind.push_back(static_cast<std::uint8_t>(c.kind));
+        to.attribute.push_back(c.attribute);
+        to.default_child.push_back(c.default_child);
+        to.threshold.push_back(c.threshold);
+        to.threshold_integer.push_back(c.threshold_integer);
+        to.quality.push_back(c.quality);
+        to.gain.push_back(c.gain);
+        for (std::uint64_t b = c.branch_begin; b < c.branch_end; ++b) {
+            to.branch_code.push_back(f.branch_code[b]);
+            to.branch_child.push_back(f.branch_child[b]);
+        }
+        to.branch_start.push_back(static_cast<std::int64_t>(to.branch_code.size()));
+    }
+    to.start.push_back(static_cast<std::int64_t>(to.kind.size()));
+}
+
 } // namespace
 
 FlatTree Forest::extract(std::int32_t set, Cancel &cancel) const {
@@ -88,12 +113,14 @@ FlatTree Forest::extract(std::int32_t set, Cancel &cancel) const {
     t.n_targets = n_targets;
     t.branch_start.push_back(0);
     t.count_start.push_back(0);
+    if (keeps_competitors) t.competitors.start = t.competitors.branch_start = {0};
     std::vector<std::size_t> queue{record_of(0, set)}; // records in breadth-first order
     for (std::size_t at = 0; at < queue.size(); ++at) {
         if (at % 8192 == 8191) cancel.poll();
         const LaneRecord &r = lanes[queue[at]];
         append_lane(t, *this, queue[at]);
         append_leaf(t);
+        if (keeps_competitors) append_competitors(t.competitors, *this, r);
         if (r.arm >= 0) {
             const Arm &arm = arms[static_cast<std::size_t>(r.arm)];
             std::vector<std::int32_t> reached = children_reached(*this, r, arm);

@@ -19,6 +19,7 @@ Forest grow(const std::string &criterion, const GrowTask &task) {
     if (criterion == "correlation") return grow_correlation(task);
     if (criterion == "entropy") return grow_entropy(task);
     if (criterion == "gain_ratio") return grow_gain_ratio(task);
+    if (criterion == "c45") return grow_c45(task);
     if (criterion == "variance") return grow_variance(task);
     throw std::invalid_argument("criterion '" + criterion + "' is not known");
 }
@@ -29,6 +30,7 @@ Forest grow_weighted(const std::string &criterion, const GrowTask &task) {
     if (criterion == "entropy") return grow_weighted_classes(ClassRule::entropy, task);
     if (criterion == "gain_ratio") return grow_weighted_classes(ClassRule::gain_ratio, task);
     if (criterion == "correlation") return grow_weighted_classes(ClassRule::correlation, task);
+    if (criterion == "c45") return grow_weighted_classes(ClassRule::c45, task);
     throw std::invalid_argument("criterion '" + criterion + "' is not known");
 }
 

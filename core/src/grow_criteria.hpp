@@ -9,6 +9,7 @@ namespace hornbeam {
 Forest grow_gini(const GrowTask &task);
 Forest grow_entropy(const GrowTask &task);
 Forest grow_gain_ratio(const GrowTask &task);
+Forest grow_c45(const GrowTask &task);
 Forest grow_correlation(const GrowTask &task);
 Forest grow_variance(const GrowTask &task);
 

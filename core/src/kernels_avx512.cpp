@@ -51,7 +51,8 @@ BlockPeak peak_narrow(const std::uint32_t *list, std::uint32_t begin, std::uint3
     const auto n = static_cast<std::int32_t>(counts.n), all = static_cast<std::int32_t>(counts.ones);
     const __m512i lanes = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
     const __m512i whole = _mm512_set1_epi32(n),
-                  least = _mm512_set1_epi32(static_cast<std::int32_t>(counts.min_leaf));
+                  least_left = _mm512_set1_epi32(static_cast<std::int32_t>(counts.min_left)),
+                  least_right = _mm512_set1_epi32(static_cast<std::int32_t>(counts.min_right));
     const __m512i rank_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000u)),
                   class_bit = _mm512_set1_epi32(1);
     __m512i left =
@@ -73,8 +74,8 @@ BlockPeak peak_narrow(const std::uint32_t *list, std::uint32_t begin, std::uint3
         __m512i here = _mm512_add_epi32(_mm512_cvtepu8_epi32(packed), _mm512_set1_epi32(seen));
         __m512i right = _mm512_sub_epi32(whole, left);
         __mmask16 admissible = _mm512_mask_test_epi32_mask(inside, _mm512_xor_si512(e, next), rank_bits);
-        admissible = _mm512_mask_cmpge_epi32_mask(admissible, left, least);
-        admissible = _mm512_mask_cmpge_epi32_mask(admissible, right, least);
+        admissible = _mm512_mask_cmpge_epi32_mask(admissible, left, least_left);
+        admissible = _mm512_mask_cmpge_epi32_mask(admissible, right, least_right);
         __m512 d = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_mullo_epi32(here, whole), expected));
         __m512 sides = _mm512_mul_ps(_mm512_cvtepi32_ps(left), _mm512_cvtepi32_ps(right));
         best = _mm512_mask_max_ps(best, admissible, best, _mm512_div_ps(_mm512_mul_ps(d, d), sides));
@@ -89,7 +90,9 @@ BlockPeak peak_narrow(const std::uint32_t *list, std::uint32_t begin, std::uint3
 BlockPeak peak_wide(const std::uint64_t *list, std::uint32_t begin, std::uint32_t end, std::uint32_t ones,
                     const TwoClass &counts, std::uint32_t &ones_after) {
     const auto n = static_cast<double>(counts.n), all = static_cast<double>(counts.ones);
-    const __m512d whole = _mm512_set1_pd(n), least = _mm512_set1_pd(static_cast<double>(counts.min_leaf));
+    const __m512d whole = _mm512_set1_pd(n),
+                  least_left = _mm512_set1_pd(static_cast<double>(counts.min_left)),
+                  least_right = _mm512_set1_pd(static_cast<double>(counts.min_right));
     const __m512i rank_bits = _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000u)),
                   class_bit = _mm512_set1_epi64(1);
     __m512d left = _mm512_add_pd(_mm512_setr_pd(1, 2, 3, 4, 5, 6, 7, 8),
@@ -107,8 +110,8 @@ BlockPeak peak_wide(const std::uint64_t *list, std::uint32_t begin, std::uint32_
         __m512i here = _mm512_add_epi64(_mm512_cvtepu8_epi64(packed), _mm512_set1_epi64(seen));
         __m512d right = _mm512_sub_pd(whole, left);
         __mmask8 admissible = _mm512_mask_test_epi64_mask(inside, _mm512_xor_si512(e, next), rank_bits);
-        admissible = _mm512_mask_cmp_pd_mask(admissible, left, least, _CMP_GE_OQ);
-        admissible = _mm512_mask_cmp_pd_mask(admissible, right, least, _CMP_GE_OQ);
+        admissible = _mm512_mask_cmp_pd_mask(admissible, left, least_left, _CMP_GE_OQ);
+        admissible = _mm512_mask_cmp_pd_mask(admissible, right, least_right, _CMP_GE_OQ);
         // Products of counts are whole doubles here: the difference is exact.
         __m256 d = _mm512_cvtpd_ps(
             _mm512_sub_pd(_mm512_mul_pd(_mm512_cvtepi64_pd(here), whole), _mm512_mul_pd(left, expected)));

@@ -32,7 +32,8 @@ inline BlockPeak block_peak(const E *list, std::uint32_t begin, std::uint32_t en
     const auto n = static_cast<Number>(counts.n), all = static_cast<Number>(counts.ones);
     const auto start = static_cast<Number>(counts.start_n + begin + 1),
                start_ones = static_cast<Number>(counts.start_ones);
-    const auto least = static_cast<Number>(counts.min_leaf);
+    const auto least_left = static_cast<Number>(counts.min_left),
+               least_right = static_cast<Number>(counts.min_right);
     std::int32_t best = 0; // bits of a non-negative float order as the float does
     for (std::uint32_t i = 0; i < size; ++i) {
         Number left = start + static_cast<Number>(static_cast<std::int32_t>(i)), right = n - left;
@@ -40,7 +41,7 @@ inline BlockPeak block_peak(const E *list, std::uint32_t begin, std::uint32_t en
         auto f = static_cast<float>(d);
         float score = f * f / (static_cast<float>(left) * static_cast<float>(right));
         bool cut = (at[i] >> Packed<E>::rank_shift) != (at[i + 1] >> Packed<E>::rank_shift);
-        bool admissible = cut & (left >= least) & (right >= least);
+        bool admissible = cut & (left >= least_left) & (right >= least_right);
         std::int32_t bits = __builtin_bit_cast(std::int32_t, score);
         bits = admissible ? bits : 0;
         best = bits > best ? bits : best;
@@ -62,7 +63,8 @@ each_block(const E *list, std::uint32_t n, const TwoClass &counts, BlockPeak *ou
 bool class_hits(const std::uint32_t *__restrict list, const std::uint64_t *__restrict running,
                 std::uint32_t cuts, const ClassCuts &against, std::int64_t *__restrict hit) {
     const double n = against.n, nn = n * n, two_n = 2.0 * n, squares = against.squares, first = against.left;
-    const double reach = against.reach, slack = against.slack, least = against.min_leaf;
+    const double reach = against.reach, slack = against.slack;
+    const double least_left = against.min_left, least_right = against.min_right;
     std::int64_t any = 0;
     for (std::uint32_t i = 0; i < cuts; ++i) {
         // Both halves are below 2^31, as n has 15 bits: set as the fraction of 2^52 they convert without a
@@ -73,8 +75,8 @@ bool class_hits(const std::uint32_t *__restrict list, const std::uint64_t *__res
         double contrast = (nn * s - (two_n * left) * x) + (left * left) * squares;
         std::int64_t cut = static_cast<std::int64_t>(list[i] ^ list[i + 1]) >> 16;
         std::int64_t ok = contrast + slack >= reach * (left * right) ? cut : 0;
-        ok = left >= least ? ok : 0;
-        ok = right >= least ? ok : 0;
+        ok = left >= least_left ? ok : 0;
+        ok = right >= least_right ? ok : 0;
         hit[i] = ok;
         any |= ok;
     }

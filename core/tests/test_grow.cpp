@@ -56,6 +56,8 @@ struct Problem {
     std::size_t rows = 0;
     std::size_t n_classes = 0; // 0: two numeric targets
     std::int32_t n_sets = 1;
+    double min_objs = -1.0;
+    std::size_t competitors = 0;
 };
 
 std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *kernels, Cancel &cancel) {
@@ -84,6 +86,8 @@ std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *
     GrowParameters parameters;
     parameters.nominal = problem.nominal;
     parameters.min_samples_leaf = {false, 20.0};
+    parameters.min_objs = problem.min_objs;
+    parameters.competitors = problem.competitors;
     parameters.threads = threads;
     parameters.kernels = kernels_named(kernels);
     CHECK(parameters.kernels != nullptr);
@@ -100,16 +104,21 @@ bool same(const FlatTree &a, const FlatTree &b) {
            a.default_child == b.default_child && a.threshold == b.threshold && a.rows == b.rows &&
            a.impurity == b.impurity && a.gain == b.gain && a.branch_code == b.branch_code &&
            a.branch_child == b.branch_child && a.count_class == b.count_class && a.count == b.count &&
-           a.mean == b.mean;
+           a.mean == b.mean && a.competitors.start == b.competitors.start &&
+           a.competitors.attribute == b.competitors.attribute &&
+           a.competitors.threshold == b.competitors.threshold &&
+           a.competitors.quality == b.competitors.quality &&
+           a.competitors.branch_child == b.competitors.branch_child;
 }
 
 } // namespace
 
 void every_path_grows_the_same_forest() {
     const Problem problems[] = {
-        {"gini", NominalMode::subset, 40000, 2, 1},    {"gini", NominalMode::value, 3000, 5, 3},
-        {"entropy", NominalMode::subset, 3000, 3, 1},  {"gain_ratio", NominalMode::multiway, 3000, 2, 1},
-        {"variance", NominalMode::subset, 2000, 0, 1},
+        {"gini", NominalMode::subset, 40000, 2, 1},         {"gini", NominalMode::value, 3000, 5, 3},
+        {"entropy", NominalMode::subset, 3000, 3, 1},       {"gain_ratio", NominalMode::multiway, 3000, 2, 1},
+        {"variance", NominalMode::subset, 2000, 0, 1},      {"c45", NominalMode::subset, 3000, 3, 2, 2.0, 5},
+        {"gini", NominalMode::value, 40000, 2, 1, 30.0, 5},
     };
     for (const Problem &problem : problems) {
         Cancel cancel;

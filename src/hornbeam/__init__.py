@@ -5,6 +5,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives; nothing is imported before it is asked for.
 _HOMES = {
+    "C45Classifier": "hornbeam.estimators.c45",
     "Tree": "hornbeam.model",
     "TreeClassifier": "hornbeam.estimators.classifier",
     "TreeRegressor": "hornbeam.estimators.regressor",
@@ -12,7 +13,7 @@ _HOMES = {
     "save": "hornbeam.estimators.store",
 }
 
-__all__ = ["Tree", "TreeClassifier", "TreeRegressor", "__version__", "load", "save"]
+__all__ = ["C45Classifier", "Tree", "TreeClassifier", "TreeRegressor", "__version__", "load", "save"]
 
 
 def __getattr__(name: str) -> object:

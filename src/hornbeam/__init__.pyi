@@ -1,3 +1,4 @@
+from hornbeam.estimators.c45 import C45Classifier as C45Classifier
 from hornbeam.estimators.classifier import TreeClassifier as TreeClassifier
 from hornbeam.estimators.regressor import TreeRegressor as TreeRegressor
 from hornbeam.estimators.store import load as load

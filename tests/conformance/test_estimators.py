@@ -6,13 +6,13 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam import C45Classifier, TreeClassifier, TreeRegressor
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
     """Check name to reason; each reason stands in docs/estimators.md."""
     reasons = {}
-    if isinstance(estimator, TreeClassifier):
+    if isinstance(estimator, TreeClassifier) and not isinstance(estimator, C45Classifier):
         reasons["check_class_weight_classifiers"] = "sizes go by rows: there is no min_weight_fraction_leaf"
     if estimator.min_samples_leaf == 2:
         reasons["check_sample_weight_equivalence_on_dense_data"] = "a row of weight 2 is one row of a size"
@@ -24,6 +24,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         TreeClassifier(),
         TreeClassifier(criterion="gain_ratio", nominal="multiway", min_samples_leaf=2),
         TreeClassifier(criterion="entropy", nominal="value", max_depth=3, n_jobs=2),
+        C45Classifier(),
+        TreeClassifier(min_objs=3, competitors=5),
         TreeClassifier(criterion="correlation", class_weight="balanced", max_depth=5),
         TreeRegressor(),
         TreeRegressor(max_depth=3, min_samples_leaf=0.02, n_jobs=2),

@@ -9,7 +9,7 @@
 namespace hornbeam {
 
 /// One attribute's rows of counts at one node. `start` is already on the left: the missing rows, where they
-/// are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
+/// are tried there. A cut must leave `least` rows on its sides and beat `floor`.
 struct CountedScan {
     const std::uint32_t *counts = nullptr;
     std::uint32_t n_values = 0, width = 0;
@@ -18,7 +18,7 @@ struct CountedScan {
     std::int64_t known = 0; // rows that have a value
     const NodeFacts &facts;
     ScanScratch &scratch;
-    std::int64_t min_leaf = 1;
+    Least least;
     double floor = -1.0;
 
     std::size_t n_classes() const { return node.c.size(); }
@@ -26,7 +26,7 @@ struct CountedScan {
     std::int64_t rows_of(std::uint32_t v) const {
         return std::accumulate(row(v), row(v) + n_classes(), std::int64_t{0});
     }
-    bool admits(std::int64_t left) const { return left >= min_leaf && node.n - left >= min_leaf; }
+    bool admits(std::int64_t left) const { return least.admits(left, node.n - left); }
     /// Whether rows with a greater value are left over, once `left` rows are on the left.
     bool cuts(std::int64_t left) const { return left - start.n < known; }
 
@@ -48,6 +48,7 @@ template <Criterion C> Cut counted_scan(const CountedScan &scan, const C &criter
     right = scan.node;
     right -= left;
     const std::array<const ClassCounts *, 2> sides{&left, &right};
+    std::int64_t cuts = 0;
     for (std::uint32_t v = 0; v < scan.n_values; ++v) {
         const std::int64_t rows = scan.rows_of(v);
         if (rows == 0) continue;
@@ -56,9 +57,11 @@ template <Criterion C> Cut counted_scan(const CountedScan &scan, const C &criter
         left.n += rows, right.n -= rows;
         if (!scan.cuts(left.n)) break;
         if (!scan.admits(left.n)) continue;
+        ++cuts;
         Score s = criterion.score(scan.node, sides);
         if (s.quality > best.quality) best = {s.quality, s.gain, v, v, left.n};
     }
+    best.cuts = cuts;
     return scan.result(best);
 }
 

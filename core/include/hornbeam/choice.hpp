@@ -41,10 +41,13 @@ template <class E, Criterion C> class Chooser {
     }
 
     /// Turns to another lane; `consider` then looks at its node's attributes in order.
-    void open(const Lane<Stats> &lane, bool solo, std::int64_t min_leaf) {
+    void open(const Lane<Stats> &lane, bool solo, const StopRules &rules) {
         lane_ = &lane;
         solo_ = solo;
-        min_leaf_ = min_leaf;
+        rules_ = &rules;
+        classes_ = 0;
+        if constexpr (requires { zero_.c; })
+            if (rules.asks_objs()) classes_ = lane.total.classes_present();
         open_node(criterion_, lane.set, lane.total);
         highest_ = parameters_.accelerate ? criterion_.highest_quality(lane.total)
                                           : std::numeric_limits<double>::infinity();
@@ -71,23 +74,31 @@ template <class E, Criterion C> class Chooser {
     const GrowParameters &parameters_;
     Cancel &cancel_;
     Stats zero_, missing_, known_;
+    Stats left_, right_; // of a test that c45 enters
     NodeFacts facts_;
     ScanScratch scratch_;
     const Lane<Stats> *lane_ = nullptr;
     bool solo_ = false;
-    std::int64_t min_leaf_ = 1;
+    const StopRules *rules_ = nullptr;
+    int classes_ = 0; // present at the node, where min_objs asks
     double highest_ = 0.0;
     CategoryTable<Stats> table_;
     std::vector<std::int32_t> slot_;
     std::vector<std::uint32_t> tally_;
 
+    /// Whether the statistics of known rows are wanted even where nothing is missing.
+    bool keeps_known() const {
+        return compares_attributes<C> || (requires { zero_.weight; } && rules_->asks_objs());
+    }
     std::int64_t times(std::uint32_t id) const { return solo_ ? 1 : frame_.sets.count(id, lane_->set); }
 
     void consider_list(const Segment<E> &segment, Choice &best) {
         if (segment.size < 2) return;
         const Stats &total = lane_->total;
         missing_.clear();
-        if (!solo_ || segment.size != total.n) {
+        if (solo_ && segment.size == total.n) {
+            if (keeps_known()) known_ = total;
+        } else {
             known_.clear();
             for (std::uint32_t i = 0; i < segment.size; ++i) {
                 pause(i);
@@ -97,25 +108,43 @@ template <class E, Criterion C> class Chooser {
             missing_ = total;
             missing_ -= known_;
         }
-        auto cut_from = [&](const Stats &start) {
-            Scan<E, Target> scan{segment.begin, segment.size, target_, total,     start,
-                                 facts_,        scratch_,     cancel_, min_leaf_, best.quality};
+        auto cut_from = [&](const auto &criterion, const Stats &node, const Stats &start, Least least,
+                            double floor) {
+            Scan<E, Target> scan{segment.begin, segment.size, target_, node,  start,
+                                 facts_,        scratch_,     cancel_, least, floor};
+            if constexpr (requires { zero_.weight; })
+                if (keeps_known()) {
+                    scan.known = &known_;
+                    scan.least_weight = rules_->cut_floor(weight_of(criterion_, known_), classes_);
+                    scan.missing = missing_.n;
+                    scan.min_leaf = rules_->min_leaf;
+                }
             return solo_ && parameters_.accelerate
-                       ? fast_scan(scan, criterion_, *parameters_.kernels)
-                       : plain_scan(scan, criterion_, [this](std::uint32_t id) { return times(id); });
+                       ? fast_scan(scan, criterion, *parameters_.kernels)
+                       : plain_scan(scan, criterion, [this](std::uint32_t id) { return times(id); });
         };
-        bool taken = consider_cut(segment.attribute, best, cut_from,
-                                  [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
-        if constexpr (requires { zero_.weight; })
-            if (taken && missing_.n == 0) best.default_child = heavier_side(segment, best.lo);
+        auto rank = [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); };
+        if constexpr (compares_attributes<C>) {
+            enter_cut(segment.attribute, best, cut_from, rank,
+                      [&](const Cut &cut) { return sum_to(segment, rank(cut.at)); });
+        } else {
+            bool taken = consider_cut(segment.attribute, best, cut_from, rank);
+            if constexpr (requires { zero_.weight; })
+                if (taken && missing_.n == 0) best.default_child = heavier_side(segment, best.lo);
+        }
     }
-    /// Of a cut whose left side ends with rank `lo`.
-    std::int32_t heavier_side(const Segment<E> &segment, std::uint32_t lo) {
-        Stats left = zero_, right = lane_->total;
+    /// The statistics of the known rows up to rank `lo`.
+    Stats sum_to(const Segment<E> &segment, std::uint32_t lo) {
+        Stats left = zero_;
         for (std::uint32_t i = 0; i < segment.size && Packed<E>::rank(segment.begin[i]) <= lo; ++i) {
             std::uint32_t id = Packed<E>::id(segment.begin[i]);
             if (std::int64_t m = times(id); m != 0) target_.add_for_quality(left, id, m);
         }
+        return left;
+    }
+    /// Of a cut whose left side ends with rank `lo`.
+    std::int32_t heavier_side(const Segment<E> &segment, std::uint32_t lo) {
+        Stats left = sum_to(segment, lo), right = lane_->total;
         right -= left;
         return as_heavy(left, right) ? 0 : 1;
     }
@@ -125,34 +154,88 @@ template <class E, Criterion C> class Chooser {
             const std::uint32_t *counts = avc.data() + slot.begin;
             const std::uint32_t width = frame_.avc->width;
             read_counts(counts + slot.n_values * width, missing_);
-            auto cut_from = [&](const Stats &start) {
-                CountedScan scan{
-                    counts, slot.n_values, width,     lane_->total, start, lane_->total.n - missing_.n,
-                    facts_, scratch_,      min_leaf_, best.quality};
-                return counted_scan(scan, criterion_, *parameters_.kernels);
+            if constexpr (compares_attributes<C>) {
+                known_ = lane_->total;
+                known_ -= missing_;
+            }
+            auto cut_from = [&](const auto &criterion, const Stats &node, const Stats &start, Least least,
+                                double floor) {
+                CountedScan scan{counts, slot.n_values, width, node, start, lane_->total.n - missing_.n,
+                                 facts_, scratch_,      least, floor};
+                return counted_scan(scan, criterion, *parameters_.kernels);
             };
-            consider_cut(slot.attribute, best, cut_from, [](std::uint32_t at) { return at; });
+            auto rank = [](std::uint32_t at) { return at; };
+            if constexpr (compares_attributes<C>)
+                enter_cut(slot.attribute, best, cut_from, rank, [&](const Cut &) { return zero_; });
+            else
+                consider_cut(slot.attribute, best, cut_from, rank);
         }
+    }
+
+    /// The known rows that min_objs asks for on both sides of a cut. Where rows weigh differently, the scan
+    /// itself looks at what its sides weigh.
+    std::int64_t rows_to_leave(std::int64_t known) const {
+        if constexpr (requires { zero_.weight; })
+            return 0;
+        else
+            return rules_->asks_objs() ? rows_from(rules_->cut_floor(as_double(known), classes_), known) : 0;
     }
 
     /// The best cut of a numeric attribute, with missing_ on either side; `rank` tells what a cut's ends
     /// mean. True where it is the best test so far.
     template <class CutFrom, class Rank>
     bool consider_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank) {
+        const std::int64_t missing = missing_.n;
+        const std::int64_t floor = rows_to_leave(lane_->total.n - missing);
+        auto cut_with = [&](const Stats &start, Least least) {
+            return cut_from(criterion_, lane_->total, start, least, best.quality);
+        };
         Cut cut;
         std::int32_t default_child = 0;
-        if (missing_.n == 0) {
-            cut = cut_from(zero_);
+        if (missing == 0) {
+            cut = cut_with(zero_, rules_->least(floor, 0, 0));
             default_child = cut.left >= lane_->total.n - cut.left ? 0 : 1;
         } else {
-            cut = cut_from(missing_);
-            Cut right = cut_from(zero_);
+            cut = cut_with(missing_, rules_->least(floor, missing, 0));
+            Cut right = cut_with(zero_, rules_->least(floor, 0, missing));
             bool right_wins =
                 right.quality > cut.quality || (right.quality == cut.quality && right.at < cut.at);
             if (right_wins) cut = right, default_child = 1;
         }
         if (!(cut.quality > best.quality)) return false;
         best.quality = cut.quality;
+        return record_cut(attribute, cut, default_child, best, rank);
+    }
+
+    /// C4.5: the cut of most information, if that is more than the price of having sought it. Missing rows go
+    /// to the larger side; where all rows weigh 1, sizes that hold without them hold with them. `left_of`
+    /// sums the left side, where rows weigh differently.
+    template <class CutFrom, class Rank, class LeftOf>
+    void enter_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank, LeftOf left_of) {
+        constexpr bool weighs = requires { zero_.weight; };
+        const Stats &node = lane_->total;
+        const Least least = weighs ? Least{} : rules_->least(rows_to_leave(known_.n), 0, 0);
+        Cut cut = cut_from(criterion_.sought_by(node), known_, zero_, least, 0.0);
+        if (!(cut.quality > 0.0)) return;
+        double gain = cut.gain - criterion_.penalty(cut.cuts, node);
+        if (!(gain >= negligible_gain)) return;
+        if constexpr (weighs) {
+            left_ = left_of(cut);
+            right_ = known_;
+            right_ -= left_;
+        } else { // their numbers are enough
+            left_.n = cut.left;
+            right_.n = known_.n - cut.left;
+        }
+        double outcomes = criterion_.outcome(left_) + criterion_.outcome(right_);
+        if (missing_.n != 0) outcomes += criterion_.outcome(missing_);
+        best.quality = gain;
+        best.split = criterion_.split(node, outcomes);
+        record_cut(attribute, cut, as_heavy(left_, right_) ? 0 : 1, best, rank);
+    }
+
+    template <class Rank> bool record_cut(std::int32_t attribute, const Cut &cut, std::int32_t default_child,
+                                          Choice &best, Rank rank) const {
         best.gain = cut.gain;
         best.attribute = attribute;
         best.kind = TestKind::numeric;
@@ -171,8 +254,32 @@ template <class E, Criterion C> class Chooser {
             read_table(avc.data() + slot->begin, slot->n_values, frame_.avc->width);
         else if (!tally(codes, rows))
             count_rows(codes, rows);
-        NominalChooser<C>(criterion_, lane_->total, table_, min_leaf_, cancel_)
-            .consider(attribute, parameters_.nominal, best);
+        auto consider_by = [&](const auto &criterion) {
+            NominalChooser(criterion, lane_->total, table_, *rules_, cancel_)
+                .consider(attribute, parameters_.nominal, best);
+        };
+        if constexpr (compares_attributes<C>) {
+            consider_by(criterion_.sought_by(lane_->total));
+            if (best.found()) best.split = split_of(best);
+        } else {
+            consider_by(criterion_);
+        }
+    }
+
+    /// The information of the split itself, of a test that table_ has led to.
+    double split_of(const Choice &test) {
+        double outcomes = 0.0;
+        if (test.kind == TestKind::multiway) {
+            for (std::size_t i = 0; i < test.branches.size(); ++i)
+                outcomes += criterion_.outcome(table_.stats[i]);
+        } else {
+            left_ = right_ = zero_;
+            for (std::size_t i = 0; i < test.branches.size(); ++i)
+                (test.branches[i].second == 0 ? left_ : right_) += table_.stats[i];
+            outcomes = criterion_.outcome(left_) + criterion_.outcome(right_);
+        }
+        if (table_.missing.n != 0) outcomes += criterion_.outcome(table_.missing);
+        return criterion_.split(lane_->total, outcomes);
     }
 
     /// Called for every row of a long loop: looks for a stop now and then.

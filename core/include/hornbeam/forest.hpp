@@ -23,6 +23,19 @@ struct LaneRecord {
     std::int32_t default_child = -1; // child of the arm
     std::uint64_t count_begin = 0, count_end = 0;
     std::uint64_t branch_begin = 0, branch_end = 0;
+    std::uint64_t competitor_begin = 0, competitor_end = 0;
+};
+
+/// A test that a training set did not take at a node.
+struct Competitor {
+    std::int32_t attribute = -1;
+    TestKind kind = TestKind::leaf;
+    std::int32_t default_child = -1;
+    double threshold = 0.0;
+    std::int64_t threshold_integer = 0;
+    double quality = 0.0;
+    double gain = 0.0;
+    std::uint64_t branch_begin = 0, branch_end = 0;
 };
 
 /// One of the tests chosen at a node. A node whose sets disagree has several arms: a bifurcation.
@@ -50,6 +63,8 @@ struct Forest {
     std::vector<double> mean;
     std::vector<std::int32_t> branch_code, branch_child;
     std::vector<std::vector<double>> class_weight; // of each set, where classes weigh differently
+    bool keeps_competitors = false;
+    std::vector<Competitor> competitors;
 
     /// Puts a forest grown apart in the place of a node; its root becomes that node.
     void graft(std::size_t node, const Forest &part);

@@ -32,7 +32,9 @@ struct GrowParameters {
     SizeRule min_samples_split{false, 2.0};
     SizeRule min_samples_leaf{false, 1.0};
     double min_impurity_decrease = 0.0;
-    bool accelerate = true; // off: the plain path everywhere; same trees
+    double min_objs = -1.0;      // C4.5's size; below 0: not asked for
+    std::size_t competitors = 0; // tests kept beside that of each node
+    bool accelerate = true;      // off: the plain path everywhere; same trees
     CountValues counting = CountValues::where_it_pays;
     int threads = 1;
     const Kernels *kernels = nullptr;
@@ -74,7 +76,8 @@ struct GrowTask {
     Cancel &cancel;
 };
 
-/// `criterion`: "gini", "entropy", "gain_ratio", "correlation" (classes) or "variance" (numeric targets).
+/// `criterion`: "gini", "entropy", "gain_ratio", "c45", "correlation" (classes) or "variance" (numeric
+/// targets).
 Forest grow(const std::string &criterion, const GrowTask &task);
 
 } // namespace hornbeam

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "hornbeam/agreement.hpp"
-#include "hornbeam/choice.hpp"
+#include "hornbeam/choosing.hpp"
 #include "hornbeam/counting.hpp"
 #include "hornbeam/describe.hpp"
 #include "hornbeam/parallel.hpp"
@@ -14,12 +14,6 @@
 #include "hornbeam/threshold.hpp"
 
 namespace hornbeam {
-
-/// The stopping rules of one training set, in rows.
-struct StopRules {
-    double mass = 0.0; // of the whole set, as qualities see it
-    std::int64_t min_split = 2, min_leaf = 1;
-};
 
 template <class E, Criterion C> class Grower {
   public:
@@ -30,8 +24,7 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          chooser_(frame, target, criterion, task.parameters, task.cancel), pool_(target),
-          counting_(frame, target, pool_) {}
+          choosing_(frame, target, criterion, task, rules), pool_(target), counting_(frame, target, pool_) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
@@ -62,7 +55,7 @@ template <class E, Criterion C> class Grower {
         forest_.lanes.push_back(describe(forest_, criterion_, set, total, pure));
         const StopRules &rule = rules_[static_cast<std::size_t>(set)];
         bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
-        bool ends = pure || deep || total.n < rule.min_split || total.n < 2 * rule.min_leaf;
+        bool ends = pure || deep || rule.ends(total.n, weight_of(criterion_, total));
         if (ends) settle(total.n);
         return !ends;
     }
@@ -74,15 +67,14 @@ template <class E, Criterion C> class Grower {
     const GrowTask &task_;
     const std::vector<StopRules> &rules_;
     Forest &forest_;
-    Chooser<E, C> chooser_;
+    Choosing<E, C> choosing_;
     NodePool<E, Target> pool_;
     Counting<E, Target> counting_;
     std::vector<Node> stack_;
     std::vector<Stats> totals_;
     std::vector<Choice> choice_;
     std::vector<E> scratch_;
-    std::vector<Chooser<E, C>> choosers_; // one a worker
-    std::vector<std::vector<E>> rooms_;   // one a worker
+    std::vector<std::vector<E>> rooms_; // one a worker
     std::vector<std::int32_t> child_of_code_;
     std::vector<std::int32_t> child_of_id_;
 
@@ -105,7 +97,7 @@ template <class E, Criterion C> class Grower {
     void refine(Node node) {
         if (node.stale) drop_unwanted(node);
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
-        choose(node);
+        choosing_.choose(node, workers, choice_);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
             if (worth(node.lanes[0], *own)) split(node, *own, {&own, 1});
@@ -143,40 +135,6 @@ template <class E, Criterion C> class Grower {
     }
 
     void settle(std::int64_t rows) { task_.progress.settled.fetch_add(rows, std::memory_order_relaxed); }
-
-    /// Fills choice_ with the best test of each lane.
-    void choose(const Node &node) {
-        choice_.assign(node.lanes.size(), Choice{});
-        const bool solo =
-            node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
-        auto min_leaf = [&](const Lane<Stats> &lane) {
-            return rules_[static_cast<std::size_t>(lane.set)].min_leaf;
-        };
-        if (!shares_attributes()) {
-            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
-                chooser_.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
-                for (const Segment<E> &segment : node.active) {
-                    poll_if_large(node);
-                    if (!chooser_.consider(segment, node.rows, node.avc, choice_[i])) break;
-                }
-            }
-            return;
-        }
-        // Each attribute by itself, then the attributes in order: the same as one after the other.
-        std::vector<std::vector<Choice>> found(node.active.size(), choice_);
-        while (choosers_.size() < workers->places())
-            choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
-        workers->share(node.active.size(), [&](std::size_t a, unsigned w) {
-            Chooser<E, C> &own = choosers_[w];
-            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
-                own.open(node.lanes[i], solo, min_leaf(node.lanes[i]));
-                own.consider(node.active[a], node.rows, node.avc, found[a][i]);
-            }
-        });
-        for (auto &of_attribute : found)
-            for (std::size_t i = 0; i < choice_.size(); ++i)
-                if (of_attribute[i].quality > choice_[i].quality) choice_[i] = std::move(of_attribute[i]);
-    }
 
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
 
@@ -285,14 +243,34 @@ template <class E, Criterion C> class Grower {
         r.arm = arm;
         r.gain = c.gain;
         r.default_child = c.default_child;
-        if (c.kind == TestKind::numeric) {
-            auto attribute = static_cast<std::size_t>(c.attribute);
-            const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
-            set_threshold(r, column, frame_.column_rank(attribute, c.lo),
-                          frame_.column_rank(attribute, c.hi));
-            return;
+        if (c.kind == TestKind::numeric)
+            set_threshold(r, c);
+        else
+            open_categories.record(forest_, r, c, lane.open);
+        r.competitor_begin = forest_.competitors.size();
+        for (const Choice &other : c.others) {
+            Competitor made;
+            made.attribute = other.attribute;
+            made.kind = other.kind;
+            made.quality = other.quality;
+            made.gain = other.gain;
+            made.default_child = other.default_child;
+            if (other.kind == TestKind::numeric) set_threshold(made, other);
+            made.branch_begin = forest_.branch_code.size();
+            for (auto [code, child] : other.branches) {
+                forest_.branch_code.push_back(code);
+                forest_.branch_child.push_back(child);
+            }
+            made.branch_end = forest_.branch_code.size();
+            forest_.competitors.push_back(made);
         }
-        open_categories.record(forest_, r, c, lane.open);
+        r.competitor_end = forest_.competitors.size();
+    }
+
+    template <class Record> void set_threshold(Record &r, const Choice &c) const {
+        const auto attribute = static_cast<std::size_t>(c.attribute);
+        put_threshold(r, std::get<NumericColumn>(task_.table.columns[attribute]),
+                      frame_.column_rank(attribute, c.lo), frame_.column_rank(attribute, c.hi));
     }
 
     /// Sets the flag of every row of the node to its child; returns the entries of the tested numeric list

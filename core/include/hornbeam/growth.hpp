@@ -21,6 +21,7 @@ template <Criterion C> class Growth {
         forest_.n_sets = task.sets.n_sets;
         forest_.n_classes = static_cast<std::int32_t>(task.target.n_classes);
         forest_.n_targets = static_cast<std::int32_t>(task.target.n_targets);
+        forest_.keeps_competitors = task.parameters.competitors != 0;
     }
 
     Forest grow() {
@@ -66,10 +67,33 @@ template <Criterion C> class Growth {
             task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
             const GrowParameters &p = task_.parameters;
             rules_.push_back({mass_of(criterion, t),
+                              weight_of(criterion, t),
                               std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
-                              std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n))});
+                              std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n)),
+                              p.min_objs,
+                              {}});
         }
+        if (compares_attributes<C>) find_many_valued();
         return total;
+    }
+
+    /// Nominal attributes with a category for every three rows of a set, or more.
+    void find_many_valued() {
+        const std::size_t n_columns = task_.table.columns.size();
+        for (std::size_t s = 0; s < rules_.size(); ++s) {
+            rules_[s].many_valued.assign(n_columns, 0);
+            for (std::size_t a = 0; a < n_columns; ++a) {
+                if (numeric(a)) continue;
+                task_.cancel.poll();
+                const auto &column = std::get<NominalColumn>(task_.table.columns[a]);
+                std::vector<std::uint8_t> present(static_cast<std::size_t>(column.n_categories));
+                for (std::size_t row = 0; row < task_.table.n_rows; ++row)
+                    if (column.codes[row] >= 0 && task_.sets.count(row, static_cast<std::int32_t>(s)) != 0)
+                        present[static_cast<std::size_t>(column.codes[row])] = 1;
+                auto many = std::accumulate(present.begin(), present.end(), std::int64_t{0});
+                rules_[s].many_valued[a] = as_double(many) >= 0.3 * rules_[s].weight;
+            }
+        }
     }
 
     /// The root with a record for every set; false where all of them are leaves.

@@ -26,7 +26,7 @@ inline constexpr std::size_t narrow_rows = 32768;
 struct TwoClass {
     std::int64_t n = 0, ones = 0;             // of the node
     std::int64_t start_n = 0, start_ones = 0; // already on the left (missing rows, where they go left)
-    std::int64_t min_leaf = 1;
+    std::int64_t min_left = 1, min_right = 1; // rows that a cut must leave
 };
 
 /// Block b of a scan covers entries [b * scan_block, ...): its best score, and the ones before it.
@@ -41,7 +41,7 @@ struct BlockPeak {
 struct ClassCuts {
     double n = 0, squares = 0;
     double left = 0; // rows on the left after the first entry of the block
-    double min_leaf = 1;
+    double min_left = 1, min_right = 1;
     double reach = 0, slack = 0;
 };
 

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "hornbeam/criteria/c45.hpp"
 #include "hornbeam/grow.hpp"
 #include "hornbeam/quality.hpp"
 #include "hornbeam/seen.hpp"
+#include "hornbeam/sizes.hpp"
 #include "hornbeam/test.hpp"
 
 namespace hornbeam {
@@ -31,8 +33,8 @@ template <Criterion C> class NominalChooser {
     using Stats = typename C::Target::Stats;
 
     NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table,
-                   std::int64_t min_leaf, Cancel &cancel)
-        : criterion_(criterion), node_(node), table_(table), min_leaf_(min_leaf),
+                   const StopRules &rules, Cancel &cancel)
+        : criterion_(criterion), node_(node), table_(table), rules_(rules),
           pace_(cancel, 50 + 10 * width_of(node)) {}
 
     /// Replaces `best` where a test of this attribute has a higher quality.
@@ -63,19 +65,30 @@ template <Criterion C> class NominalChooser {
     const C &criterion_;
     const Stats &node_;
     const CategoryTable<Stats> &table_;
-    std::int64_t min_leaf_;
+    const StopRules &rules_;
     Pace pace_; // of steps over the categories
     Stats known_, left_, right_;
     std::vector<std::uint8_t> side_, best_side_; // child of each category present
 
     const Stats &category(std::size_t i) const { return table_.stats[i]; }
+    bool is_object(const Stats &known) const { return rules_.is_object(weight_of(criterion_, known)); }
+    /// What the branches of a test sum up to.
+    const Stats &scored() const { return of_known_rows<C> ? known_ : node_; }
 
     /// Scores the test whose known rows on the left are `left`; true where it beats `top`.
     bool beats(const Stats &left, Found &top) {
         pace_.step();
         right_ = known_;
         right_ -= left;
-        if (table_.missing.n == 0) return beats_with(left, right_, as_heavy(left, right_) ? 0 : 1, top);
+        if (rules_.asks_objs() && !(is_object(left) && is_object(right_))) return false;
+        if (of_known_rows<C> || table_.missing.n == 0) {
+            const bool to_left = as_heavy(left, right_);
+            const std::int64_t more = of_known_rows<C> ? table_.missing.n : 0; // rows that are not scored
+            if (left.n + (to_left ? more : 0) < rules_.min_leaf ||
+                right_.n + (to_left ? 0 : more) < rules_.min_leaf)
+                return false;
+            return beats_with(left, right_, to_left ? 0 : 1, top);
+        }
         left_ = left;
         left_ += table_.missing;
         bool better = beats_with(left_, right_, 0, top);
@@ -83,9 +96,9 @@ template <Criterion C> class NominalChooser {
         return beats_with(left, right_, 1, top) || better;
     }
     bool beats_with(const Stats &left, const Stats &right, std::int32_t default_child, Found &top) {
-        if (left.n < min_leaf_ || right.n < min_leaf_) return false;
+        if (!of_known_rows<C> && (left.n < rules_.min_leaf || right.n < rules_.min_leaf)) return false;
         std::array<const Stats *, 2> sides{&left, &right};
-        Score s = criterion_.score(node_, sides);
+        Score s = criterion_.score(scored(), sides);
         if (!(s.quality > top.quality)) return false;
         top = {s.quality, s.gain, default_child};
         return true;
@@ -141,7 +154,7 @@ template <Criterion C> class NominalChooser {
         std::iota(order.begin(), order.end(), 0);
         bool exact_order = sort_by_share(order);
         if (!exact_order) sort_by_component(order);
-        Found local{-1.0, 0.0, 0};
+        Found local{criterion_.splits_at_zero ? -1.0 : 0.0, 0.0, 0};
         if (!best_prefix(order, local)) return false;
         if (!exact_order) exchange(local);
         if (!(local.quality > top.quality)) return false;
@@ -294,14 +307,17 @@ template <Criterion C> class NominalChooser {
         for (std::size_t i = 1; i < c; ++i)
             if (!as_heavy(category(largest), category(i))) largest = i;
         Stats filled = category(largest);
-        filled += table_.missing;
+        if (!of_known_rows<C>) filled += table_.missing;
         std::vector<const Stats *> branches(c);
+        int objects = 0;
         for (std::size_t i = 0; i < c; ++i) {
             pace_.step();
             branches[i] = i == largest ? &filled : &category(i);
-            if (branches[i]->n < min_leaf_) return;
+            if (category(i).n + (i == largest ? table_.missing.n : 0) < rules_.min_leaf) return;
+            objects += is_object(category(i));
         }
-        Score s = criterion_.score(node_, branches);
+        if (objects < 2) return;
+        Score s = criterion_.score(scored(), branches);
         if (!(s.quality > best.quality)) return;
         best_side_.clear();
         record(attribute, TestKind::multiway, {s.quality, s.gain, static_cast<std::int32_t>(largest)}, best);

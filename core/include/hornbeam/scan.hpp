@@ -1,5 +1,4 @@
-// Numeric cuts of one training set: the plain scan of every criterion, and fast ones that return the same
-// cut.
+// Numeric cuts of one training set by fast scans that return the same cut as the plain one.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "hornbeam/cancel.hpp"
+#include "hornbeam/criteria/c45.hpp"
 #include "hornbeam/criteria/correlation.hpp"
 #include "hornbeam/criteria/entropy.hpp"
 #include "hornbeam/criteria/gain_ratio.hpp"
@@ -15,111 +14,9 @@
 #include "hornbeam/criteria/variance.hpp"
 #include "hornbeam/criteria/weighted_classes.hpp"
 #include "hornbeam/criteria/weighted_variance.hpp"
-#include "hornbeam/kernels.hpp"
-#include "hornbeam/test.hpp"
+#include "hornbeam/plain_scan.hpp"
 
 namespace hornbeam {
-
-/// What the fast scans ask of a node once, whatever the attribute.
-struct NodeFacts {
-    std::int64_t squares = 0;       // sum of squared class counts
-    std::vector<ClassCode> present; // classes, ascending
-    double impurity = 0.0;
-    std::vector<double> centre; // mean of each target
-
-    /// Weighted classes in doubles, in units where the node weighs 1 to 2.
-    struct Mass {
-        double factor, all;
-    };
-    std::vector<Mass> mass;      // of each class
-    double whole = 0.0;          // of the node; 0 where doubles will not do
-    double mass_squares = 0.0;   // sum of squares over classes
-    double mass_logs = 0.0;      // sum of x log2 x over classes
-    double content_slack = 0.0;  // how far an entropy in doubles may be off
-    double contrast_slack = 0.0; // the same of the sum of D_k^2, by left^2
-    int mass_scale = 0;          // a power of two
-};
-
-inline void read_facts(NodeFacts &facts, const ClassCounts &node) {
-    facts.squares = 0;
-    facts.present.clear();
-    for (std::size_t k = 0; k < node.c.size(); ++k) {
-        if (node.c[k] == 0) continue;
-        facts.squares += node.c[k] * node.c[k];
-        facts.present.push_back(static_cast<ClassCode>(k));
-    }
-}
-
-/// Room that the scans of one thread use again and again. Not thread_local: where memory is short, the C
-/// library ends the process when such storage is first touched.
-struct ScanScratch {
-    struct Side {
-        std::int64_t left, all;
-    };
-    std::vector<Side> sides;          // of each class
-    std::vector<std::uint64_t> steps; // of each class: what its next entry adds to the running word
-    std::vector<BlockPeak> peaks;
-    ClassCounts left, right;
-    std::vector<double> first, sum;                      // of each target
-    std::vector<std::uint32_t> node_counts, left_counts; // of each class
-    std::vector<ValueSums> sums;                         // after each value
-    std::vector<double> masses;                          // of each class, on the left
-};
-
-/// One attribute's list at one node, for one training set. `start` is already on the left: the missing rows,
-/// where they are tried there. A cut must leave min_leaf rows on both sides and beat `floor`.
-template <class E, class Target> struct Scan {
-    const E *list = nullptr;
-    std::uint32_t size = 0;
-    const Target &target;
-    const typename Target::Stats &node;
-    const typename Target::Stats &start;
-    const NodeFacts &facts;
-    ScanScratch &scratch;
-    Cancel &cancel;
-    std::int64_t min_leaf = 1;
-    double floor = -1.0;
-
-    /// Called for every entry of a slow scan: looks for a stop now and then.
-    void pause(std::uint32_t i) const {
-        if (i % 32768 == 32767) cancel.poll();
-    }
-
-    std::uint32_t id(std::uint32_t i) const { return Packed<E>::id(list[i]); }
-    bool cuts_after(std::uint32_t i) const {
-        return Packed<E>::rank(list[i]) != Packed<E>::rank(list[i + 1]);
-    }
-    bool admits(std::int64_t left) const { return left >= min_leaf && node.n - left >= min_leaf; }
-};
-
-/// Figure 6 of paper 000, literally; `count(id)` is the multiplicity of an example in the set.
-template <class E, Criterion C, class Count>
-Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Count count) {
-    using Stats = typename C::Target::Stats;
-    Cut best;
-    best.quality = scan.floor;
-    Stats left = scan.start, right = scan.target.zero();
-    const std::uint32_t none = ~std::uint32_t{0};
-    std::uint32_t last = none; // the last entry that counts
-    Pace pace(scan.cancel, 20 + 10 * width_of(scan.node));
-    for (std::uint32_t i = 0; i < scan.size; ++i) {
-        pace.step();
-        std::int64_t times = count(scan.id(i));
-        if (times == 0) continue;
-        bool cut = last != none && Packed<E>::rank(scan.list[last]) != Packed<E>::rank(scan.list[i]);
-        if (cut && scan.admits(left.n)) {
-            right = scan.node;
-            right -= left;
-            std::array<const Stats *, 2> sides{&left, &right};
-            Score s = criterion.score(scan.node, sides);
-            if (s.quality > best.quality) best = {s.quality, s.gain, last, i, left.n};
-        }
-        scan.target.add_for_quality(left, scan.id(i), times);
-        last = i;
-    }
-    if (best.quality == scan.floor) best.quality = -1.0;
-    return best;
-}
 
 /// How far a literal gain may lie from the real one: a few roundings of numbers around 1.
 inline constexpr double gain_slack = 1e-14;
@@ -230,7 +127,8 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
         ClassCuts against{as_double(scan.node.n),
                           as_double(scan.facts.squares),
                           as_double(scan.start.n + begin + 1),
-                          as_double(scan.min_leaf),
+                          as_double(scan.least.left),
+                          as_double(scan.least.right),
                           sweep.reach,
                           sweep.slack};
         if (!kernels.class_hits(scan.list + begin, words, size, against, hit)) continue;
@@ -302,7 +200,7 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     }
     std::vector<BlockPeak> &peaks = scan.scratch.peaks;
     peaks.resize(scan.size / scan_block + 1);
-    TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.min_leaf};
+    TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.least.left, scan.least.right};
     if constexpr (sizeof(E) == 4)
         kernels.peaks_narrow(scan.list, scan.size, counts, peaks.data());
     else
@@ -327,6 +225,10 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
 /// What a cut must reach to have a chance, in gain: the quality times the split's own information where that
 /// is a ratio.
 inline bool promising(const Entropy &, double gain, std::int64_t, std::int64_t, double quality) {
+    return quality < 0.0 || gain >= gain_to_reach(quality);
+}
+inline bool promising(const KnownInformation<Entropy> &, double gain, std::int64_t, std::int64_t,
+                      double quality) {
     return quality < 0.0 || gain >= gain_to_reach(quality);
 }
 inline bool promising(const GainRatio &c, double gain, std::int64_t left, std::int64_t n, double quality) {
@@ -356,7 +258,10 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
         all += xlog(scan.node.c[k]);
     }
     const double drift = (4.0 * scan.size + 64.0) * 0x1p-52 * (xlog(n) + 1.0);
-    const double whole = (xlog(n) - all) + drift, scale = 1.0 / as_double(n);
+    double scale = 1.0 / as_double(n);
+    if constexpr (of_known_rows<C>) scale = 1.0 / criterion.whole;
+    const double whole = (xlog(n) - all) + drift;
+    std::int64_t cuts = 0;
     const std::array<const ClassCounts *, 2> sides{&left, &right};
     Pace pace(scan.cancel, 10 * scan.node.c.size()); // of literal scores
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
@@ -367,6 +272,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
         ++left.c[k], ++left.n;
         --right.c[k], --right.n;
         if (!scan.cuts_after(i) || !scan.admits(left.n)) continue;
+        if constexpr (of_known_rows<C>) ++cuts;
         double gain =
             (whole - ((xlog(left.n) - l) + (xlog(right.n) - r))) * scale; // not below the literal one
         if (!promising(criterion, gain + gain_slack, left.n, n, best.quality)) continue;
@@ -374,6 +280,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
         Score s = criterion.score(scan.node, sides);
         if (s.quality > best.quality) best = {s.quality, s.gain, i, i + 1, left.n};
     }
+    best.cuts = cuts;
     if (best.quality == scan.floor) best.quality = -1.0;
     return best;
 }
@@ -480,6 +387,10 @@ Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const 
 template <class E>
 Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &) {
     return information_scan(scan, criterion, *criterion.entropy.xlog);
+}
+template <class E>
+Cut fast_scan(const Scan<E, ClassTarget> &scan, const KnownInformation<Entropy> &criterion, const Kernels &) {
+    return information_scan(scan, criterion, *criterion.information->xlog);
 }
 template <class E, int W>
 Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion, const Kernels &) {

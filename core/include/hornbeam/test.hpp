@@ -21,8 +21,16 @@ struct Choice {
     std::int32_t n_children = 2;
     std::uint32_t lo = 0, hi = 0;
     std::vector<std::pair<std::int32_t, std::int32_t>> branches;
+    double split = 0.0;         // c45: information of the split itself
+    std::vector<Choice> others; // the best tests of other attributes, best first, where they are asked for
 
     bool found() const { return attribute >= 0; }
+    void clear() {
+        quality = -1.0;
+        attribute = -1;
+        branches.clear();
+        others.clear();
+    }
 };
 
 /// One numeric cut of a list: entries up to and including `at` go left.
@@ -32,6 +40,7 @@ struct Cut {
     std::uint32_t at = 0;
     std::uint32_t next = 0; // the first entry that goes right
     std::int64_t left = 0;  // rows on the left, missing ones included where they go there
+    std::int64_t cuts = 0;  // admissible ones, where the criterion asks how many there are
 };
 
 } // namespace hornbeam

@@ -5,12 +5,12 @@
 #include <cstdint>
 
 #include "hornbeam/column.hpp"
-#include "hornbeam/forest.hpp"
 
 namespace hornbeam {
 
-/// `lo` and `hi` are ranks of the column.
-inline void set_threshold(LaneRecord &r, const NumericColumn &column, std::uint32_t lo, std::uint32_t hi) {
+/// Writes it into the record of a test; `lo` and `hi` are ranks of the column.
+template <class Record>
+void put_threshold(Record &r, const NumericColumn &column, std::uint32_t lo, std::uint32_t hi) {
     if (column.is_integer) {
         __int128 sum = static_cast<__int128>(column.integers[lo]) + column.integers[hi];
         r.threshold_integer = static_cast<std::int64_t>(sum >> 1); // floor

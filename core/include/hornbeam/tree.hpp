@@ -8,6 +8,23 @@ namespace hornbeam {
 
 enum class TestKind : std::uint8_t { leaf = 0, numeric = 1, subset = 2, value = 3, multiway = 4 };
 
+/// The best tests of other attributes, best first, of each node; node i owns start[i] .. start[i + 1], a leaf
+/// none. `start` is empty where they were not asked for. The fields of a test are those of FlatTree; a
+/// multiway test has a child for each of its categories.
+struct FlatCompetitors {
+    std::vector<std::int64_t> start;
+    std::vector<std::uint8_t> kind;
+    std::vector<std::int32_t> attribute;
+    std::vector<std::int32_t> default_child;
+    std::vector<double> threshold;
+    std::vector<std::int64_t> threshold_integer;
+    std::vector<double> quality;
+    std::vector<double> gain;
+    std::vector<std::int64_t> branch_start; // competitor i owns branch_start[i] .. branch_start[i + 1]
+    std::vector<std::int32_t> branch_code;
+    std::vector<std::int32_t> branch_child;
+};
+
 /// Invariants (checked by verify): node 0 is the root; the children of a node are the consecutive nodes
 /// first_child .. first_child + n_children - 1, all greater than the node; every node but the root has one
 /// parent; a numeric, subset or value node has two children, child 0 is the one where the test holds.
@@ -41,6 +58,7 @@ struct FlatTree {
     std::vector<double> count;
     // regression: mean of each target, node-major
     std::vector<double> mean;
+    FlatCompetitors competitors;
 
     std::size_t n_nodes() const { return kind.size(); }
 };

@@ -125,6 +125,7 @@ template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &s
             continue;
         for (; summed <= i; ++summed) scan.target.add(exact, scan.id(summed), 1);
         pace.step();
+        if (!weighs_enough(scan, criterion, exact)) continue;
         right = scan.node;
         right -= exact;
         Score s = criterion.score(scan.node, sides);

@@ -38,7 +38,7 @@ def tree_options(function: F) -> F:
         click.option(
             "--criterion",
             metavar="NAME",
-            help="gini, entropy, gain_ratio or correlation; regression: variance.",
+            help="gini, entropy, gain_ratio, correlation or c45; regression: variance.",
         ),
         click.option(
             "--nominal",
@@ -62,6 +62,12 @@ def tree_options(function: F) -> F:
             default=0.0,
             metavar="X",
             help="The least that a split must gain.",
+        ),
+        click.option(
+            "--min-objs",
+            type=float,
+            metavar="M",
+            help="C4.5's -m: a node below 2 M is a leaf, and a test needs two branches of M.",
         ),
     )
     return _with(function, *options)

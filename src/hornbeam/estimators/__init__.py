@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .c45 import C45Classifier
     from .classifier import TreeClassifier
     from .regressor import TreeRegressor
 
-__all__ = ["TreeClassifier", "TreeRegressor"]
+__all__ = ["C45Classifier", "TreeClassifier", "TreeRegressor"]
 
 
 def __getattr__(name: str) -> Any:
@@ -17,6 +18,10 @@ def __getattr__(name: str) -> Any:
         from .classifier import TreeClassifier
 
         return TreeClassifier
+    if name == "C45Classifier":
+        from .c45 import C45Classifier
+
+        return C45Classifier
     if name == "TreeRegressor":
         from .regressor import TreeRegressor
 

@@ -44,6 +44,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
         min_impurity_decrease: float = 0.0,
+        min_objs: float | None = None,
+        competitors: int = 0,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -54,6 +56,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_objs = min_objs
+        self.competitors = competitors
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -22,8 +22,9 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "gain_ratio", "correlation"}, default="gini"
-        What a test is chosen by; "log_loss" is another name of "entropy".
+    criterion : {"gini", "entropy", "gain_ratio", "correlation", "c45"}, default="gini"
+        What a test is chosen by; "log_loss" is another name of "entropy". "c45" chooses as C4.5 does: gain
+        ratio, among the attributes of at least average gain.
     nominal : {"subset", "value", "multiway"}, default="subset"
         Tests on nominal attributes: one of a set, one value, or a branch for each value.
     nominal_features : "from_dtype" or list of names or positions, default="from_dtype"
@@ -36,6 +37,11 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         Rows that every branch needs; a float is a share of all rows.
     min_impurity_decrease : float, default=0.0
         A node is split only if that lowers the impurity of the tree by this much.
+    min_objs : float or None, default=None
+        C4.5's size: a node below twice as many rows is a leaf, a test needs two branches of so many known
+        rows, and a numeric cut needs C4.5's floor on both sides.
+    competitors : int, default=0
+        How many of the best tests of other attributes each node keeps: `tree_.competitors(node)`.
     class_weight : dict, "balanced" or None, default=None
         What classes weigh: a number for each label (1 where none is given), or all alike.
     cost_matrix : array-like or None, default=None
@@ -69,6 +75,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
         min_impurity_decrease: float = 0.0,
+        min_objs: float | None = None,
+        competitors: int = 0,
         class_weight: Any = None,
         cost_matrix: Any = None,
         random_state: Any = None,
@@ -82,6 +90,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
             min_samples_split=min_samples_split,
             min_samples_leaf=min_samples_leaf,
             min_impurity_decrease=min_impurity_decrease,
+            min_objs=min_objs,
+            competitors=competitors,
             random_state=random_state,
             n_jobs=n_jobs,
         )

@@ -22,7 +22,7 @@ class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # typ
     criterion : {"variance"}, default="variance"
         What a test is chosen by, summed over targets; "squared_error" is another name of it.
     nominal, nominal_features, max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease,
-    random_state, n_jobs
+    min_objs, competitors, random_state, n_jobs
         As in `TreeClassifier`.
 
     Attributes

@@ -15,8 +15,8 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import Parameters
 from hornbeam.model import Tree, document_of, read_document, write_document
 
-CLASSIFIER, REGRESSOR = "TreeClassifier", "TreeRegressor"
-_KNOWN = (CLASSIFIER, REGRESSOR)
+CLASSIFIER, C45, REGRESSOR = "TreeClassifier", "C45Classifier", "TreeRegressor"
+_KNOWN = (CLASSIFIER, C45, REGRESSOR)
 _CLASS_PARAMETERS = {"class_weight", "cost_matrix"}
 _PARAMETERS = {entry.name for entry in fields(Parameters)} | {"nominal_features", "random_state", "n_jobs"}
 
@@ -33,7 +33,7 @@ class StoredModel:
 
     @property
     def is_classifier(self) -> bool:
-        return self.estimator == CLASSIFIER
+        return self.estimator != REGRESSOR
 
 
 def model_bytes(model: StoredModel) -> bytes:
@@ -64,7 +64,7 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
     name, parameters, notes = payload["estimator"], payload["parameters"], payload["notes"]
     if name not in _KNOWN:
         raise _refused(path, f"its estimator {str(name)[:40]!r} is none of {', '.join(_KNOWN)}")
-    known = _PARAMETERS | (_CLASS_PARAMETERS if name == CLASSIFIER else set())
+    known = _PARAMETERS | (_CLASS_PARAMETERS if name != REGRESSOR else set())
     if not isinstance(parameters, dict) or set(parameters) - known or not isinstance(notes, dict):
         raise _refused(path, "its parameters are not those of a tree")
     if not all(_is_plain(value, key in _CLASS_PARAMETERS) for key, value in parameters.items()):
@@ -75,7 +75,7 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
     ):
         raise _refused(path, "its class_weight is not a list of labels and weights")
     tree = Tree.from_record(payload["tree"])
-    if (tree.classes is not None) != (name == CLASSIFIER):
+    if (tree.classes is not None) != (name != REGRESSOR):
         raise _refused(path, f"its tree is not that of a {name}")
     return StoredModel(name, parameters, tree, notes)
 
@@ -101,7 +101,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     name = type(model).__name__
     if not isinstance(model, TreeEstimator) or name not in _KNOWN:
         raise UsageError(
-            f"save takes a fitted {' or '.join(_KNOWN)}; given is a {name} (save a pipeline's tree alone)"
+            f"save takes a fitted {', '.join(_KNOWN[:-1])} or {_KNOWN[-1]}; given is a {name} "
+            "(save a pipeline's tree alone)"
         )
     parameters = {key: _plain(key, value) for key, value in model.get_params(deep=False).items()}
     write_document(path, payload_of(StoredModel(name, parameters, model._fitted(), {})))
@@ -135,13 +136,10 @@ def _nested(value: Any) -> Any:
 def load(path: str | os.PathLike[str]) -> Any:
     """The fitted estimator that `save` wrote."""
     stored = read_model(path)
-    from .classifier import TreeClassifier
-    from .regressor import TreeRegressor
-
     parameters = dict(stored.parameters)
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = {label: weight for label, weight in parameters["class_weight"]}
-    model: Any = (TreeClassifier if stored.is_classifier else TreeRegressor)(**parameters)
+    model: Any = _estimator_class(stored.estimator)(**parameters)
     tree = stored.tree
     model.tree_ = tree
     model.n_features_in_ = len(tree.schema)
@@ -152,6 +150,20 @@ def load(path: str | os.PathLike[str]) -> Any:
         model.n_classes_ = len(tree.classes)
     model.n_outputs_ = 1 if tree.classes is not None else tree.n_targets
     return model
+
+
+def _estimator_class(name: str) -> Any:
+    if name == C45:
+        from .c45 import C45Classifier
+
+        return C45Classifier
+    if name == CLASSIFIER:
+        from .classifier import TreeClassifier
+
+        return TreeClassifier
+    from .regressor import TreeRegressor
+
+    return TreeRegressor
 
 
 def _class_array(classes: tuple[Any, ...]) -> npt.NDArray[Any]:

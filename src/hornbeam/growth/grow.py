@@ -75,11 +75,14 @@ def grow_forest(
 
 
 def _tree(forest: _core.Forest, i: int, table: Table, target: Target) -> Tree:
+    arrays = forest.tree(i)
+    kept = arrays.get("competitors")
     if isinstance(target, NumericTarget):
-        return _finite(Tree.trusted(table.schema, forest.tree(i), targets=target.names), target)
+        return _finite(Tree.trusted(table.schema, arrays, targets=target.names, competitors=kept), target)
     costs = costs_of(forest.class_weight(i), target.costs.rows)
     classes = target.labels.tolist()
-    return _finite(Tree.trusted(table.schema, forest.tree(i), classes=classes, costs=costs), target)
+    tree = Tree.trusted(table.schema, arrays, classes=classes, costs=costs, competitors=kept)
+    return _finite(tree, target)
 
 
 def _finite(tree: Tree, target: Target) -> Tree:
@@ -122,6 +125,8 @@ def _grow(
             min_samples_split=parameters.min_samples_split,
             min_samples_leaf=parameters.min_samples_leaf,
             min_impurity_decrease=parameters.min_impurity_decrease,
+            min_objs=parameters.min_objs,
+            competitors=parameters.competitors,
             multiplicity=multiplicity,
             threads=threads,
             kernels=engine.kernels,

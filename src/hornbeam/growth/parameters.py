@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from hornbeam.errors import UsageError
-from hornbeam.table import MAX_ROWS
+from hornbeam.table import MAX_COLUMNS, MAX_ROWS
 
 # The first of a task is its default.
 CRITERIA: dict[str, tuple[str, ...]] = {
-    "classification": ("gini", "entropy", "gain_ratio", "correlation"),
+    "classification": ("gini", "entropy", "gain_ratio", "correlation", "c45"),
     "regression": ("variance",),
 }
 ALIASES = {"log_loss": "entropy", "squared_error": "variance"}
@@ -34,6 +34,8 @@ class Parameters:
     min_samples_split: int | float = 2
     min_samples_leaf: int | float = 1
     min_impurity_decrease: float = 0.0
+    min_objs: float | None = None
+    competitors: int = 0
 
     @classmethod
     def of(cls, source: object) -> Parameters:
@@ -51,6 +53,8 @@ class Parameters:
             min_samples_split=_size("min_samples_split", self.min_samples_split, 2, 1.0),
             min_samples_leaf=_size("min_samples_leaf", self.min_samples_leaf, 1, 0.5),
             min_impurity_decrease=_not_negative("min_impurity_decrease", self.min_impurity_decrease),
+            min_objs=None if self.min_objs is None else _objects("min_objs", self.min_objs),
+            competitors=_count("competitors", self.competitors),
         )
 
 
@@ -106,6 +110,18 @@ def _size(name: str, value: Any, least: int, most_fraction: float) -> int | floa
         f"{shown(name, value)}: a whole number from {least} (rows) "
         f"or a fraction above 0 up to {most_fraction} is allowed"
     )
+
+
+def _objects(name: str, value: Any) -> float:
+    if not is_number(value, numbers.Real) or not 0.0 < value < math.inf:
+        raise UsageError(f"{shown(name, value)}: a number above 0 is allowed, or None for no such limit")
+    return float(value)
+
+
+def _count(name: str, value: Any) -> int:
+    if not is_number(value, numbers.Integral) or value < 0:
+        raise UsageError(f"{shown(name, value)}: a whole number from 0 is allowed, such as 5; 0 keeps none")
+    return min(int(value), MAX_COLUMNS)
 
 
 def _not_negative(name: str, value: Any) -> float:

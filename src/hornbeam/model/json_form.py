@@ -9,10 +9,13 @@ import numpy as np
 
 from hornbeam.errors import DataError
 from hornbeam.model.arrays import DTYPES, KIND_NAMES, NUMERIC, Array
+from hornbeam.model.competitors import DTYPES as COMPETITOR_DTYPES
 from hornbeam.model.costs import Costs
 from hornbeam.table import Schema
 
 if TYPE_CHECKING:
+    from hornbeam.model.competitors import Competitors
+    from hornbeam.model.text import Tests
     from hornbeam.model.tree import Tree
 
 KIND_CODES: Final = {name: code for code, name in enumerate(KIND_NAMES)}
@@ -24,6 +27,7 @@ COMMON: Final = tuple(
     name for name in DTYPES if name not in ("threshold_integer", "mean") and "count" not in name
 )
 COUNTS: Final = ("count_start", "count_class", "count")
+COMPETITORS: Final = tuple(name for name in COMPETITOR_DTYPES if name != "threshold_integer")
 
 
 def to_json(tree: Tree) -> str:
@@ -50,6 +54,8 @@ def to_record(tree: Tree) -> dict[str, Any]:
         matrix = tree.costs.matrix
         record["class_weight"] = list(tree.costs.weights)
         record["cost_matrix"] = None if matrix is None else [list(row) for row in matrix]
+    if tree.kept_competitors is not None:
+        record["competitors"] = competitors_record(tree.kept_competitors)
     return record
 
 
@@ -60,19 +66,59 @@ def shortest(values: Array) -> list[Any]:
     return result
 
 
-def thresholds(tree: Tree) -> list[float | int | str | None]:
+def threshold(tests: Tests, i: int) -> float | int | None:
+    """That of a numeric test, exact."""
+    if tests.arrays["kind"][i] != NUMERIC:
+        return None
+    attribute = tests.schema.attributes[tests.arrays["attribute"][i]]
+    if attribute.is_integer:
+        return int(attribute.decode(int(tests.arrays["threshold_integer"][i])))
+    return float(tests.arrays["threshold"][i])
+
+
+def thresholds(tests: Tests) -> list[float | int | str | None]:
     """A number for each numeric test, exact; an infinite one as text; null elsewhere."""
-    result: list[float | int | str | None] = [None] * tree.n_nodes
-    real, whole = tree.arrays["threshold"].tolist(), tree.arrays["threshold_integer"].tolist()
-    attribute = tree.arrays["attribute"].tolist()
-    attributes = tree.schema.attributes
+    result: list[float | int | str | None] = [None] * len(tests.arrays["kind"])
+    real, whole = tests.arrays["threshold"].tolist(), tests.arrays["threshold_integer"].tolist()
+    attribute = tests.arrays["attribute"].tolist()
+    attributes = tests.schema.attributes
     integer = [attribute.is_integer for attribute in attributes]
-    for node in np.flatnonzero(tree.arrays["kind"] == NUMERIC).tolist():
-        if integer[attribute[node]]:
-            result[node] = attributes[attribute[node]].decode(whole[node])
+    for i in np.flatnonzero(tests.arrays["kind"] == NUMERIC).tolist():
+        if integer[attribute[i]]:
+            result[i] = attributes[attribute[i]].decode(whole[i])
         else:
-            result[node] = real[node] if abs(real[node]) != float("inf") else str(real[node])
+            result[i] = shown_real(real[i])
     return result
+
+
+def shown_real(x: float) -> float | str:
+    """JSON has no infinite numbers."""
+    return x if abs(x) != float("inf") else str(x)
+
+
+def competitors_record(kept: Competitors) -> dict[str, Any]:
+    lists: dict[str, Any] = {name: kept.arrays[name].tolist() for name in COMPETITORS}
+    lists["kind"] = [KIND_NAMES[code] for code in lists["kind"]]
+    lists["threshold"] = thresholds(kept)
+    lists["quality"] = [shown_real(x) for x in lists["quality"]]
+    return lists
+
+
+def read_competitors(lists: object, schema: Schema) -> dict[str, Array]:
+    if not isinstance(lists, dict) or set(lists) != set(COMPETITORS):
+        raise DataError(
+            f"tree: 'competitors' is not an object with exactly the keys {', '.join(sorted(COMPETITORS))}"
+        )
+    arrays = {
+        name: read_array(lists[name], name, COMPETITOR_DTYPES[name])
+        for name in set(COMPETITORS) - {"kind", "threshold", "quality"}
+    }
+    if not isinstance(lists["kind"], list) or not isinstance(lists["quality"], list):
+        raise DataError("tree: 'kind' or 'quality' of the competitors is not a list")
+    arrays["kind"] = read_kinds(lists["kind"])
+    arrays["quality"] = np.array([read_real(x, i) for i, x in enumerate(lists["quality"])], dtype=np.float64)
+    arrays["threshold"], arrays["threshold_integer"] = read_thresholds(lists["threshold"], arrays, schema)
+    return arrays
 
 
 def from_json(source: str) -> Tree:
@@ -111,7 +157,7 @@ def from_record(record: object) -> Tree:
     """The tree of `to_record`, verified; DataError in one line for anything else."""
     from hornbeam.model.tree import Tree  # the tree offers this form, so it cannot be imported before it
 
-    if not isinstance(record, dict) or set(record) - COST_KEYS != RECORD_KEYS:
+    if not isinstance(record, dict) or set(record) - COST_KEYS - {"competitors"} != RECORD_KEYS:
         raise DataError(f"tree: not an object with exactly the keys {', '.join(sorted(RECORD_KEYS))}")
     if len(set(record) & COST_KEYS) == 1:
         raise DataError(f"tree: of the keys {' and '.join(sorted(COST_KEYS))} one is absent")
@@ -126,7 +172,9 @@ def from_record(record: object) -> Tree:
     costs = None
     if "class_weight" in record:
         costs = Costs.checked(record["class_weight"], record["cost_matrix"], len(classes or ()))
-    return Tree(schema, read_nodes(nodes, schema), classes=classes, targets=targets, costs=costs)
+    kept = read_competitors(record["competitors"], schema) if "competitors" in record else None
+    arrays = read_nodes(nodes, schema)
+    return Tree(schema, arrays, classes=classes, targets=targets, costs=costs, competitors=kept)
 
 
 def read_nodes(nodes: dict[str, Any], schema: Schema) -> dict[str, Array]:
@@ -141,9 +189,9 @@ def read_nodes(nodes: dict[str, Any], schema: Schema) -> dict[str, Array]:
     return arrays
 
 
-def read_array(values: object, name: str) -> Array:
+def read_array(values: object, name: str, of: type[np.generic] | None = None) -> Array:
     """A list of numbers of one type: NumPy alone would also take texts, truths and fractions."""
-    dtype = np.dtype(DTYPES[name])
+    dtype = np.dtype(of or DTYPES[name])
     allowed = {int, float} if dtype.kind == "f" else {int}
     if not isinstance(values, list) or not set(map(type, values)) <= allowed:
         raise DataError(f"tree: {name!r} is not a list of {'numbers' if dtype.kind == 'f' else 'integers'}")

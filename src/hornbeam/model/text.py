@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -12,12 +12,24 @@ from hornbeam.model.arrays import LEAF, MULTIWAY, NUMERIC, VALUE
 from hornbeam.model.walk import leaves_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from hornbeam.model.arrays import Array
     from hornbeam.model.tree import Tree
+    from hornbeam.table import Schema
 
 INDENT = "|   "
 DEEPEST_INDENT = 40  # below, the depth is written as a number: a chain's text must not grow with its square
+
+
+class Tests(Protocol):
+    """What tests are read from: a tree, or the competitors of its nodes."""
+
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def arrays(self) -> Mapping[str, Array]: ...
+    def branch_codes(self, node: int, child: int, /) -> Array: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +40,7 @@ class Style:
     max_classes: int = 3
     digits: int | None = 6  # significant digits; None for all
     missing: bool = False
+    competitors: bool = False  # below each test those that came next, where the tree keeps them
 
 
 def one_line(name: str) -> str:
@@ -47,31 +60,31 @@ def shortened(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[: max(most, 1)])}, and {len(texts) - max(most, 1)} more"
 
 
-def bound_text(tree: Tree, node: int, style: Style) -> str:
+def bound_text(tree: Tests, node: int, style: Style) -> str:
     attribute = tree.schema.attributes[tree.arrays["attribute"][node]]
     if attribute.is_integer:
         return one_line(attribute.format(int(tree.arrays["threshold_integer"][node])))
     return real_text(float(tree.arrays["threshold"][node]), style)
 
 
-def branch_labels(tree: Tree, node: int, child: int) -> list[str]:
+def branch_labels(tree: Tests, node: int, child: int) -> list[str]:
     """The labels that a nominal test sends to one of its children."""
     labels = tree.schema.attributes[tree.arrays["attribute"][node]].labels
     return [one_line(labels[code]) for code in tree.branch_codes(node, child).tolist()]
 
 
-def attribute_name(tree: Tree, node: int) -> str:
+def attribute_name(tree: Tests, node: int) -> str:
     return one_line(tree.schema.attributes[tree.arrays["attribute"][node]].name)
 
 
-def test_text(tree: Tree, node: int, style: Style) -> str:
+def test_text(tree: Tests, node: int, style: Style) -> str:
     kind = tree.arrays["kind"][node]
     if kind == LEAF:
         return ""
     return attribute_name(tree, node) if kind == MULTIWAY else branch_text(tree, node, 0, style)
 
 
-def branch_text(tree: Tree, node: int, child: int, style: Style) -> str:
+def branch_text(tree: Tests, node: int, child: int, style: Style) -> str:
     kind, name = tree.arrays["kind"][node], attribute_name(tree, node)
     if kind == NUMERIC:
         return f"{name} {'>' if child else '<='} {bound_text(tree, node, style)}"
@@ -116,6 +129,17 @@ def node_line(tree: Tree, node: int, condition: str, depth: int, style: Style) -
     return f"{indent}{condition}  {size}  {value_text(tree, node, style)}{leaf}"
 
 
+def competitor_lines(tree: Tree, node: int, depth: int, style: Style) -> Iterator[str]:
+    """The tests that came next, each with its gain."""
+    indent = INDENT * min(depth + 1, DEEPEST_INDENT)
+    kept = tree.kept_competitors
+    if kept is None:
+        return
+    for i in kept.of(node):
+        gain = real_text(float(kept.arrays["gain"][i]), style)
+        yield f"{indent}(next: {test_text(kept, i, style)}  gain {gain})"
+
+
 def lines(tree: Tree, max_depth: int | None, style: Style) -> Iterator[str]:
     below = leaves_below(tree)
     waiting: list[tuple[int, str, int]] = [(0, "root", 0)]
@@ -124,6 +148,8 @@ def lines(tree: Tree, max_depth: int | None, style: Style) -> Iterator[str]:
         yield node_line(tree, node, condition, depth, style)
         if tree.is_leaf(node):
             continue
+        if style.competitors:
+            yield from competitor_lines(tree, node, depth, style)
         if max_depth is not None and depth >= max_depth:
             yield f"{INDENT * min(depth + 1, DEEPEST_INDENT)}... {below[node]} leaves below"
             continue

@@ -14,8 +14,9 @@ from hornbeam import _core
 from hornbeam.drawing import draw_tree, write_dot
 from hornbeam.errors import DataError
 from hornbeam.model import canonical, json_form, routing, rules, sql, text
-from hornbeam.model.arrays import LEAF, Array, frozen, frozen_copy, rows_of
+from hornbeam.model.arrays import KIND_NAMES, LEAF, Array, frozen, frozen_copy, rows_of
 from hornbeam.model.binary import BinaryTree
+from hornbeam.model.competitors import Competitor, Competitors
 from hornbeam.model.costs import Costs, sums_in_order
 from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
 from hornbeam.model.picture import depth_to_draw, picture_of
@@ -33,13 +34,15 @@ class Tree:
     `Tree(schema, arrays, classes=...)` takes arrays from anywhere, copies them and refuses in one line what
     is no valid tree; `Tree.trusted` wraps what the core has just grown, without a copy. Classification gives
     `classes`, the labels in order; regression gives `targets`, the names of the targets. `costs` is there
-    where classes weigh or mistakes cost differently: a leaf then predicts by them.
+    where classes weigh or mistakes cost differently: a leaf then predicts by them. `competitors` are the
+    arrays of hornbeam.model.competitors, where they were kept.
     """
 
     schema: Schema
     classes: tuple[Label, ...] | None
     targets: tuple[str, ...] | None
     costs: Costs | None
+    kept_competitors: Competitors | None
 
     def __init__(
         self,
@@ -49,6 +52,7 @@ class Tree:
         classes: Sequence[Label] | None = None,
         targets: Sequence[str] | None = None,
         costs: Costs | None = None,
+        competitors: Mapping[str, Any] | None = None,
     ) -> None:
         self._set(schema, frozen_copy(arrays), checked_classes(classes), checked_targets(targets), costs)
         if costs is not None:
@@ -59,6 +63,9 @@ class Tree:
             _core.verify_tree(self.native(), routing.attribute_kinds(schema), routing.n_categories(schema))
         except ValueError as error:
             raise DataError(f"the tree is not valid: {error}") from None
+        if competitors is not None:
+            checked = Competitors.checked(schema, competitors, self.arrays["kind"])
+            self.__dict__["kept_competitors"] = checked
 
     @classmethod
     def trusted(
@@ -69,11 +76,15 @@ class Tree:
         classes: Sequence[Label] | None = None,
         targets: Sequence[str] | None = None,
         costs: Costs | None = None,
+        competitors: Mapping[str, Any] | None = None,
     ) -> Tree:
         """A tree that the core has grown: neither verified nor copied."""
         tree = cls.__new__(cls)
         names = None if targets is None else tuple(targets)
-        tree._set(schema, frozen(arrays), None if classes is None else plain_labels(classes), names, costs)
+        labels = None if classes is None else plain_labels(classes)
+        tree._set(schema, frozen(arrays), labels, names, costs)
+        if competitors is not None:
+            tree.__dict__["kept_competitors"] = Competitors(schema, competitors)
         return tree
 
     def _set(
@@ -85,7 +96,7 @@ class Tree:
         costs: Costs | None,
     ) -> None:
         self.__dict__.update(schema=schema, classes=classes, targets=targets, costs=costs)
-        self.__dict__.update(arrays=MappingProxyType(arrays))
+        self.__dict__.update(arrays=MappingProxyType(arrays), kept_competitors=None)
 
     arrays: Mapping[str, Array]
 
@@ -96,7 +107,9 @@ class Tree:
         raise AttributeError(f"a Tree cannot be changed; {name!r} was to be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets, self.costs)
+        kept = self.kept_competitors
+        competitors = None if kept is None else dict(kept.arrays)
+        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets, self.costs, competitors)
 
     def __copy__(self) -> Tree:
         return self
@@ -298,6 +311,26 @@ class Tree:
         """The condition of one branch (0-based) of a node: `petal_length > 2.45`."""
         return text.branch_text(self, node, child, text.Style(**style))
 
+    def competitors(self, node: int) -> tuple[Competitor, ...]:
+        """The best tests of other attributes at a node, best first; none at a leaf, or if none were kept."""
+        kept = self.kept_competitors
+        return () if kept is None else tuple(self._competitor(kept, i) for i in kept.of(node))
+
+    def _competitor(self, kept: Competitors, i: int) -> Competitor:
+        attribute = self.schema.attributes[kept.arrays["attribute"][i]]
+        begin, end = kept.arrays["branch_start"][i : i + 2]
+        codes, children = kept.arrays["branch_code"][begin:end], kept.arrays["branch_child"][begin:end]
+        return Competitor(
+            text=text.test_text(kept, i, text.Style()),
+            attribute=attribute.name,
+            kind=KIND_NAMES[kept.arrays["kind"][i]],
+            threshold=json_form.threshold(kept, i),
+            branches=tuple(zip((attribute.labels[c] for c in codes), children.tolist(), strict=True)),
+            default_child=int(kept.arrays["default_child"][i]),
+            quality=float(kept.arrays["quality"][i]),
+            gain=float(kept.arrays["gain"][i]),
+        )
+
     def to_text(self, max_depth: int | None = None, **style: Any) -> str:
         """The tree as indented lines, one a node. Options: see hornbeam.model.text.Style."""
         return text.to_text(self, max_depth, text.Style(**style))
@@ -379,5 +412,8 @@ def _restore(
     classes: tuple[Label, ...] | None,
     targets: tuple[str, ...] | None,
     costs: Costs | None = None,
+    competitors: dict[str, Array] | None = None,
 ) -> Tree:
-    return Tree.trusted(schema, arrays, classes=classes, targets=targets, costs=costs)
+    return Tree.trusted(
+        schema, arrays, classes=classes, targets=targets, costs=costs, competitors=competitors
+    )

@@ -23,14 +23,18 @@ BAD: dict[str, list[Any]] = {
     "min_samples_split": [1, 0, -3, 0.0, -0.5, 1.5, NAN, INF, "2", None, True, Decimal("0.5"), [2]],
     "min_samples_leaf": [0, -1, 0.0, 0.51, 1.0, NAN, INF, "1", None, False, Decimal("0.5"), [1]],
     "min_impurity_decrease": [-1, -1e-300, NAN, "0", None, True, [0.0], np.array([0.0, 1.0])],
+    "min_objs": [0, -1, 0.0, NAN, INF, "2", True, [2], np.array([1.0, 2.0])],
+    "competitors": [-1, 1.5, NAN, "5", None, True, [5]],
 }
 ALLOWED = {
-    "criterion": "use 'gini', 'entropy', 'gain_ratio' or 'correlation'",
+    "criterion": "use 'gini', 'entropy', 'gain_ratio', 'correlation' or 'c45'",
     "nominal": "use 'subset', 'value' or 'multiway'",
     "max_depth": "a whole number from 1 is allowed, or None for no limit",
     "min_samples_split": "a whole number from 2 (rows) or a fraction above 0 up to 1.0 is allowed",
     "min_samples_leaf": "a whole number from 1 (rows) or a fraction above 0 up to 0.5 is allowed",
     "min_impurity_decrease": "a number from 0 is allowed",
+    "min_objs": "a number above 0 is allowed, or None for no such limit",
+    "competitors": "a whole number from 0 is allowed, such as 5; 0 keeps none",
 }
 
 
@@ -72,9 +76,11 @@ def test_numbers_of_other_libraries_become_plain() -> None:
         min_samples_split=np.float32(0.5),  # type: ignore[arg-type]
         min_samples_leaf=Fraction(1, 4),  # type: ignore[arg-type]
         min_impurity_decrease=np.float64(0.25),
+        min_objs=np.int64(2),
+        competitors=np.int8(5),  # type: ignore[arg-type]
     )
     plain = asdict(given.checked(task="classification"))
-    assert plain == asdict(Parameters("entropy", "subset", 3, 0.5, 0.25, 0.25))
+    assert plain == asdict(Parameters("entropy", "subset", 3, 0.5, 0.25, 0.25, 2.0, 5))
     assert {type(value) for value in plain.values()} <= {str, int, float}
 
 

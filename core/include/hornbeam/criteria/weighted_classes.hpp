@@ -7,7 +7,7 @@
 
 namespace hornbeam {
 
-enum class ClassRule : std::uint8_t { gini, entropy, gain_ratio, correlation };
+enum class ClassRule : std::uint8_t { gini, entropy, gain_ratio, correlation, c45 };
 
 /// What one training set multiplies its class sums by: z = mantissa * 2^(shift + exponent).
 struct ClassFactors {
@@ -43,6 +43,14 @@ template <int W> struct WeightedClasses {
     /// d(n) and d(c_k): the weights that the tree keeps.
     double weight(const Stats &s) const { return nearest_double(s.weight, exponent); }
     double count(const Stats &s, std::size_t k) const { return nearest_double(s.c[k], exponent); }
+
+    /// E = xlog(u) - (xlog(u_1) + xlog(u_2) + ...)
+    double content(const Stats &s) const {
+        double sum = 0.0;
+        for (std::size_t k = 0; k < s.c.size(); ++k)
+            if (!s.c[k].zero()) sum += exact_xlog(nearest_double(seen(s, k), unit_));
+        return exact_xlog(mass(s)) - sum;
+    }
 
     Score score(const Stats &node, std::span<const Stats *const> branches) const {
         double sum = 0.0;
@@ -102,13 +110,6 @@ template <int W> struct WeightedClasses {
             squares += squared(u);
         }
         return nearest_double(squares, 2 * unit_) / nearest_double(sum, unit_);
-    }
-    /// E = xlog(u) - (xlog(u_1) + xlog(u_2) + ...)
-    double content(const Stats &s) const {
-        double sum = 0.0;
-        for (std::size_t k = 0; k < s.c.size(); ++k)
-            if (!s.c[k].zero()) sum += exact_xlog(nearest_double(seen(s, k), unit_));
-        return exact_xlog(mass(s)) - sum;
     }
     /// Gain over the information of the split itself; -1 where the test may not be taken.
     double ratio(double gain, std::span<const Stats *const> branches) const {
