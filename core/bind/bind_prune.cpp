@@ -28,11 +28,11 @@ struct Given {
 };
 
 void read_rows(Given &given, const FlatTree &tree, const Kinds &kinds, const Columns &columns,
-               const nb::object &target) {
+               const nb::object &target, Cancel &cancel) {
     given.kinds = kinds;
     PruneRows &rows = given.rows;
     rows.attribute_kinds = {kinds.data(), kinds.size()};
-    verify_tree(tree, rows.attribute_kinds, {});
+    verify_tree(tree, rows.attribute_kinds, {}, cancel);
     if (tree.n_classes > 0) {
         given.classes = nb::cast<Classes>(target);
         rows.classes = {given.classes.data(), given.classes.size()};
@@ -57,8 +57,8 @@ nb::dict by_errors(const Arrays &arrays, const Kinds &kinds, const Columns &colu
     if (!(confidence > 0.0 && confidence <= 1.0))
         throw std::invalid_argument("confidence is not above 0 and up to 1");
     Given given;
-    read_rows(given, tree, kinds, columns, target);
     SignalCancel cancel;
+    read_rows(given, tree, kinds, columns, target, cancel);
     {
         nb::gil_scoped_release release;
         pruned = prune_by_errors(tree, given.rows, confidence, criterion, cancel);
@@ -70,8 +70,8 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
                        const nb::object &target, int threads) {
     FlatTree tree = from_arrays(arrays), pruned;
     Given given;
-    read_rows(given, tree, kinds, columns, target);
     SignalCancel cancel;
+    read_rows(given, tree, kinds, columns, target, cancel);
     {
         nb::gil_scoped_release release;
         pruned = prune_by_validation(tree, given.rows, threads, cancel);
@@ -80,15 +80,15 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
 }
 
 /// The tree, known to be one; of its attributes only their number is looked at.
-FlatTree verified(const Arrays &arrays, const Kinds &kinds) {
+FlatTree verified(const Arrays &arrays, const Kinds &kinds, Cancel &cancel) {
     FlatTree tree = from_arrays(arrays);
-    verify_tree(tree, {kinds.data(), kinds.size()}, {});
+    verify_tree(tree, {kinds.data(), kinds.size()}, {}, cancel);
     return tree;
 }
 
 nb::dict by_complexity(const Arrays &arrays, const Kinds &kinds, double alpha) {
-    FlatTree tree = verified(arrays, kinds), pruned;
     SignalCancel cancel;
+    FlatTree tree = verified(arrays, kinds, cancel), pruned;
     {
         nb::gil_scoped_release release;
         pruned = prune_by_complexity(tree, {}, alpha, cancel);
@@ -97,9 +97,9 @@ nb::dict by_complexity(const Arrays &arrays, const Kinds &kinds, double alpha) {
 }
 
 Steps complexity_path(const Arrays &arrays, const Kinds &kinds) {
-    FlatTree tree = verified(arrays, kinds);
-    CostPath path;
     SignalCancel cancel;
+    FlatTree tree = verified(arrays, kinds, cancel);
+    CostPath path;
     {
         nb::gil_scoped_release release;
         path = cost_complexity_path(tree, {}, cancel);
@@ -108,9 +108,15 @@ Steps complexity_path(const Arrays &arrays, const Kinds &kinds) {
 }
 
 nb::dict collapsed(const Arrays &arrays, const Kinds &kinds) {
-    FlatTree tree = verified(arrays, kinds);
+    SignalCancel cancel;
+    FlatTree tree = verified(arrays, kinds, cancel);
     if (tree.n_classes == 0) throw std::invalid_argument("collapse is for classes");
-    return to_arrays(collapse(tree));
+    FlatTree pruned;
+    {
+        nb::gil_scoped_release release;
+        pruned = collapse(tree, cancel);
+    }
+    return to_arrays(std::move(pruned));
 }
 
 } // namespace

@@ -10,17 +10,23 @@ namespace {
 
 class Links {
   public:
-    Links(const FlatTree &tree, std::span<const double> mass) : tree_(tree), nodes_(tree.n_nodes()) {
+    Links(const FlatTree &tree, std::span<const double> mass, Cancel &cancel)
+        : tree_(tree), nodes_(tree.n_nodes()) {
         const std::vector<double> &weight = tree.weight;
         auto mass_of = [&](std::size_t i) { return mass.empty() ? weight[i] : mass[i]; };
+        Pace pace(cancel, 20);
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            pace.step();
             nodes_[i].cost = mass_of(i) * tree.impurity[i] / mass_of(0);
             nodes_[i].leaf = tree.n_children[i] == 0;
             for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
                 nodes_[static_cast<std::size_t>(tree.first_child[i] + c)].parent =
                     static_cast<std::int32_t>(i);
         }
-        for (std::size_t i = nodes_.size(); i-- > 0;) update(i);
+        for (std::size_t i = nodes_.size(); i-- > 0;) {
+            pace.step();
+            update(i);
+        }
     }
 
     bool at_root() const { return nodes_[0].leaf; }
@@ -34,10 +40,10 @@ class Links {
             update(static_cast<std::size_t>(at));
     }
 
-    FlatTree rest() const {
+    FlatTree rest(Cancel &cancel) const {
         Shape shape(tree_);
         for (std::size_t i = 0; i < nodes_.size(); ++i) shape.leaf[i] = nodes_[i].leaf;
-        return rebuild(tree_, shape);
+        return rebuild(tree_, shape, cancel);
     }
 
   private:
@@ -86,7 +92,7 @@ class Links {
 } // namespace
 
 CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass, Cancel &cancel) {
-    Links links(tree, mass);
+    Links links(tree, mass, cancel);
     CostPath path;
     double alpha = 0.0;
     path.alpha.push_back(alpha);
@@ -103,12 +109,12 @@ CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass
 
 FlatTree prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha,
                              Cancel &cancel) {
-    Links links(tree, mass);
+    Links links(tree, mass, cancel);
     while (alpha > 0.0 && !links.at_root() && links.weakest_link() <= alpha) {
         links.cut_weakest();
         cancel.poll();
     }
-    return links.rest();
+    return links.rest(cancel);
 }
 
 } // namespace hornbeam

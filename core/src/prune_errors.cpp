@@ -81,6 +81,7 @@ class ErrorPruner {
     const PruneRows &rows_;
     std::string_view criterion_;
     Cancel &cancel_;
+    Pace pace_; // of rows and nodes
     Sender sender_;
     ExpectedErrors expect_;
     bool rises_;
@@ -105,7 +106,7 @@ class ErrorPruner {
 
 ErrorPruner::ErrorPruner(const FlatTree &tree, const PruneRows &rows, double confidence,
                          std::string_view criterion, Cancel &cancel)
-    : tree_(tree), rows_(rows), criterion_(criterion), cancel_(cancel),
+    : tree_(tree), rows_(rows), criterion_(criterion), cancel_(cancel), pace_(cancel, 50),
       sender_(tree, rows.columns, rows.attribute_kinds), expect_(confidence), rises_(expect_.rises()),
       shape_(tree), nodes_(tree.n_nodes()), moved_(rows.n_rows), first_guest_(tree.n_nodes(), none),
       is_visited_(tree.n_nodes(), 0), fresh_(tree.n_nodes()),
@@ -113,6 +114,7 @@ ErrorPruner::ErrorPruner(const FlatTree &tree, const PruneRows &rows, double con
     std::vector<std::uint32_t> begin, end;
     order_ = rows_by_leaf(tree, rows, begin, end, cancel);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        pace_.step();
         Node &node = nodes_[i];
         node.begin = begin[i], node.end = end[i];
         node.place = static_cast<std::int32_t>(i);
@@ -135,13 +137,14 @@ FlatTree ErrorPruner::prune() {
     }
     ClassCounts counts(tally_.size());
     for (Recount &r : shape_.recounts) {
+        cancel_.poll();
         counts.clear();
         counts.n = r.rows;
         for (const ClassCount &c : r.counts)
             counts.c[static_cast<std::size_t>(c.code)] = static_cast<std::int64_t>(c.count);
         r.impurity = impurity_of(counts, criterion_);
     }
-    return rebuild(tree_, shape_);
+    return rebuild(tree_, shape_, cancel_);
 }
 
 void ErrorPruner::judge(std::size_t place) {
@@ -212,6 +215,7 @@ double ErrorPruner::with_guests(std::size_t leaf) {
     const Node &node = nodes_[leaf];
     double n = static_cast<double>(node.size()), most = node.most;
     for (std::uint32_t g = first_guest_[leaf]; g != none; g = next_guest_[g]) {
+        pace_.step();
         auto code = rows_.classes[guests_[g]];
         if (tally_[code] == 0.0) tallied_.push_back(code);
         tally_[code] += 1.0;
@@ -228,6 +232,7 @@ double ErrorPruner::with_guests(std::size_t leaf) {
 double ErrorPruner::at_least(std::size_t branch) {
     double sum = nodes_[branch].expected;
     for (std::int32_t leaf : visited_) {
+        pace_.step();
         auto at = static_cast<std::size_t>(leaf);
         sum += with_guests(at) - nodes_[at].expected;
     }
@@ -249,8 +254,12 @@ double ErrorPruner::sum_with_guests(std::size_t branch) {
             visited_.push_back(static_cast<std::int32_t>(at));
         }
     }
-    std::sort(visited_.begin(), visited_.end());
+    std::sort(visited_.begin(), visited_.end(), [&](std::int32_t a, std::int32_t b) {
+        pace_.step();
+        return a < b;
+    });
     for (std::size_t i = visited_.size(); i-- > 0;) {
+        pace_.step();
         auto at = static_cast<std::size_t>(visited_[i]);
         if (shape_.leaf[at]) continue;
         double sum = 0.0;
@@ -290,6 +299,7 @@ void ErrorPruner::lay_out(std::size_t branch, std::uint32_t begin, std::uint32_t
     std::uint32_t at = begin;
     std::vector<std::size_t> waiting{branch}, inner;
     while (!waiting.empty()) {
+        pace_.step();
         std::size_t node = waiting.back();
         waiting.pop_back();
         Node &it = nodes_[node];
@@ -302,7 +312,10 @@ void ErrorPruner::lay_out(std::size_t branch, std::uint32_t begin, std::uint32_t
             it.begin = from;
             continue;
         }
-        for (std::uint32_t i = it.begin; i < it.end; ++i) moved_[at++] = order_[i];
+        for (std::uint32_t i = it.begin; i < it.end; ++i) {
+            pace_.step();
+            moved_[at++] = order_[i];
+        }
         for (std::uint32_t g = first_guest_[node]; g != none; g = next_guest_[g]) moved_[at++] = guests_[g];
         it.begin = from;
         it.end = at;
@@ -315,6 +328,7 @@ void ErrorPruner::lay_out(std::size_t branch, std::uint32_t begin, std::uint32_t
 
 /// Counts of a node whose rows have changed: of a leaf with its guests, else of its children.
 void ErrorPruner::recount(std::size_t at) {
+    pace_.step();
     auto take = [&](std::int32_t code, double count) {
         double &sum = tally_[static_cast<std::size_t>(code)];
         if (sum == 0.0) tallied_.push_back(code);

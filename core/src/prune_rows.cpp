@@ -22,8 +22,12 @@ std::vector<std::size_t> leaves_in_order(const FlatTree &tree) {
 }
 
 void check_leaf(const FlatTree &tree, std::size_t leaf, std::span<const std::uint32_t> at,
-                std::span<const ClassCode> classes, std::vector<double> &tally) {
-    for (std::uint32_t row : at) tally[classes[row]] += 1.0;
+                std::span<const ClassCode> classes, std::vector<double> &tally, Pace &pace) {
+    pace.step();
+    for (std::uint32_t row : at) {
+        pace.step();
+        tally[classes[row]] += 1.0;
+    }
     double known = 0.0;
     bool same = true;
     for (auto i = static_cast<std::size_t>(tree.count_start[leaf]);
@@ -83,10 +87,12 @@ std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &r
                                         std::vector<std::uint32_t> &begin, std::vector<std::uint32_t> &end,
                                         Cancel &cancel) {
     std::vector<std::int32_t> leaf(rows.n_rows);
-    Router(tree, rows.attribute_kinds).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
+    Router(tree, rows.attribute_kinds, cancel).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
     begin.assign(tree.n_nodes(), 0);
     end.assign(tree.n_nodes(), 0);
-    for (std::int32_t l : leaf) ++end[static_cast<std::size_t>(l)];
+    in_stretches(leaf.size(), cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t row = lo; row < hi; ++row) ++end[static_cast<std::size_t>(leaf[row])];
+    });
     std::uint32_t at = 0;
     std::vector<std::size_t> leaves = leaves_in_order(tree);
     for (std::size_t l : leaves) {
@@ -95,11 +101,14 @@ std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &r
         end[l] = begin[l];
     }
     std::vector<std::uint32_t> order(rows.n_rows);
-    for (std::size_t row = 0; row < rows.n_rows; ++row)
-        order[end[static_cast<std::size_t>(leaf[row])]++] = static_cast<std::uint32_t>(row);
+    in_stretches(leaf.size(), cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t row = lo; row < hi; ++row)
+            order[end[static_cast<std::size_t>(leaf[row])]++] = static_cast<std::uint32_t>(row);
+    });
     std::vector<double> tally(static_cast<std::size_t>(tree.n_classes), 0.0);
+    Pace pace(cancel, 20);
     for (std::size_t l : leaves)
-        check_leaf(tree, l, std::span(order).subspan(begin[l], end[l] - begin[l]), rows.classes, tally);
+        check_leaf(tree, l, std::span(order).subspan(begin[l], end[l] - begin[l]), rows.classes, tally, pace);
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
         if (tree.n_children[i] == 0) continue;
         auto first = static_cast<std::size_t>(tree.first_child[i]);

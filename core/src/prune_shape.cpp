@@ -52,14 +52,16 @@ void append_test(FlatTree &out, const FlatTree &tree, std::size_t node, bool lea
 
 } // namespace
 
-FlatTree rebuild(const FlatTree &tree, const Shape &shape) {
+FlatTree rebuild(const FlatTree &tree, const Shape &shape, Cancel &cancel) {
     FlatTree out;
     out.n_classes = tree.n_classes;
     out.n_targets = tree.n_targets;
     out.branch_start.push_back(0);
     if (!tree.count_start.empty()) out.count_start.push_back(0);
     std::vector<std::int32_t> queue{shape.standing[0]};
+    Pace pace(cancel, 200);
     for (std::size_t at = 0; at < queue.size(); ++at) {
+        pace.step();
         auto node = static_cast<std::size_t>(queue[at]);
         append_numbers(out, tree, shape, node);
         append_test(out, tree, node, shape.leaf[node] != 0, queue.size());
@@ -69,18 +71,20 @@ FlatTree rebuild(const FlatTree &tree, const Shape &shape) {
     return out;
 }
 
-FlatTree collapse(const FlatTree &tree) {
+FlatTree collapse(const FlatTree &tree, Cancel &cancel) {
     constexpr double epsilon = 0.001;
     Shape shape(tree);
     std::vector<double> errors(tree.n_nodes()); // of the leaves at and below the node; whole numbers
+    Pace pace(cancel, 50);
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
+        pace.step();
         double own = tree.weight[i] - tree.count[predicted(tree, i)], below = 0.0;
         for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
             below += errors[static_cast<std::size_t>(tree.first_child[i] + c)];
         if (!shape.leaf[i] && below >= own - epsilon) shape.leaf[i] = 1;
         errors[i] = shape.leaf[i] ? own : below;
     }
-    return rebuild(tree, shape);
+    return rebuild(tree, shape, cancel);
 }
 
 } // namespace hornbeam

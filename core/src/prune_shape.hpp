@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "hornbeam/cancel.hpp"
 #include "hornbeam/tree.hpp"
 
 namespace hornbeam {
@@ -40,7 +41,7 @@ struct Shape {
 };
 
 /// The tree that is left, breadth first.
-FlatTree rebuild(const FlatTree &tree, const Shape &shape);
+FlatTree rebuild(const FlatTree &tree, const Shape &shape, Cancel &cancel);
 
 /// Position of the class that a node predicts among its counts: the largest, tie the first.
 inline std::size_t predicted(const FlatTree &tree, std::size_t node) {

@@ -12,10 +12,13 @@ namespace hornbeam {
 namespace {
 
 /// Turns into leaves, from the bottom up, the nodes where `as_leaf(i)` is not above the losses below.
-template <class Loss, class AsLeaf> FlatTree cut_where_no_worse(const FlatTree &tree, AsLeaf as_leaf) {
+template <class Loss, class AsLeaf>
+FlatTree cut_where_no_worse(const FlatTree &tree, AsLeaf as_leaf, Cancel &cancel) {
     Shape shape(tree);
     std::vector<Loss> losses(tree.n_nodes());
+    Pace pace(cancel, 200);
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
+        pace.step();
         Loss own = as_leaf(i), below{};
         for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
             below += losses[static_cast<std::size_t>(tree.first_child[i] + c)];
@@ -23,7 +26,7 @@ template <class Loss, class AsLeaf> FlatTree cut_where_no_worse(const FlatTree &
         shape.leaf[i] = cut;
         losses[i] = cut ? own : below;
     }
-    return rebuild(tree, shape);
+    return rebuild(tree, shape, cancel);
 }
 
 std::vector<std::int32_t> parents(const FlatTree &tree) {
@@ -45,7 +48,7 @@ FlatTree prune_classes(const FlatTree &tree, const PruneRows &rows, std::span<co
             errors[static_cast<std::size_t>(at)].limb[0] +=
                 said[static_cast<std::size_t>(at)] != static_cast<std::int32_t>(rows.classes[row]);
     }
-    return cut_where_no_worse<Fixed<1>>(tree, [&](std::size_t i) { return errors[i]; });
+    return cut_where_no_worse<Fixed<1>>(tree, [&](std::size_t i) { return errors[i]; }, cancel);
 }
 
 /// a * 2^shift.
@@ -99,27 +102,32 @@ template <int W> FlatTree prune_numbers(const FlatTree &tree, const PruneRows &r
         }
         cancel.poll();
     }
-    return cut_where_no_worse<Fixed<W>>(tree, [&](std::size_t i) {
-        Fixed<W> loss = squares[i];
-        for (std::size_t t = 0; t < q; ++t) {
-            Decomposed mean = decompose(tree.mean[i * q + t]);
-            if (mean.mantissa == 0) continue;
-            bool negative = mean.mantissa < 0;
-            auto size = static_cast<std::uint64_t>(negative ? -mean.mantissa : mean.mantissa);
-            Fixed<W> twice = shifted(times(sum[i * q + t], 2 * size), unit(mean)), square;
-            negative ? loss += twice : loss -= twice;
-            square.add_shifted(static_cast<__int128>(size) * size, 2 * unit(mean));
-            loss += times(square, static_cast<std::uint64_t>(n[i]));
-        }
-        return loss;
-    });
+    return cut_where_no_worse<Fixed<W>>(
+        tree,
+        [&](std::size_t i) {
+            Fixed<W> loss = squares[i];
+            for (std::size_t t = 0; t < q; ++t) {
+                Decomposed mean = decompose(tree.mean[i * q + t]);
+                if (mean.mantissa == 0) continue;
+                bool negative = mean.mantissa < 0;
+                auto size = static_cast<std::uint64_t>(negative ? -mean.mantissa : mean.mantissa);
+                Fixed<W> twice = shifted(times(sum[i * q + t], 2 * size), unit(mean)), square;
+                negative ? loss += twice : loss -= twice;
+                square.add_shifted(static_cast<__int128>(size) * size, 2 * unit(mean));
+                loss += times(square, static_cast<std::uint64_t>(n[i]));
+            }
+            return loss;
+        },
+        cancel);
 }
 
 FlatTree prune_numbers(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> leaves,
                        Cancel &cancel) {
     Range range;
-    for (double y : rows.values) range.include(y);
-    for (double mean : tree.mean) range.include(mean);
+    for (std::span<const double> all : {rows.values, std::span<const double>(tree.mean)})
+        in_stretches(all.size(), cancel, [&](std::size_t lo, std::size_t hi) {
+            for (std::size_t i = lo; i < hi; ++i) range.include(all[i]);
+        });
     int low = std::min(range.low, range.high); // nothing but zeros: both are where they began
     // (|y| + |mean|)^2 of fewer than 2^31 rows and fewer than 2^20 targets, and a sign.
     long bits = 2L * (std::max(range.high, low) - low) + 2 + 31 + 20 + 1;
@@ -133,7 +141,8 @@ FlatTree prune_numbers(const FlatTree &tree, const PruneRows &rows, std::span<co
 
 FlatTree prune_by_validation(const FlatTree &tree, const PruneRows &rows, int threads, Cancel &cancel) {
     std::vector<std::int32_t> leaves(rows.n_rows);
-    Router(tree, rows.attribute_kinds).apply(rows.columns, rows.n_rows, threads, leaves.data(), cancel);
+    Router(tree, rows.attribute_kinds, cancel)
+        .apply(rows.columns, rows.n_rows, threads, leaves.data(), cancel);
     return tree.n_classes > 0 ? prune_classes(tree, rows, leaves, cancel)
                               : prune_numbers(tree, rows, leaves, cancel);
 }

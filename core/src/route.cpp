@@ -73,11 +73,11 @@ struct Router::Walk {
     bool one_block = false; // and attribute i lies 8 * i bytes behind the origin: a row-major matrix
 };
 
-Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds)
+Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel)
     : kinds_(attribute_kinds.begin(), attribute_kinds.end()) {
     if (kinds_.size() >= attribute_bits)
         throw InvalidTree("tree: " + std::to_string(kinds_.size()) + " attributes");
-    verify_tree(tree, attribute_kinds, {});
+    verify_tree(tree, attribute_kinds, {}, cancel);
     std::size_t n = tree.n_nodes();
     std::vector<bool> used(kinds_.size(), false);
     for (std::size_t i = 0; i < n; ++i)
@@ -92,6 +92,7 @@ Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kin
     parent_.assign(n, -1);
     std::vector<std::int32_t> depth(n, 0);
     for (std::size_t i = 0; i < n; ++i) {
+        if (i % 8192 == 8191) cancel.poll();
         auto first = static_cast<std::size_t>(tree.first_child[i]);
         for (std::size_t c = 0; c < static_cast<std::size_t>(tree.n_children[i]); ++c) {
             parent_[first + c] = static_cast<std::int32_t>(i);

@@ -165,12 +165,14 @@ bool is_brief(const FlatTree &t, std::size_t i) {
 /// branches.
 class OpenWalk {
   public:
-    OpenWalk(const FlatTree &t, std::span<const std::int32_t> n_categories) : t_(t) {
+    OpenWalk(const FlatTree &t, std::span<const std::int32_t> n_categories, Cancel &cancel)
+        : t_(t), pace_(cancel, 10) {
         for (std::int32_t n : n_categories) attributes_.push_back({{}, n, 0, 0});
     }
     void run() {
         std::vector<Visit> path{{0, 0}};
         while (!path.empty()) {
+            pace_.step();
             auto [node, child] = path.back();
             if (child == 0 && is_brief(t_, node)) judge(node);
             if (child > 0) take_back();
@@ -205,6 +207,7 @@ class OpenWalk {
         std::int64_t mark;
     };
     const FlatTree &t_;
+    Pace pace_; // of branches
     std::vector<Attribute> attributes_;
     std::vector<Step> steps_;
     std::vector<Change> changes_;
@@ -237,6 +240,7 @@ class OpenWalk {
         if (t_.kind[node] == static_cast<std::uint8_t>(TestKind::multiway))
             begin += static_cast<std::size_t>(child), end = begin + 1; // one category each, in order
         for (std::size_t b = begin; b < end; ++b) {
+            pace_.step();
             if (!closes && t_.branch_child[b] != child) continue;
             std::int64_t &mark = a.mark[static_cast<std::size_t>(t_.branch_code[b])];
             changes_.push_back({t_.branch_code[b], mark});
@@ -259,7 +263,7 @@ class OpenWalk {
 } // namespace
 
 void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
-                 std::span<const std::int32_t> n_categories) {
+                 std::span<const std::int32_t> n_categories, Cancel &cancel) {
     if (!n_categories.empty() && n_categories.size() != kinds.size())
         refuse(std::to_string(n_categories.size()) + " numbers of categories for " +
                std::to_string(kinds.size()) + " attributes");
@@ -269,6 +273,7 @@ void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
     std::vector<bool> has_parent(t.n_nodes(), false);
     bool any_brief = false;
     for (std::size_t i = 0; i < t.n_nodes(); ++i) {
+        if (i % 8192 == 8191) cancel.poll();
         if (t.kind[i] > static_cast<std::uint8_t>(TestKind::multiway))
             refuse(i, "unknown kind of test " + text(t.kind[i]));
         auto kind = static_cast<TestKind>(t.kind[i]);
@@ -296,7 +301,7 @@ void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
             any_brief = any_brief || is_brief(t, i);
         }
     }
-    if (any_brief && !n_categories.empty()) OpenWalk(t, n_categories).run();
+    if (any_brief && !n_categories.empty()) OpenWalk(t, n_categories, cancel).run();
 }
 
 } // namespace hornbeam

@@ -29,7 +29,7 @@ struct OtherRows : std::invalid_argument {
 };
 
 /// C4.5's last step of growth: a subtree that makes no fewer errors than a leaf becomes one.
-FlatTree collapse(const FlatTree &tree);
+FlatTree collapse(const FlatTree &tree, Cancel &cancel);
 
 /// C4.5's pruning by expected errors, with subtree raising. `rows` are those that the tree was grown from,
 /// else OtherRows is thrown. `criterion` gives the impurity of nodes whose rows change. 0 < confidence <= 1.
