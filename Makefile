@@ -71,6 +71,7 @@ bench: $(VENV)/.installed $(VENV)/.extra-bench ## measure against the peers; exi
 	$(BIN)/python -m benchmarks.model
 	$(BIN)/python -m benchmarks.prune
 	$(BIN)/python -m benchmarks.fit $(ARGS)
+	$(BIN)/python -m benchmarks.interrupt
 
 # --- the native core under the sanitizers ---------------------------------------------------------------
 

@@ -168,7 +168,8 @@ void bind_grow(nb::module_ &m) {
         .def("tree",
              [](const Forest &f, std::int32_t set) {
                  if (set < 0 || set >= f.n_sets) throw nb::index_error("no such training set");
-                 return to_arrays(f.extract(set));
+                 SignalCancel cancel;
+                 return to_arrays(f.extract(set, cancel));
              })
         .def(
             "class_weight",

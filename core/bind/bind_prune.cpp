@@ -41,7 +41,8 @@ void read_rows(Given &given, const FlatTree &tree, const Kinds &kinds, const Col
     given.kinds = kinds;
     PruneRows &rows = given.rows;
     rows.attribute_kinds = {kinds.data(), kinds.size()};
-    verify_tree(tree, rows.attribute_kinds, {});
+    SignalCancel cancel;
+    verify_tree(tree, rows.attribute_kinds, {}, cancel);
     if (tree.n_classes > 0) {
         given.classes = nb::cast<Classes>(target);
         rows.classes = {given.classes.data(), given.classes.size()};
@@ -93,7 +94,8 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
 /// The tree, known to be one; of its attributes only their number is looked at.
 FlatTree verified(const Arrays &arrays, const Kinds &kinds) {
     FlatTree tree = from_arrays(arrays);
-    verify_tree(tree, {kinds.data(), kinds.size()}, {});
+    SignalCancel cancel;
+    verify_tree(tree, {kinds.data(), kinds.size()}, {}, cancel);
     return tree;
 }
 

@@ -130,7 +130,7 @@ std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &r
                                         std::vector<std::uint32_t> &begin, std::vector<std::uint32_t> &end,
                                         Cancel &cancel) {
     std::vector<std::int32_t> leaf(rows.n_rows);
-    Router(tree, rows.attribute_kinds).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
+    Router(tree, rows.attribute_kinds, cancel).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
     std::vector<std::uint32_t> order(rows.n_rows);
     begin.assign(tree.n_nodes(), 0);
     end.assign(tree.n_nodes(), 0);

@@ -133,7 +133,8 @@ Pruned prune_numbers(const FlatTree &tree, const PruneRows &rows, std::span<cons
 
 Pruned prune_by_validation(const FlatTree &tree, const PruneRows &rows, int threads, Cancel &cancel) {
     std::vector<std::int32_t> leaves(rows.n_rows);
-    Router(tree, rows.attribute_kinds).apply(rows.columns, rows.n_rows, threads, leaves.data(), cancel);
+    Router(tree, rows.attribute_kinds, cancel)
+        .apply(rows.columns, rows.n_rows, threads, leaves.data(), cancel);
     return tree.n_classes > 0 ? prune_classes(tree, rows, leaves, cancel)
                               : prune_numbers(tree, rows, leaves, cancel);
 }

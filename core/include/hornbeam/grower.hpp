@@ -11,6 +11,7 @@
 #include "hornbeam/describe.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
+#include "hornbeam/threshold.hpp"
 
 namespace hornbeam {
 
@@ -82,6 +83,13 @@ template <class E, Criterion C> class Grower {
         if (node.rows.size() > 2048) task_.cancel.poll();
     }
 
+    /// Calls body(entry) for each, looking for a stop now and then.
+    template <class Body> void for_entries(std::span<const E> entries, Body body) const {
+        in_stretches(entries.size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
+            for (std::size_t i = lo; i < hi; ++i) body(entries[i]);
+        });
+    }
+
     std::int64_t count(std::uint32_t id, std::int32_t set) const { return frame_.sets.count(id, set); }
 
     // ---- choosing ----
@@ -138,8 +146,11 @@ template <class E, Criterion C> class Grower {
     /// Restores the invariant that every row of a node counts for one of its lanes.
     void drop_unwanted(Node &node) const {
         auto kept = [&](E *begin, std::size_t n) {
-            return static_cast<std::size_t>(
-                std::remove_if(begin, begin + n, [&](E e) { return !wanted(e, node); }) - begin);
+            E *to = begin;
+            in_stretches(n, task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                to = std::copy_if(begin + lo, begin + hi, to, [&](E e) { return wanted(e, node); });
+            });
+            return static_cast<std::size_t>(to - begin);
         };
         node.rows = node.rows.first(kept(node.rows.data(), node.rows.size()));
         for (Segment<E> &s : node.active)
@@ -165,15 +176,17 @@ template <class E, Criterion C> class Grower {
 
     bool has_missing(const Lane<Stats> &lane, const Choice &c, const Node &node) const {
         std::int64_t known = 0;
+        auto add = [&](std::span<const E> entries, auto has_value) {
+            for_entries(entries, [&](E e) {
+                if (has_value(Packed<E>::id(e))) known += count(Packed<E>::id(e), lane.set);
+            });
+        };
         if (c.kind == TestKind::numeric) {
             for (const Segment<E> &s : node.active)
-                if (s.attribute == c.attribute)
-                    for (std::uint32_t j = 0; j < s.size; ++j)
-                        known += count(Packed<E>::id(s.begin[j]), lane.set);
+                if (s.attribute == c.attribute) add({s.begin, s.size}, [](std::uint32_t) { return true; });
         } else {
             const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(c.attribute)];
-            for (E e : node.rows)
-                if (codes.code[Packed<E>::id(e)] >= 0) known += count(Packed<E>::id(e), lane.set);
+            add(node.rows, [&](std::uint32_t id) { return codes.code[id] >= 0; });
         }
         return known != lane.total.n;
     }
@@ -190,7 +203,9 @@ template <class E, Criterion C> class Grower {
         E *to = part.owner->data();
         auto filtered = [&](std::span<const E> from) {
             E *begin = to;
-            to = std::copy_if(from.begin(), from.end(), to, [&](E e) { return wanted(e, part); });
+            for_entries(from, [&](E e) {
+                if (wanted(e, part)) *to++ = e;
+            });
             return std::span<E>(begin, to);
         };
         part.rows = filtered(node.rows);
@@ -208,6 +223,8 @@ template <class E, Criterion C> class Grower {
     // ---- splitting ----
 
     static constexpr std::size_t vector_room = 16; // the kernels store whole vectors
+    // Parted between two looks for a stop. Long: what stays is moved once more wherever there are several.
+    static constexpr std::size_t wide_stretch = std::size_t{1} << 20;
 
     /// Splits the rows of all lanes of the node by one test; `own` is what each lane itself chose.
     void split(Node &node, const Choice &test, std::span<const Choice *const> own) {
@@ -252,16 +269,8 @@ template <class E, Criterion C> class Grower {
 
     template <class Record> void set_threshold(Record &r, const Choice &c) const {
         const auto attribute = static_cast<std::size_t>(c.attribute);
-        const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
-        const std::uint32_t lo = frame_.column_rank(attribute, c.lo),
-                            hi = frame_.column_rank(attribute, c.hi);
-        if (column.is_integer) {
-            __int128 sum = static_cast<__int128>(column.integers[lo]) + column.integers[hi];
-            r.threshold_integer = static_cast<std::int64_t>(sum >> 1); // floor
-            return;
-        }
-        double low = column.floats[lo], high = column.floats[hi], t = low / 2 + high / 2;
-        r.threshold = t == high || !std::isfinite(t) ? low : t;
+        put_threshold(r, std::get<NumericColumn>(task_.table.columns[attribute]),
+                      frame_.column_rank(attribute, c.lo), frame_.column_rank(attribute, c.hi));
     }
 
     /// Sets the flag of every row of the node to its child; returns the entries of the tested numeric list
@@ -271,27 +280,30 @@ template <class E, Criterion C> class Grower {
         if (test.kind != TestKind::numeric) {
             const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(test.attribute)];
             map_codes(codes, test);
-            for (E e : node.rows) {
+            for_entries(node.rows, [&](E e) {
                 std::uint32_t id = Packed<E>::id(e);
                 flag[id] =
                     static_cast<std::uint8_t>(child_of_code_[static_cast<std::size_t>(codes.code[id] + 1)]);
-            }
+            });
             return 0;
         }
         const Segment<E> &s = *std::find_if(node.active.begin(), node.active.end(), [&](const Segment<E> &a) {
             return a.attribute == test.attribute;
         });
         if (!s.listed()) {
-            counting_.flag_rows(node.rows, test);
+            in_stretches(node.rows.size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                counting_.flag_rows(node.rows.subspan(lo, hi - lo), test);
+            });
             return 0;
         }
-        if (s.size != node.rows.size())
-            for (E e : node.rows) flag[Packed<E>::id(e)] = static_cast<std::uint8_t>(test.default_child);
-        const E *end = s.begin + s.size;
+        auto raise = [&](std::span<const E> entries, std::int32_t to) {
+            for_entries(entries, [&](E e) { flag[Packed<E>::id(e)] = static_cast<std::uint8_t>(to); });
+        };
+        if (s.size != node.rows.size()) raise(node.rows, test.default_child);
         const E *cut = std::upper_bound(s.begin, s.begin + s.size, test.lo,
                                         [](std::uint32_t lo, E e) { return lo < Packed<E>::rank(e); });
-        for (const E *e = s.begin; e != cut; ++e) flag[Packed<E>::id(*e)] = 0;
-        for (const E *e = cut; e != end; ++e) flag[Packed<E>::id(*e)] = 1;
+        raise({s.begin, cut}, 0);
+        raise({cut, s.begin + s.size}, 1);
         return static_cast<std::uint32_t>(cut - s.begin);
     }
 
@@ -305,10 +317,19 @@ template <class E, Criterion C> class Grower {
     /// first part.
     std::uint32_t part(E *list, std::uint32_t n, std::vector<E> &right) {
         if (right.size() < n + vector_room) right.resize(n + vector_room);
-        if constexpr (sizeof(E) == 4)
-            return task_.parameters.kernels->part_narrow(list, n, frame_.flag.data(), right.data());
-        else
-            return task_.parameters.kernels->part_wide(list, n, frame_.flag.data(), right.data());
+        const Kernels &kernels = *task_.parameters.kernels;
+        if constexpr (sizeof(E) == 4) {
+            return kernels.part_narrow(list, n, frame_.flag.data(), right.data());
+        } else {
+            std::size_t left = 0;
+            in_stretches<wide_stretch>(n, task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                std::uint32_t stay = kernels.part_wide(list + lo, static_cast<std::uint32_t>(hi - lo),
+                                                       frame_.flag.data(), right.data() + (lo - left));
+                if (left != lo) std::memmove(list + left, list + lo, stay * sizeof(E));
+                left += stay;
+            });
+            return static_cast<std::uint32_t>(left);
+        }
     }
     std::uint32_t part_in_place(E *list, std::uint32_t n, std::vector<E> &room, bool right_wanted = true) {
         std::uint32_t left = part(list, n, room);
@@ -401,11 +422,11 @@ template <class E, Criterion C> class Grower {
             for (std::size_t c = 0; c < child.size(); ++c) {
                 if (c == largest) continue;
                 Stats &t = totals_[c * k + i];
-                for (E e : child[c].rows) {
+                for_entries(child[c].rows, [&](E e) {
                     std::uint32_t id = Packed<E>::id(e);
                     if (std::int64_t m = solo ? 1 : count(id, node.lanes[i].set); m != 0)
                         target_.add(t, id, m);
-                }
+                });
                 rest -= t;
             }
         }
@@ -416,21 +437,20 @@ template <class E, Criterion C> class Grower {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(test.attribute)];
         map_codes(codes, test);
         child_of_id_.resize(frame_.n);
-        for (E e : node.rows) {
+        for_entries(node.rows, [&](E e) {
             std::uint32_t id = Packed<E>::id(e);
             child_of_id_[id] = child_of_code_[static_cast<std::size_t>(codes.code[id] + 1)];
-        }
+        });
         const auto n_children = static_cast<std::size_t>(test.n_children);
         std::vector<std::uint32_t> start(n_children + 1);
         auto deal = [&](E *list, std::uint32_t n) {
             std::fill(start.begin(), start.end(), 0);
-            for (std::uint32_t i = 0; i < n; ++i)
-                ++start[static_cast<std::size_t>(child_of_id_[Packed<E>::id(list[i])]) + 1];
+            auto child_of = [&](E e) { return static_cast<std::size_t>(child_of_id_[Packed<E>::id(e)]); };
+            for_entries({list, n}, [&](E e) { ++start[child_of(e) + 1]; });
             for (std::size_t c = 0; c < n_children; ++c) start[c + 1] += start[c];
             if (scratch_.size() < n) scratch_.resize(n);
             std::vector<std::uint32_t> at(start.begin(), start.end() - 1);
-            for (std::uint32_t i = 0; i < n; ++i)
-                scratch_[at[static_cast<std::size_t>(child_of_id_[Packed<E>::id(list[i])])]++] = list[i];
+            for_entries({list, n}, [&](E e) { scratch_[at[child_of(e)]++] = e; });
             std::memcpy(list, scratch_.data(), n * sizeof(E));
         };
         std::vector<Node> child(n_children);
