@@ -69,7 +69,9 @@ format: $(VENV)/.installed $(VENV)/.extra-lint ## write the style that lint chec
 
 bench: $(VENV)/.installed $(VENV)/.extra-bench ## measure against the peers; exit code 1 if a floor is missed
 	$(BIN)/python -m benchmarks.model
+	$(BIN)/python -m benchmarks.prune
 	$(BIN)/python -m benchmarks.fit $(ARGS)
+	$(BIN)/python -m benchmarks.interrupt
 
 # --- the native core under the sanitizers ---------------------------------------------------------------
 

@@ -193,7 +193,8 @@ void bind_grow(nb::module_ &m) {
         .def("tree",
              [](const Grown &g, std::int32_t set) {
                  auto [forest, at] = g.find(set);
-                 return to_arrays(forest.extract(at));
+                 SignalCancel cancel;
+                 return to_arrays(forest.extract(at, cancel));
              })
         .def(
             "class_weight",

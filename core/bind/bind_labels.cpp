@@ -42,7 +42,8 @@ class ObjectEncoder {
         codes_[i] = code;
     }
     EncodedLabels finish() {
-        return sort_labels(std::move(codes_), {table_.labels().begin(), table_.labels().end()});
+        SignalCancel cancel;
+        return sort_labels(std::move(codes_), {table_.labels().begin(), table_.labels().end()}, cancel);
     }
 
   private:
@@ -129,7 +130,12 @@ EncodedLabels encode_any(nb::handle values) {
 nb::tuple encode_labels(nb::handle values) {
     EncodedLabels encoded = encode_any(values);
     nb::list labels;
-    for (const std::string &label : encoded.labels) labels.append(nb::str(label.data(), label.size()));
+    SignalCancel cancel;
+    Pace pace(cancel, 100);
+    for (const std::string &label : encoded.labels) {
+        pace.step();
+        labels.append(nb::str(label.data(), label.size()));
+    }
     return nb::make_tuple(own_array(std::move(encoded.codes)), labels);
 }
 

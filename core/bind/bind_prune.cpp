@@ -18,6 +18,15 @@ using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 using Steps = nb::typed<nb::tuple, nb::ndarray<nb::numpy, double, nb::ndim<1>>,
                         nb::ndarray<nb::numpy, double, nb::ndim<1>>>;
 
+using Said = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// The arrays of the tree, and `origin` besides.
+nb::dict handed_out(Pruned &&pruned) {
+    nb::dict out = to_arrays(std::move(pruned.tree));
+    out["origin"] = own_array(std::move(pruned.origin)).cast();
+    return out;
+}
+
 /// Arrays of Python as PruneRows sees them; they stay alive while the call lasts.
 struct Given {
     std::vector<RouteColumn> columns;
@@ -32,7 +41,8 @@ void read_rows(Given &given, const FlatTree &tree, const Kinds &kinds, const Col
     given.kinds = kinds;
     PruneRows &rows = given.rows;
     rows.attribute_kinds = {kinds.data(), kinds.size()};
-    verify_tree(tree, rows.attribute_kinds, {});
+    SignalCancel cancel;
+    verify_tree(tree, rows.attribute_kinds, {}, cancel);
     if (tree.n_classes > 0) {
         given.classes = nb::cast<Classes>(target);
         rows.classes = {given.classes.data(), given.classes.size()};
@@ -52,7 +62,8 @@ void read_rows(Given &given, const FlatTree &tree, const Kinds &kinds, const Col
 
 nb::dict by_errors(const Arrays &arrays, const Kinds &kinds, const Columns &columns, const nb::object &target,
                    double confidence, const std::string &criterion) {
-    FlatTree tree = from_arrays(arrays), pruned;
+    FlatTree tree = from_arrays(arrays);
+    Pruned pruned;
     if (tree.n_classes == 0) throw std::invalid_argument("error-based pruning is for classes");
     if (!(confidence > 0.0 && confidence <= 1.0))
         throw std::invalid_argument("confidence is not above 0 and up to 1");
@@ -63,12 +74,13 @@ nb::dict by_errors(const Arrays &arrays, const Kinds &kinds, const Columns &colu
         nb::gil_scoped_release release;
         pruned = prune_by_errors(tree, given.rows, confidence, criterion, cancel);
     }
-    return to_arrays(std::move(pruned));
+    return handed_out(std::move(pruned));
 }
 
 nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &columns,
                        const nb::object &target, int threads) {
-    FlatTree tree = from_arrays(arrays), pruned;
+    FlatTree tree = from_arrays(arrays);
+    Pruned pruned;
     Given given;
     read_rows(given, tree, kinds, columns, target);
     SignalCancel cancel;
@@ -76,24 +88,26 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
         nb::gil_scoped_release release;
         pruned = prune_by_validation(tree, given.rows, threads, cancel);
     }
-    return to_arrays(std::move(pruned));
+    return handed_out(std::move(pruned));
 }
 
 /// The tree, known to be one; of its attributes only their number is looked at.
 FlatTree verified(const Arrays &arrays, const Kinds &kinds) {
     FlatTree tree = from_arrays(arrays);
-    verify_tree(tree, {kinds.data(), kinds.size()}, {});
+    SignalCancel cancel;
+    verify_tree(tree, {kinds.data(), kinds.size()}, {}, cancel);
     return tree;
 }
 
 nb::dict by_complexity(const Arrays &arrays, const Kinds &kinds, double alpha) {
-    FlatTree tree = verified(arrays, kinds), pruned;
+    FlatTree tree = verified(arrays, kinds);
+    Pruned pruned;
     SignalCancel cancel;
     {
         nb::gil_scoped_release release;
         pruned = prune_by_complexity(tree, {}, alpha, cancel);
     }
-    return to_arrays(std::move(pruned));
+    return handed_out(std::move(pruned));
 }
 
 Steps complexity_path(const Arrays &arrays, const Kinds &kinds) {
@@ -107,10 +121,11 @@ Steps complexity_path(const Arrays &arrays, const Kinds &kinds) {
     return nb::make_tuple(own_array(std::move(path.alpha)), own_array(std::move(path.impurity)));
 }
 
-nb::dict collapsed(const Arrays &arrays, const Kinds &kinds) {
+nb::dict collapsed(const Arrays &arrays, const Kinds &kinds, const Said &said) {
     FlatTree tree = verified(arrays, kinds);
     if (tree.n_classes == 0) throw std::invalid_argument("collapse is for classes");
-    return to_arrays(collapse(tree));
+    if (said.size() != tree.n_nodes()) throw std::invalid_argument("not every node predicts a class");
+    return handed_out(collapse(tree, {said.data(), said.size()}));
 }
 
 } // namespace
@@ -126,7 +141,7 @@ void bind_prune(nb::module_ &m) {
           nb::arg("alpha"), "Cost-complexity pruning: links up to alpha are cut.");
     m.def("complexity_path", &complexity_path, nb::arg("arrays"), nb::arg("attribute_kinds"),
           "(alphas, impurities) of cost-complexity pruning, a pair for each tree of the path.");
-    m.def("collapse", &collapsed, nb::arg("arrays"), nb::arg("attribute_kinds"),
+    m.def("collapse", &collapsed, nb::arg("arrays"), nb::arg("attribute_kinds"), nb::arg("said"),
           "C4.5's last step of growth: subtrees that make no fewer errors than a leaf become one.");
     m.def("expected_errors", &expected_errors, nb::arg("n"), nb::arg("e"), nb::arg("confidence"),
           "What C4.5 expects n rows to get wrong of which e were.");

@@ -48,7 +48,8 @@ void bind_tree(nb::module_ &m) {
         .def(
             "__init__",
             [](Router *self, const Arrays &arrays, const Kinds &kinds) {
-                new (self) Router(from_arrays(arrays), {kinds.data(), kinds.size()});
+                SignalCancel cancel;
+                new (self) Router(from_arrays(arrays), {kinds.data(), kinds.size()}, cancel);
             },
             nb::arg("arrays"), nb::arg("attribute_kinds"))
         .def(
@@ -66,8 +67,10 @@ void bind_tree(nb::module_ &m) {
             if (kinds.size() != n_categories.size())
                 throw nb::value_error("tree: attribute_kinds and n_categories differ in length");
             FlatTree tree = from_arrays(arrays);
+            SignalCancel cancel;
             nb::gil_scoped_release release;
-            verify_tree(tree, {kinds.data(), kinds.size()}, {n_categories.data(), n_categories.size()});
+            verify_tree(tree, {kinds.data(), kinds.size()}, {n_categories.data(), n_categories.size()},
+                        cancel);
         },
         nb::arg("arrays"), nb::arg("attribute_kinds"), nb::arg("n_categories"),
         "Raises ValueError, in one line that names the node, where the arrays are no valid tree.");

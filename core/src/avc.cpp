@@ -56,13 +56,17 @@ AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &
         };
         const Column &column = table.columns[static_cast<std::size_t>(slot.attribute)];
         if (const auto *numeric = std::get_if<NumericColumn>(&column)) {
-            for (std::size_t row = 0; row < table.n_rows; ++row)
-                cells[row * n_slots + s] = cell(numeric->ranks[row]);
+            in_stretches(table.n_rows, cancel, [&](std::size_t lo, std::size_t hi) {
+                for (std::size_t row = lo; row < hi; ++row)
+                    cells[row * n_slots + s] = cell(numeric->ranks[row]);
+            });
         } else {
             const auto &codes = std::get<NominalColumn>(column).codes;
-            for (std::size_t row = 0; row < table.n_rows; ++row)
-                cells[row * n_slots + s] =
-                    cell(codes[row] < 0 ? slot.n_values : static_cast<std::uint32_t>(codes[row]));
+            in_stretches(table.n_rows, cancel, [&](std::size_t lo, std::size_t hi) {
+                for (std::size_t row = lo; row < hi; ++row)
+                    cells[row * n_slots + s] =
+                        cell(codes[row] < 0 ? slot.n_values : static_cast<std::uint32_t>(codes[row]));
+            });
         }
     }
     return cells;

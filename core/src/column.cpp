@@ -28,17 +28,22 @@ template <class T> T load(const Strided<T> &values, std::size_t i) {
     return v;
 }
 
-/// Resizes to n. On Linux memory comes by one call: a fault for each page would take a quarter of the time.
-void make_room(std::vector<Entry> &entries, std::size_t n) {
+/// Resizes to n. On Linux memory comes by few calls: a fault for each page would take a quarter of the time.
+void make_room(std::vector<Entry> &entries, std::size_t n, Cancel &cancel) {
     if (entries.size() == n) return;
     entries.reserve(n);
+    for (std::size_t size = 0; size < n;) {
+        if (size > 0) cancel.poll();
+        const std::size_t end = std::min(n, size + 4 * block);
 #ifdef __linux__
-    constexpr std::uintptr_t page = 4096, populate_write = 23; // MADV_POPULATE_WRITE, which old headers lack
-    const auto start = reinterpret_cast<std::uintptr_t>(entries.data());
-    const auto lo = (start + page - 1) & ~(page - 1), hi = (start + n * sizeof(Entry)) & ~(page - 1);
-    if (n >= many_rows) (void)madvise(reinterpret_cast<void *>(lo), hi - lo, populate_write); // may fail
+        constexpr std::uintptr_t page = 4096, populate_write = 23; // MADV_POPULATE_WRITE, new in headers
+        const auto start = reinterpret_cast<std::uintptr_t>(entries.data());
+        const auto lo = (start + size * sizeof(Entry) + page - 1) & ~(page - 1),
+                   hi = (start + end * sizeof(Entry)) & ~(page - 1);
+        if (n >= many_rows) (void)madvise(reinterpret_cast<void *>(lo), hi - lo, populate_write); // may fail
 #endif
-    entries.resize(n);
+        entries.resize(size = end);
+    }
 }
 
 /// The working memory that a thread keeps for all columns it encodes.
@@ -207,7 +212,7 @@ bool are_integers(const Strided<double> &values, std::size_t n, Cancel &cancel) 
 
 void encode_into(NumericColumn &column, const Strided<double> &values, std::size_t n, Scratch &scratch,
                  Cancel &cancel) {
-    make_room(column.entries, n);
+    make_room(column.entries, n, cancel);
     const auto known = [](std::size_t, Key k) { return k != missing_key; };
     if (encode_few<Floats>(values, known, scratch, column, column.floats, cancel)) return;
     if (are_integers(values, n, cancel)) {
@@ -220,7 +225,7 @@ void encode_into(NumericColumn &column, const Strided<double> &values, std::size
 void encode_into(NumericColumn &column, const IntegerSource &source, std::size_t n, Scratch &scratch,
                  Cancel &cancel) {
     column.is_integer = true;
-    make_room(column.entries, n);
+    make_room(column.entries, n, cancel);
     const auto encode = [&](auto known) {
         const auto &values = source.values;
         if (encode_few<Integers>(values, known, scratch, column, column.integers, cancel)) return;
@@ -259,7 +264,7 @@ void stage(std::span<Source> sources, std::span<Column> columns, std::size_t n, 
     const auto move = [&](auto &values, Column &column) {
         if (std::abs(values.stride) < 4) return; // two values of a cache line are used
         auto &entries = std::get<NumericColumn>(column).entries;
-        make_room(entries, n);
+        make_room(entries, n, cancel);
         lanes.push_back({reinterpret_cast<const char *>(values.data), values.stride * 8, entries.data()});
         using T = std::remove_cvref_t<decltype(values[0])>;
         values = {reinterpret_cast<const T *>(entries.data()), 1};

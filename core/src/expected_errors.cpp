@@ -114,14 +114,15 @@ bool ExpectedErrors::rises() {
     // n / (n + c) * (e' + c / 2 + sqrt(c (e' (1 - e' / n) + c / 4))), e' = e + 0.5: every factor rises with
     // n, and (e' + 1) (1 - (e' + 1) / (n + 1)) >= e' (1 - e' / n) where n >= e'. Without errors zero(n) rises
     // with n. What is left is the step from no error to one; both sides rise, so it is enough to see
-    // expected(a + 1, 1) >= expected(b, 0) for neighbours a < b of a grid, and at its end the limit of zero.
+    // expected(a + 1, 1) above zero(b) for neighbours a < b of a grid, and at its end above zero's limit.
+    constexpr double margin = 1.0 + 1e-9;
     double a = 1.0;
-    while (a < 0x1p40) {
+    while (a < 0x1p31) {
         double b = std::floor(a * 1.125) + 1.0;
-        if ((*this)(a + 1.0, 1.0) < exact_zero(b)) return false;
+        if ((*this)(a + 1.0, 1.0) < margin * -b * std::expm1(-lambda_.hi / b)) return false;
         a = b;
     }
-    return (*this)(a, 1.0) >= lambda_.hi;
+    return (*this)(a, 1.0) >= margin * lambda_.hi;
 }
 
 double expected_errors(double n, double e, double confidence) { return ExpectedErrors(confidence)(n, e); }

@@ -107,7 +107,7 @@ void append_competitors(FlatCompetitors &to, const Forest &f, const LaneRecord &
 
 } // namespace
 
-FlatTree Forest::extract(std::int32_t set) const {
+FlatTree Forest::extract(std::int32_t set, Cancel &cancel) const {
     FlatTree t;
     t.n_classes = n_classes;
     t.n_targets = n_targets;
@@ -116,6 +116,7 @@ FlatTree Forest::extract(std::int32_t set) const {
     if (keeps_competitors) t.competitors.start = t.competitors.branch_start = {0};
     std::vector<std::size_t> queue{record_of(0, set)}; // records in breadth-first order
     for (std::size_t at = 0; at < queue.size(); ++at) {
+        if (at % 8192 == 8191) cancel.poll();
         const LaneRecord &r = lanes[queue[at]];
         append_lane(t, *this, queue[at]);
         append_leaf(t);

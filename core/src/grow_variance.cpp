@@ -16,7 +16,11 @@ template <int W> Forest grow_with(const GrowTask &task, int exponent) {
 
 Forest grow_variance(const GrowTask &task) {
     ExponentSpan span;
-    for (double v : task.target.values) span.add(v);
+    Pace pace(task.cancel, 5);
+    for (double v : task.target.values) {
+        pace.step();
+        span.add(v);
+    }
     // Differences of sums times counts must fit: value bits, twice the bits of the largest count, sign and
     // one to spare.
     std::uint64_t most = task.table.n_rows * (task.sets.plain() ? 1 : 255);

@@ -86,17 +86,25 @@ void LabelTable::grow() {
     }
 }
 
-EncodedLabels sort_labels(std::vector<std::int32_t> codes, std::vector<std::string> labels) {
+EncodedLabels sort_labels(std::vector<std::int32_t> codes, std::vector<std::string> labels, Cancel &cancel) {
     std::vector<std::int32_t> order(labels.size()), place(labels.size());
     std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(),
-              [&](std::int32_t a, std::int32_t b) { return labels[a] < labels[b]; });
+    Pace pace(cancel, 100);
+    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+        pace.step();
+        return labels[a] < labels[b];
+    });
     EncodedLabels out{std::move(codes), {}};
     for (std::size_t k = 0; k < order.size(); ++k) {
+        pace.step();
         place[order[k]] = static_cast<std::int32_t>(k);
         out.labels.push_back(std::move(labels[order[k]]));
     }
-    for (std::int32_t &code : out.codes) code = code < 0 ? code : place[code];
+    in_stretches(out.codes.size(), cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t i = lo; i < hi; ++i) {
+            if (out.codes[i] >= 0) out.codes[i] = place[static_cast<std::size_t>(out.codes[i])];
+        }
+    });
     return out;
 }
 
@@ -111,23 +119,29 @@ EncodedLabels encode_text(const FixedText &text, Cancel &cancel) {
             labels.push_back(utf8_of(table.labels().back(), text.swapped, i));
         }
     }
-    return sort_labels(std::move(codes), std::move(labels));
+    return sort_labels(std::move(codes), std::move(labels), cancel);
 }
 
 EncodedIntegers encode_integer_labels(Strided<std::int64_t> values, std::size_t n, Cancel &cancel) {
     EncodedIntegers out{std::vector<std::int32_t>(n), {}};
     if (n == 0) return out;
     std::int64_t least = values[0], greatest = values[0];
-    for (std::size_t i = 0; i < n; ++i) {
-        least = std::min(least, values[i]);
-        greatest = std::max(greatest, values[i]);
-    }
-    cancel.poll();
+    in_stretches(n, cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t i = lo; i < hi; ++i) {
+            least = std::min(least, values[i]);
+            greatest = std::max(greatest, values[i]);
+        }
+    });
     const std::uint64_t range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
     if (range >= std::max<std::uint64_t>(n, 1 << 12)) {
         NumericColumn column = encode_integers(values, nullptr, n, cancel);
         column.list_rows(cancel);
-        for (const Entry e : column.entries) out.codes[row_of(e)] = static_cast<std::int32_t>(rank_of(e));
+        in_stretches(n, cancel, [&](std::size_t lo, std::size_t hi) {
+            for (std::size_t i = lo; i < hi; ++i) {
+                const Entry e = column.entries[i]; // no row is missing
+                out.codes[row_of(e)] = static_cast<std::int32_t>(rank_of(e));
+            }
+        });
         out.distinct = std::move(column.integers);
         return out;
     }
@@ -135,14 +149,17 @@ EncodedIntegers encode_integer_labels(Strided<std::int64_t> values, std::size_t 
     const auto place = [&](std::size_t i) -> std::int32_t & {
         return code_of[static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(least)];
     };
-    for (std::size_t i = 0; i < n; ++i) place(i) = 0;
+    in_stretches(n, cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t i = lo; i < hi; ++i) place(i) = 0;
+    });
     for (std::uint64_t k = 0; k <= range; ++k) {
         if (code_of[k] < 0) continue;
         code_of[k] = static_cast<std::int32_t>(out.distinct.size());
         out.distinct.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(least) + k));
     }
-    cancel.poll();
-    for (std::size_t i = 0; i < n; ++i) out.codes[i] = place(i);
+    in_stretches(n, cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t i = lo; i < hi; ++i) out.codes[i] = place(i);
+    });
     return out;
 }
 

@@ -34,7 +34,7 @@ class Links {
             update(static_cast<std::size_t>(at));
     }
 
-    FlatTree rest() const {
+    Pruned rest() const {
         Shape shape(tree_);
         for (std::size_t i = 0; i < nodes_.size(); ++i) shape.leaf[i] = nodes_[i].leaf;
         return rebuild(tree_, shape);
@@ -101,8 +101,7 @@ CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass
     return path;
 }
 
-FlatTree prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha,
-                             Cancel &cancel) {
+Pruned prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha, Cancel &cancel) {
     Links links(tree, mass);
     while (alpha > 0.0 && !links.at_root() && links.weakest_link() <= alpha) {
         links.cut_weakest();

@@ -22,6 +22,8 @@ namespace hornbeam {
 namespace {
 
 constexpr double slack = 0.1;
+constexpr std::size_t at_once = 1024;   // guests that are sent without a look at the clock
+constexpr std::uint32_t first_look = 4; // guests after which a first judgement is tried
 
 double impurity_of(const ClassCounts &counts, std::string_view criterion) {
     static const XlogTable xlog;
@@ -33,7 +35,7 @@ class ErrorPruner {
   public:
     ErrorPruner(const FlatTree &tree, const PruneRows &rows, double confidence, std::string_view criterion,
                 Cancel &cancel);
-    FlatTree prune();
+    Pruned prune();
 
   private:
     /// What is known of a node and the rows at it.
@@ -67,7 +69,7 @@ class ErrorPruner {
 
     void judge(std::size_t place);
     double if_raised(std::size_t node, std::size_t branch, double below, double as_leaf);
-    void send(std::size_t branch, std::uint32_t at);
+    void send(std::size_t branch, const Node &all, const Node &own, std::size_t stop);
     double at_least(std::size_t branch);
     double with_guests(std::size_t leaf);
     double sum_with_guests(std::size_t branch);
@@ -81,10 +83,10 @@ class ErrorPruner {
     const PruneRows &rows_;
     std::string_view criterion_;
     Cancel &cancel_;
-    Sender sender_;
+    Shape shape_;
+    Sender sender_; // sees who stands where
     ExpectedErrors expect_;
     bool rises_;
-    Shape shape_;
     std::vector<Node> nodes_;
     std::vector<std::uint32_t> order_;  // the rows, leaf after leaf
     std::vector<std::uint32_t> moved_;  // scratch for `order_`
@@ -96,6 +98,7 @@ class ErrorPruner {
     std::vector<std::uint32_t> first_guest_; // by leaf
     std::vector<std::uint32_t> next_guest_;  // by position in `guests_`
     std::vector<std::uint32_t> guests_;      // rows
+    std::vector<std::uint32_t> reached_;     // scratch: their leaves
     std::vector<std::int32_t> visited_;      // leaves with guests; later also the nodes above them
     std::vector<std::uint8_t> is_visited_;
     std::vector<double> fresh_; // expected errors of a visited node with its guests
@@ -105,9 +108,9 @@ class ErrorPruner {
 
 ErrorPruner::ErrorPruner(const FlatTree &tree, const PruneRows &rows, double confidence,
                          std::string_view criterion, Cancel &cancel)
-    : tree_(tree), rows_(rows), criterion_(criterion), cancel_(cancel),
-      sender_(tree, rows.columns, rows.attribute_kinds), expect_(confidence), rises_(expect_.rises()),
-      shape_(tree), nodes_(tree.n_nodes()), moved_(rows.n_rows), first_guest_(tree.n_nodes(), none),
+    : tree_(tree), rows_(rows), criterion_(criterion), cancel_(cancel), shape_(tree),
+      sender_(tree, rows, shape_.standing), expect_(confidence), rises_(expect_.rises()),
+      nodes_(tree.n_nodes()), moved_(rows.n_rows), first_guest_(tree.n_nodes(), none),
       is_visited_(tree.n_nodes(), 0), fresh_(tree.n_nodes()),
       tally_(static_cast<std::size_t>(tree.n_classes), 0.0) {
     std::vector<std::uint32_t> begin, end;
@@ -123,7 +126,7 @@ ErrorPruner::ErrorPruner(const FlatTree &tree, const PruneRows &rows, double con
     }
 }
 
-FlatTree ErrorPruner::prune() {
+Pruned ErrorPruner::prune() {
     // Places are numbered from the root down, so taken from the end children come before their parents.
     places_.resize(nodes_.size());
     std::iota(places_.begin(), places_.end(), 0u);
@@ -131,7 +134,7 @@ FlatTree ErrorPruner::prune() {
         std::size_t place = places_.back();
         places_.pop_back();
         judge(place);
-        cancel_.poll();
+        if (places_.size() % 256 == 0) cancel_.poll();
     }
     ClassCounts counts(tally_.size());
     for (Recount &r : shape_.recounts) {
@@ -160,6 +163,7 @@ void ErrorPruner::judge(std::size_t place) {
     double raised = if_raised(at, largest, below, node.as_leaf);
     if (node.as_leaf <= raised + slack && node.as_leaf <= below + slack) {
         shape_.leaf[at] = 1;
+        sender_.close(at, place);
         node.expected = node.as_leaf;
     } else if (raised <= below + slack) {
         raise(place, largest);
@@ -173,34 +177,39 @@ void ErrorPruner::judge(std::size_t place) {
 /// that their number does not matter.
 double ErrorPruner::if_raised(std::size_t node, std::size_t branch, double below, double as_leaf) {
     const Node &all = nodes_[node], &own = nodes_[branch];
-    std::uint32_t before = own.begin - all.begin, others = all.size() - own.size();
+    const std::uint32_t others = all.size() - own.size();
     // The leaf is out of the question above below + slack; else it is it or the branch that wins.
     double matters = as_leaf <= below + slack ? as_leaf - slack : below + slack;
-    std::uint32_t sent = 0, goal = rises_ ? 16 : others;
-    while (sent < others) {
-        if (sent == goal) {
-            double least = at_least(branch);
-            if (least > matters + 1e-6 * (1.0 + least)) return std::numeric_limits<double>::infinity();
-            goal = 2 * goal;
-        }
-        for (std::uint32_t stop = std::min(goal, others); sent < stop; ++sent)
-            send(branch, sent < before ? all.begin + sent : own.end + (sent - before));
-        cancel_.poll();
+    std::uint32_t goal = rises_ ? 0 : others;
+    for (;;) {
+        send(branch, all, own, std::min(goal, others));
+        if (guests_.size() == others) return sum_with_guests(branch);
+        double least = at_least(branch);
+        if (least > matters + 1e-6 * (1.0 + least)) return std::numeric_limits<double>::infinity();
+        goal = std::max(2 * goal, first_look);
     }
-    return sum_with_guests(branch);
 }
 
-void ErrorPruner::send(std::size_t branch, std::uint32_t at) {
-    std::uint32_t row = order_[at];
-    std::size_t node = branch;
-    while (!shape_.leaf[node]) node = standing(sender_.place(node, row));
-    if (!is_visited_[node]) {
-        is_visited_[node] = 1;
-        visited_.push_back(static_cast<std::int32_t>(node));
+/// Of the rows that are at the node and not at the branch, the first `stop` become guests.
+void ErrorPruner::send(std::size_t branch, const Node &all, const Node &own, std::size_t stop) {
+    std::uint32_t before = own.begin - all.begin;
+    while (guests_.size() < stop) {
+        std::size_t first = guests_.size(), last = std::min(stop, first + at_once);
+        for (std::size_t i = first; i < last; ++i)
+            guests_.push_back(order_[i < before ? all.begin + i : own.end + (i - before)]);
+        reached_.resize(last - first);
+        sender_.walk(branch, std::span(guests_).subspan(first), reached_.data());
+        for (std::size_t i = first; i < last; ++i) {
+            std::uint32_t leaf = reached_[i - first];
+            if (!is_visited_[leaf]) {
+                is_visited_[leaf] = 1;
+                visited_.push_back(static_cast<std::int32_t>(leaf));
+            }
+            next_guest_.push_back(first_guest_[leaf]);
+            first_guest_[leaf] = static_cast<std::uint32_t>(i);
+        }
+        if (last - first == at_once) cancel_.poll();
     }
-    next_guest_.push_back(first_guest_[node]);
-    first_guest_[node] = static_cast<std::uint32_t>(guests_.size());
-    guests_.push_back(row);
 }
 
 /// Expected errors of a leaf with its guests.
@@ -279,6 +288,7 @@ void ErrorPruner::raise(std::size_t place, std::size_t branch) {
     nodes_[branch].parent = old.parent;
     nodes_[branch].place = static_cast<std::int32_t>(place);
     shape_.standing[place] = static_cast<std::int32_t>(branch);
+    if (shape_.leaf[branch]) sender_.close(branch, place);
     lay_out(branch, begin, end);
     for (std::size_t i = visited_.size(); i-- > 0;) recount(static_cast<std::size_t>(visited_[i]));
     for (std::int32_t node : visited_)
@@ -355,9 +365,9 @@ void ErrorPruner::keep_counts(std::size_t at) {
 
 } // namespace
 
-FlatTree prune_by_errors(const FlatTree &tree, const PruneRows &rows, double confidence,
-                         std::string_view criterion, Cancel &cancel) {
-    if (tree.n_nodes() == 1) return tree;
+Pruned prune_by_errors(const FlatTree &tree, const PruneRows &rows, double confidence,
+                       std::string_view criterion, Cancel &cancel) {
+    if (tree.n_nodes() == 1) return rebuild(tree, Shape(tree));
     return ErrorPruner(tree, rows, confidence, criterion, cancel).prune();
 }
 

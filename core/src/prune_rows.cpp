@@ -39,51 +39,99 @@ void check_leaf(const FlatTree &tree, std::size_t leaf, std::span<const std::uin
 
 } // namespace
 
-Sender::Sender(const FlatTree &tree, std::span<const RouteColumn> columns,
-               std::span<const std::uint8_t> attribute_kinds)
-    : tree_(tree), tests_(tree.n_nodes()) {
+Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing)
+    : tree_(tree), columns_(rows.columns), standing_(standing), tests_(tree.n_nodes()) {
     for (std::size_t i = 0; i < tests_.size(); ++i) {
-        if (tree.n_children[i] == 0) continue;
+        if (tree.n_children[i] == 0) {
+            close(i, i);
+            continue;
+        }
         auto a = static_cast<std::size_t>(tree.attribute[i]);
         Test &t = tests_[i];
-        t.data = columns[a].data;
-        t.stride = columns[a].stride;
-        t.real = tree.threshold[i];
-        t.integer = tree.threshold_integer[i];
-        t.missing = columns[a].missing;
-        t.missing_stride = columns[a].missing_stride;
-        t.branch_begin = static_cast<std::uint32_t>(tree.branch_start[i]);
-        t.branch_end = static_cast<std::uint32_t>(tree.branch_start[i + 1]);
+        t.data = columns_[a].data;
+        t.stride = columns_[a].stride;
+        t.kind = static_cast<AttributeKind>(rows.attribute_kinds[a]);
         t.first = static_cast<std::uint32_t>(tree.first_child[i]);
-        t.otherwise = static_cast<std::uint32_t>(tree.default_child[i]);
-        t.kind = static_cast<AttributeKind>(attribute_kinds[a]);
+        t.second = tree.default_child[i] == 1;
+        if (t.kind == AttributeKind::integer)
+            t.bound.integer = tree.threshold_integer[i];
+        else if (t.kind == AttributeKind::floating)
+            t.bound.real = tree.threshold[i];
+        else
+            add_map(i);
     }
 }
 
-std::size_t Sender::of_integer(const Test &test, const char *at, std::ptrdiff_t row) const {
-    if (test.missing != nullptr && test.missing[row * test.missing_stride] != 0)
-        return test.first + test.otherwise;
-    std::int64_t x = 0;
-    std::memcpy(&x, at, sizeof x);
-    return test.first + (x > test.integer);
+void Sender::add_map(std::size_t node) {
+    auto begin = static_cast<std::size_t>(tree_.branch_start[node]),
+         end = static_cast<std::size_t>(tree_.branch_start[node + 1]);
+    auto base = static_cast<std::size_t>(tree_.branch_code[begin]),
+         span = static_cast<std::size_t>(tree_.branch_code[end - 1]) - base + 1;
+    Test &test = tests_[node];
+    test.bound.map = -1;
+    if (span > 8 * (end - begin) + 64) return;
+    test.bound.map = static_cast<std::int64_t>(maps_.size());
+    auto otherwise = test.first + static_cast<std::uint32_t>(tree_.default_child[node]);
+    maps_.push_back(static_cast<std::uint32_t>(base));
+    maps_.push_back(static_cast<std::uint32_t>(span));
+    maps_.resize(maps_.size() + 1 + span, otherwise);
+    std::uint32_t *places = maps_.data() + (maps_.size() - span);
+    for (std::size_t b = begin; b < end; ++b)
+        places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
+            test.first + static_cast<std::uint32_t>(tree_.branch_child[b]);
 }
 
-std::size_t Sender::of_category(const Test &test, const char *at) const {
-    std::int32_t code = 0;
-    std::memcpy(&code, at, sizeof code);
-    auto begin = tree_.branch_code.begin() + test.branch_begin,
-         end = tree_.branch_code.begin() + test.branch_end;
+void Sender::close(std::size_t node, std::size_t place) {
+    static constexpr double zero = 0.0;
+    Test &t = tests_[node];
+    t.data = reinterpret_cast<const char *>(&zero);
+    t.stride = 0;
+    t.bound.real = 0.0;
+    t.first = static_cast<std::uint32_t>(place);
+    t.kind = AttributeKind::floating;
+}
+
+std::uint32_t Sender::step_other(std::size_t node, const char *at, std::size_t row) const {
+    const Test &test = tests_[node];
+    std::size_t place = test.first;
+    if (test.kind == AttributeKind::integer) {
+        const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
+        std::int64_t x = 0;
+        std::memcpy(&x, at, sizeof x);
+        bool missing = column.missing != nullptr &&
+                       column.missing[static_cast<std::ptrdiff_t>(row) * column.missing_stride] != 0;
+        place += missing ? test.second : x > test.bound.integer;
+    } else {
+        std::int32_t code = 0;
+        std::memcpy(&code, at, sizeof code);
+        place = place_of(node, code);
+    }
+    return static_cast<std::uint32_t>(standing_[place]);
+}
+
+std::size_t Sender::place_of(std::size_t node, std::int32_t code) const {
+    const Test &test = tests_[node];
+    if (test.bound.map >= 0) {
+        // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond every span.
+        const std::uint32_t *map = maps_.data() + test.bound.map;
+        std::uint32_t i = static_cast<std::uint32_t>(code) - map[0];
+        return i < map[1] ? map[3 + i] : map[2];
+    }
+    auto begin = tree_.branch_code.begin() + tree_.branch_start[node],
+         end = tree_.branch_code.begin() + tree_.branch_start[node + 1];
     auto found = std::lower_bound(begin, end, code);
-    if (found == end || *found != code) return test.first + test.otherwise;
-    return test.first + static_cast<std::size_t>(
-                            tree_.branch_child[static_cast<std::size_t>(found - tree_.branch_code.begin())]);
+    bool known = found != end && *found == code;
+    auto which = static_cast<std::size_t>(found - tree_.branch_code.begin());
+    return test.first +
+           static_cast<std::size_t>(known ? tree_.branch_child[which] : tree_.default_child[node]);
 }
 
 std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &rows,
                                         std::vector<std::uint32_t> &begin, std::vector<std::uint32_t> &end,
                                         Cancel &cancel) {
     std::vector<std::int32_t> leaf(rows.n_rows);
-    Router(tree, rows.attribute_kinds).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
+    Router(tree, rows.attribute_kinds, cancel).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
+    std::vector<std::uint32_t> order(rows.n_rows);
     begin.assign(tree.n_nodes(), 0);
     end.assign(tree.n_nodes(), 0);
     for (std::int32_t l : leaf) ++end[static_cast<std::size_t>(l)];
@@ -94,7 +142,6 @@ std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &r
         at += end[l];
         end[l] = begin[l];
     }
-    std::vector<std::uint32_t> order(rows.n_rows);
     for (std::size_t row = 0; row < rows.n_rows; ++row)
         order[end[static_cast<std::size_t>(leaf[row])]++] = static_cast<std::uint32_t>(row);
     std::vector<double> tally(static_cast<std::size_t>(tree.n_classes), 0.0);

@@ -1,6 +1,7 @@
 // Rows at the nodes of a tree: where a test sends one, and all of them in the order of the leaves.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -9,45 +10,72 @@
 
 namespace hornbeam {
 
-/// Says where the test of a node sends a row.
+/// Sends rows down a tree that changes: `standing` says which node stands at a place by now.
 class Sender {
   public:
     /// The tree is verified, and the columns are of the kinds it asks for.
-    Sender(const FlatTree &tree, std::span<const RouteColumn> columns,
-           std::span<const std::uint8_t> attribute_kinds);
+    Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing);
 
-    /// The place of the child that the row goes to.
-    std::size_t place(std::size_t node, std::size_t row) const {
-        const Test &test = tests_[node];
-        auto i = static_cast<std::ptrdiff_t>(row);
-        const char *at = test.data + i * test.stride;
-        if (test.kind == AttributeKind::floating) {
-            double x = 0;
-            std::memcpy(&x, at, sizeof x);
-            std::uint32_t above = x > test.real, missing = x != x;
-            return test.first + (above | (missing & test.otherwise));
+    /// The node has become a leaf, or is one and has moved: rows stay at it.
+    void close(std::size_t node, std::size_t place);
+
+    /// The leaf below `node` that each of the rows reaches. Eight walk side by side, so that their loads
+    /// overlap. (To let the next row in for whoever has arrived was slower: a jump that nobody can foresee.)
+    void walk(std::size_t node, std::span<const std::uint32_t> rows, std::uint32_t *leaves) const {
+        constexpr std::size_t lanes = 8;
+        for (std::size_t begin = 0; begin < rows.size(); begin += lanes) {
+            std::size_t many = std::min(lanes, rows.size() - begin);
+            const std::uint32_t *row = rows.data() + begin;
+            std::uint32_t at[lanes], moved = 1;
+            std::fill_n(at, lanes, static_cast<std::uint32_t>(node));
+            while (moved) {
+                moved = 0;
+                for (std::size_t l = 0; l < many; ++l) {
+                    std::uint32_t to = step(at[l], row[l]);
+                    moved |= to ^ at[l];
+                    at[l] = to;
+                }
+            }
+            std::copy_n(at, many, leaves + begin);
         }
-        return test.kind == AttributeKind::integer ? of_integer(test, at, i) : of_category(test, at);
     }
 
   private:
+    /// 32 bytes. A leaf is a float test that always holds and leads to itself: the walk needs no check for
+    /// it.
     struct Test {
         const char *data = nullptr;
         std::ptrdiff_t stride = 0;
-        double real = 0;
-        std::int64_t integer = 0;
-        const std::uint8_t *missing = nullptr;
-        std::ptrdiff_t missing_stride = 0;
-        std::uint32_t branch_begin = 0, branch_end = 0;
-        std::uint32_t first = 0;     // place of the first child
-        std::uint32_t otherwise = 0; // the child of missing values
+        union {
+            double real = 0;
+            std::int64_t integer;
+            std::int64_t map; // position in `maps_`; -1: the categories are too thinly spread for one
+        } bound;
+        std::uint32_t first = 0; // place of the first child
+        bool second = false;     // missing values go to the second child
         AttributeKind kind = AttributeKind::floating;
     };
-    std::size_t of_integer(const Test &test, const char *at, std::ptrdiff_t row) const;
-    std::size_t of_category(const Test &test, const char *at) const;
+
+    std::uint32_t step(std::uint32_t node, std::uint32_t row) const {
+        const Test &test = tests_[node];
+        const char *at = test.data + static_cast<std::ptrdiff_t>(row) * test.stride;
+        if (test.kind != AttributeKind::floating) return step_other(node, at, row);
+        double x = 0;
+        std::memcpy(&x, at, sizeof x);
+        std::uint32_t above = x > test.bound.real, missing = x != x;
+        return static_cast<std::uint32_t>(standing_[test.first + (above | (missing & test.second))]);
+    }
+    std::uint32_t step_other(std::size_t node, const char *at, std::size_t row) const;
+    std::size_t place_of(std::size_t node, std::int32_t code) const;
+    void add_map(std::size_t node);
 
     const FlatTree &tree_;
+    std::span<const RouteColumn> columns_;
+    std::span<const std::int32_t> standing_;
     std::vector<Test> tests_;
+    /// For each nominal test: its first category, how many codes follow, and the place of each; before them
+    /// the place of all others.
+    std::vector<std::uint32_t> maps_;
 };
 
 /// The rows, leaf after leaf in preorder, so that those of any node lie side by side, at begin[node] to

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "hornbeam/exact.hpp"
 #include "hornbeam/prune.hpp"
 
 namespace hornbeam {
@@ -52,8 +53,9 @@ void append_test(FlatTree &out, const FlatTree &tree, std::size_t node, bool lea
 
 } // namespace
 
-FlatTree rebuild(const FlatTree &tree, const Shape &shape) {
-    FlatTree out;
+Pruned rebuild(const FlatTree &tree, const Shape &shape) {
+    Pruned pruned;
+    FlatTree &out = pruned.tree;
     out.n_classes = tree.n_classes;
     out.n_targets = tree.n_targets;
     out.branch_start.push_back(0);
@@ -63,24 +65,46 @@ FlatTree rebuild(const FlatTree &tree, const Shape &shape) {
         auto node = static_cast<std::size_t>(queue[at]);
         append_numbers(out, tree, shape, node);
         append_test(out, tree, node, shape.leaf[node] != 0, queue.size());
+        pruned.origin.push_back(shape.leaf[node] ? -1 : queue[at]);
         for (std::int32_t c = 0; !shape.leaf[node] && c < tree.n_children[node]; ++c)
             queue.push_back(shape.standing[static_cast<std::size_t>(tree.first_child[node] + c)]);
     }
-    return out;
+    return pruned;
 }
 
-FlatTree collapse(const FlatTree &tree) {
+namespace {
+
+/// Errors as a leaf and below are sums of counts, in units of 2^low.
+template <int W> Shape collapsed(const FlatTree &tree, std::span<const std::int32_t> said, int low) {
     constexpr double epsilon = 0.001;
     Shape shape(tree);
-    std::vector<double> errors(tree.n_nodes()); // of the leaves at and below the node; whole numbers
+    std::vector<Fixed<W>> errors(tree.n_nodes()); // of the leaves at and below the node
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
-        double own = tree.weight[i] - tree.count[predicted(tree, i)], below = 0.0;
+        Fixed<W> own, below;
+        for (auto j = static_cast<std::size_t>(tree.count_start[i]);
+             j < static_cast<std::size_t>(tree.count_start[i + 1]); ++j) {
+            Decomposed count = decompose(tree.count[j]);
+            if (tree.count_class[j] != said[i] && count.mantissa != 0)
+                own.add_shifted(count.mantissa, static_cast<unsigned>(count.exponent - low));
+        }
         for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
             below += errors[static_cast<std::size_t>(tree.first_child[i] + c)];
-        if (!shape.leaf[i] && below >= own - epsilon) shape.leaf[i] = 1;
+        if (!shape.leaf[i] && nearest_double(below, low) >= nearest_double(own, low) - epsilon)
+            shape.leaf[i] = 1;
         errors[i] = shape.leaf[i] ? own : below;
     }
-    return rebuild(tree, shape);
+    return shape;
+}
+
+} // namespace
+
+Pruned collapse(const FlatTree &tree, std::span<const std::int32_t> said) {
+    ExponentSpan span;
+    for (double count : tree.count) span.add(count);
+    const int bits = span.bits() + 32 + 16 + 1; // fewer than 2^32 nodes and 2^16 classes, and a sign
+    return rebuild(tree, bits <= 128   ? collapsed<2>(tree, said, span.lowest)
+                         : bits <= 512 ? collapsed<8>(tree, said, span.lowest)
+                                       : collapsed<34>(tree, said, span.lowest)); // all doubles there are
 }
 
 } // namespace hornbeam

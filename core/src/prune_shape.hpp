@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "hornbeam/tree.hpp"
+#include "hornbeam/prune.hpp"
 
 namespace hornbeam {
 
@@ -40,7 +40,7 @@ struct Shape {
 };
 
 /// The tree that is left, breadth first.
-FlatTree rebuild(const FlatTree &tree, const Shape &shape);
+Pruned rebuild(const FlatTree &tree, const Shape &shape);
 
 /// Position of the class that a node predicts among its counts: the largest, tie the first.
 inline std::size_t predicted(const FlatTree &tree, std::size_t node) {

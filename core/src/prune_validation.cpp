@@ -12,7 +12,7 @@ namespace hornbeam {
 namespace {
 
 /// Turns into leaves, from the bottom up, the nodes where `as_leaf(i)` is not above the losses below.
-template <class Loss, class AsLeaf> FlatTree cut_where_no_worse(const FlatTree &tree, AsLeaf as_leaf) {
+template <class Loss, class AsLeaf> Pruned cut_where_no_worse(const FlatTree &tree, AsLeaf as_leaf) {
     Shape shape(tree);
     std::vector<Loss> losses(tree.n_nodes());
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
@@ -34,8 +34,8 @@ std::vector<std::int32_t> parents(const FlatTree &tree) {
     return parent;
 }
 
-FlatTree prune_classes(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> leaves,
-                       Cancel &cancel) {
+Pruned prune_classes(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> leaves,
+                     Cancel &cancel) {
     std::vector<std::int32_t> parent = parents(tree), said(tree.n_nodes());
     for (std::size_t i = 0; i < said.size(); ++i) said[i] = tree.count_class[predicted(tree, i)];
     std::vector<Fixed<1>> errors(tree.n_nodes());
@@ -73,8 +73,8 @@ struct Range {
 
 /// The squared errors of the rows at a node, were it a leaf: sum of y^2 - 2 mean y + mean^2, all in units of
 /// 2^(2 low).
-template <int W> FlatTree prune_numbers(const FlatTree &tree, const PruneRows &rows,
-                                        std::span<const std::int32_t> leaves, int low, Cancel &cancel) {
+template <int W> Pruned prune_numbers(const FlatTree &tree, const PruneRows &rows,
+                                      std::span<const std::int32_t> leaves, int low, Cancel &cancel) {
     auto q = static_cast<std::size_t>(tree.n_targets);
     std::vector<Fixed<W>> sum(tree.n_nodes() * q), squares(tree.n_nodes());
     std::vector<std::int64_t> n(tree.n_nodes());
@@ -115,8 +115,8 @@ template <int W> FlatTree prune_numbers(const FlatTree &tree, const PruneRows &r
     });
 }
 
-FlatTree prune_numbers(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> leaves,
-                       Cancel &cancel) {
+Pruned prune_numbers(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> leaves,
+                     Cancel &cancel) {
     Range range;
     for (double y : rows.values) range.include(y);
     for (double mean : tree.mean) range.include(mean);
@@ -131,9 +131,10 @@ FlatTree prune_numbers(const FlatTree &tree, const PruneRows &rows, std::span<co
 
 } // namespace
 
-FlatTree prune_by_validation(const FlatTree &tree, const PruneRows &rows, int threads, Cancel &cancel) {
+Pruned prune_by_validation(const FlatTree &tree, const PruneRows &rows, int threads, Cancel &cancel) {
     std::vector<std::int32_t> leaves(rows.n_rows);
-    Router(tree, rows.attribute_kinds).apply(rows.columns, rows.n_rows, threads, leaves.data(), cancel);
+    Router(tree, rows.attribute_kinds, cancel)
+        .apply(rows.columns, rows.n_rows, threads, leaves.data(), cancel);
     return tree.n_classes > 0 ? prune_classes(tree, rows, leaves, cancel)
                               : prune_numbers(tree, rows, leaves, cancel);
 }

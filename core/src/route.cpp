@@ -73,11 +73,11 @@ struct Router::Walk {
     bool one_block = false; // and attribute i lies 8 * i bytes behind the origin: a row-major matrix
 };
 
-Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds)
+Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel)
     : kinds_(attribute_kinds.begin(), attribute_kinds.end()) {
     if (kinds_.size() >= attribute_bits)
         throw InvalidTree("tree: " + std::to_string(kinds_.size()) + " attributes");
-    verify_tree(tree, attribute_kinds, {});
+    verify_tree(tree, attribute_kinds, {}, cancel);
     std::size_t n = tree.n_nodes();
     std::vector<bool> used(kinds_.size(), false);
     for (std::size_t i = 0; i < n; ++i)
@@ -92,6 +92,7 @@ Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kin
     parent_.assign(n, -1);
     std::vector<std::int32_t> depth(n, 0);
     for (std::size_t i = 0; i < n; ++i) {
+        if (i % 8192 == 8191) cancel.poll();
         auto first = static_cast<std::size_t>(tree.first_child[i]);
         for (std::size_t c = 0; c < static_cast<std::size_t>(tree.n_children[i]); ++c) {
             parent_[first + c] = static_cast<std::int32_t>(i);
@@ -137,12 +138,14 @@ void Router::add_map(const FlatTree &tree, std::size_t i) {
     auto begin = static_cast<std::size_t>(tree.branch_start[i]),
          end = static_cast<std::size_t>(tree.branch_start[i + 1]);
     auto first = static_cast<std::uint32_t>(tree.first_child[i]);
-    if (static_cast<TestKind>(tree.kind[i]) == TestKind::value && tree.default_child[i] == 1) {
-        // Known or not, everything but the one value goes to child 1.
-        while (tree.branch_child[begin] != 0) ++begin;
-        end = begin + 1;
-    }
-    std::size_t n = end - begin;
+    // Listed or not, the rest goes to the default child. Every test sends some category elsewhere.
+    auto elsewhere = [&](std::size_t b) {
+        return tree.branch_child[b] >= 0 && tree.branch_child[b] != tree.default_child[i];
+    };
+    while (!elsewhere(begin)) ++begin;
+    while (!elsewhere(end - 1)) --end;
+    std::size_t n = 0;
+    for (std::size_t b = begin; b < end; ++b) n += elsewhere(b);
     std::size_t span = static_cast<std::size_t>(tree.branch_code[end - 1] - tree.branch_code[begin]) + 1;
     CategoryMap map{static_cast<std::int64_t>(targets_.size()), tree.branch_code[begin],
                     static_cast<std::uint32_t>(span),
@@ -152,8 +155,9 @@ void Router::add_map(const FlatTree &tree, std::size_t i) {
     std::size_t size = map.searched ? n : span;
     codes_.resize(codes_.size() + size, 0);
     targets_.resize(targets_.size() + size, map.otherwise);
-    for (std::size_t b = begin; b < end; ++b) {
-        std::size_t at = map.searched ? b - begin : static_cast<std::size_t>(tree.branch_code[b] - map.base);
+    for (std::size_t b = begin, next = 0; b < end; ++b) {
+        if (!elsewhere(b)) continue;
+        std::size_t at = map.searched ? next++ : static_cast<std::size_t>(tree.branch_code[b] - map.base);
         codes_[static_cast<std::size_t>(map.offset) + at] = tree.branch_code[b];
         targets_[static_cast<std::size_t>(map.offset) + at] =
             first + static_cast<std::uint32_t>(tree.branch_child[b]);

@@ -98,7 +98,7 @@ void verify_numeric(const FlatTree &t, std::size_t i, AttributeKind attribute) {
 void verify_nominal(const FlatTree &t, std::size_t i, TestKind kind, std::int64_t n_categories) {
     auto begin = static_cast<std::size_t>(t.branch_start[i]),
          end = static_cast<std::size_t>(t.branch_start[i + 1]);
-    std::int64_t previous = -1, n_first = 0, n_others = 0, absent = 0;
+    std::int64_t previous = -1, n_first = 0, n_others = 0, n_default = 0, absent = 0;
     if (kind == TestKind::multiway && end - begin != static_cast<std::size_t>(t.n_children[i]))
         refuse(i, "a multiway test with " + std::to_string(end - begin) + " categories and " +
                       text(t.n_children[i]) + " children");
@@ -107,16 +107,18 @@ void verify_nominal(const FlatTree &t, std::size_t i, TestKind kind, std::int64_
         if (code <= previous) refuse(i, "category code " + text(code) + " does not ascend");
         if (n_categories >= 0 && code >= n_categories)
             refuse(i, "category code " + text(code) + " of " + text(n_categories) + " categories");
-        if (child < (kind == TestKind::value ? -1 : 0) || child >= t.n_children[i])
+        if (child < (kind == TestKind::multiway ? 0 : -1) || child >= t.n_children[i])
             refuse(i, "a category goes to child " + text(child) + " of " + text(t.n_children[i]));
         if (kind == TestKind::multiway && child != static_cast<std::int64_t>(b - begin))
             refuse(i, "the branches of a multiway test are not in the order of the categories");
         ++(child < 0 ? absent : child == 0 ? n_first : n_others);
+        n_default += child == t.default_child[i];
         previous = code;
     }
-    if (absent > 0 && n_others > 0) refuse(i, "a category goes to child -1 of " + text(t.n_children[i]));
-    const bool brief = kind == TestKind::value && t.default_child[i] == 1;
-    if (n_first == 0 || (n_others == 0 && !brief)) refuse(i, "all its categories go to one child");
+    // In brief it lists none for the default child; a second pass says whether it may.
+    const bool brief = kind != TestKind::multiway && n_default == 0 && n_first + n_others > 0;
+    if (!brief && absent > 0) refuse(i, "a category goes to child -1 of " + text(t.n_children[i]));
+    if (!brief && (n_first == 0 || n_others == 0)) refuse(i, "all its categories go to one child");
     if (kind == TestKind::value && n_first != 1) refuse(i, "a value test with " + text(n_first) + " values");
 }
 
@@ -150,23 +152,27 @@ void verify_means(const FlatTree &t, std::size_t i) {
 }
 
 bool is_brief(const FlatTree &t, std::size_t i) {
-    auto child = t.branch_child.begin();
-    return t.kind[i] == static_cast<std::uint8_t>(TestKind::value) &&
-           std::find(child + t.branch_start[i], child + t.branch_start[i + 1], 1) ==
-               child + t.branch_start[i + 1];
+    auto kind = static_cast<TestKind>(t.kind[i]);
+    auto begin = t.branch_child.begin() + t.branch_start[i],
+         end = t.branch_child.begin() + t.branch_start[i + 1];
+    return (kind == TestKind::subset || kind == TestKind::value) &&
+           std::find(begin, end, t.default_child[i]) == end;
 }
 
-/// The second pass, over a tree whose nodes are in order: whether brief value tests name open categories and
-/// leave one for child 1. It walks depth first and keeps, for each attribute, the categories that the nearest
-/// test above sends here; every step is taken back on the way up, so that time is linear in the branches.
+/// The second pass, over a tree whose nodes are in order: whether brief tests name open categories and leave
+/// one for the default child. It walks depth first and keeps, for each attribute, the categories that the
+/// nearest test above sends here; every step is taken back on the way up, so that time is linear in the
+/// branches.
 class OpenWalk {
   public:
-    OpenWalk(const FlatTree &t, std::span<const std::int32_t> n_categories) : t_(t) {
+    OpenWalk(const FlatTree &t, std::span<const std::int32_t> n_categories, Cancel &cancel)
+        : t_(t), pace_(cancel, 10) {
         for (std::int32_t n : n_categories) attributes_.push_back({{}, n, 0, 0});
     }
     void run() {
         std::vector<Visit> path{{0, 0}};
         while (!path.empty()) {
+            pace_.step();
             auto [node, child] = path.back();
             if (child == 0 && is_brief(t_, node)) judge(node);
             if (child > 0) take_back();
@@ -201,6 +207,7 @@ class OpenWalk {
         std::int64_t mark;
     };
     const FlatTree &t_;
+    Pace pace_; // of branches
     std::vector<Attribute> attributes_;
     std::vector<Step> steps_;
     std::vector<Change> changes_;
@@ -223,7 +230,7 @@ class OpenWalk {
         steps_.push_back({t_.attribute[node], a.frame, a.open, changes_.size()});
         auto begin = static_cast<std::size_t>(t_.branch_start[node]),
              end = static_cast<std::size_t>(t_.branch_start[node + 1]);
-        const bool closes = child == 1 && is_brief(t_, node);
+        const bool closes = child == t_.default_child[node] && is_brief(t_, node);
         if (closes) {
             a.open -= static_cast<std::int64_t>(end - begin);
         } else {
@@ -233,6 +240,7 @@ class OpenWalk {
         if (t_.kind[node] == static_cast<std::uint8_t>(TestKind::multiway))
             begin += static_cast<std::size_t>(child), end = begin + 1; // one category each, in order
         for (std::size_t b = begin; b < end; ++b) {
+            pace_.step();
             if (!closes && t_.branch_child[b] != child) continue;
             std::int64_t &mark = a.mark[static_cast<std::size_t>(t_.branch_code[b])];
             changes_.push_back({t_.branch_code[b], mark});
@@ -255,7 +263,7 @@ class OpenWalk {
 } // namespace
 
 void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
-                 std::span<const std::int32_t> n_categories) {
+                 std::span<const std::int32_t> n_categories, Cancel &cancel) {
     if (!n_categories.empty() && n_categories.size() != kinds.size())
         refuse(std::to_string(n_categories.size()) + " numbers of categories for " +
                std::to_string(kinds.size()) + " attributes");
@@ -265,6 +273,7 @@ void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
     std::vector<bool> has_parent(t.n_nodes(), false);
     bool any_brief = false;
     for (std::size_t i = 0; i < t.n_nodes(); ++i) {
+        if (i % 8192 == 8191) cancel.poll();
         if (t.kind[i] > static_cast<std::uint8_t>(TestKind::multiway))
             refuse(i, "unknown kind of test " + text(t.kind[i]));
         auto kind = static_cast<TestKind>(t.kind[i]);
@@ -292,7 +301,7 @@ void verify_tree(const FlatTree &t, std::span<const std::uint8_t> kinds,
             any_brief = any_brief || is_brief(t, i);
         }
     }
-    if (any_brief && !n_categories.empty()) OpenWalk(t, n_categories).run();
+    if (any_brief && !n_categories.empty()) OpenWalk(t, n_categories, cancel).run();
 }
 
 } // namespace hornbeam

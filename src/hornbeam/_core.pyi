@@ -68,7 +68,7 @@ def complexity_path(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[n
     (alphas, impurities) of cost-complexity pruning, a pair for each tree of the path.
     """
 
-def collapse(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
+def collapse(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], said: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
     """
     C4.5's last step of growth: subtrees that make no fewer errors than a leaf become one.
     """

@@ -16,6 +16,11 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         reasons["check_class_weight_classifiers"] = "sizes go by rows: there is no min_weight_fraction_leaf"
     if estimator.min_samples_leaf == 2:
         reasons["check_sample_weight_equivalence_on_dense_data"] = "a row of weight 2 is one row of a size"
+    if estimator.prune is not None or estimator.ccp_alpha > 0:
+        weighted = ["check_sample_weights_list", "check_sample_weight_equivalence_on_dense_data"]
+        if estimator.prune != "reduced_error":
+            weighted.append("check_sample_weights_not_overwritten")
+        reasons |= dict.fromkeys(weighted, "rows that weigh differently are not pruned by")
     return reasons
 
 
@@ -27,7 +32,12 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         C45Classifier(),
         TreeClassifier(min_objs=3, competitors=5),
         TreeClassifier(criterion="correlation", class_weight="balanced", max_depth=5),
+        TreeClassifier(prune="error_based"),
+        TreeClassifier(ccp_alpha=0.005),
+        TreeClassifier(prune="reduced_error"),
         TreeRegressor(),
+        TreeRegressor(prune="cost_complexity", ccp_alpha=0.01),
+        TreeRegressor(prune="reduced_error"),
         TreeRegressor(max_depth=3, min_samples_leaf=0.02, n_jobs=2),
     ],
     expected_failed_checks=expected_failures,

@@ -65,14 +65,14 @@ def may_be_refused(case: Case) -> bool:
     return one_class or all(value is None for column in case.columns for value in column.values)
 
 
-def fit(case: Case, X: Any = None, face: str = "str", n_jobs: int | None = None) -> Any:
-    """The fitted estimator."""
+def fit(case: Case, X: Any = None, face: str = "str", **options: Any) -> Any:
+    """The fitted estimator; options are further parameters."""
     import hornbeam
 
     estimator_class: Any = (
         hornbeam.TreeRegressor if isinstance(case.target, Targets) else hornbeam.TreeClassifier
     )
-    estimator = estimator_class(**vars(case.parameters), n_jobs=n_jobs)
+    estimator = estimator_class(**vars(case.parameters), **options)
     try:
         return estimator.fit(frame(case.columns, face) if X is None else X, target_array(case))
     except ValueError:
@@ -114,11 +114,12 @@ def node_test(tree: SimpleNamespace, node: int) -> list[Any]:
 
 
 def node_branches(tree: SimpleNamespace, node: int) -> dict[int, int]:
-    """The categories present and their children; a value test may list only the exceptions among those that
-    the nearest test of the attribute above sends to it."""
+    """The categories present and their children; a test may list only the exceptions among those that the
+    nearest test of the attribute above sends to it: the others go to its default child."""
     span = range(int(tree.branch_start[node]), int(tree.branch_start[node + 1]))
     listed = {int(tree.branch_code[i]): int(tree.branch_child[i]) for i in span}
-    if KINDS[int(tree.kind[node])] != "value" or 1 in listed.values():
+    default = int(tree.default_child[node])
+    if KINDS[int(tree.kind[node])] == "multiway" or default in listed.values():
         return listed
     below = node
     while True:
@@ -128,7 +129,7 @@ def node_branches(tree: SimpleNamespace, node: int) -> dict[int, int]:
         below = above
     place = below - int(tree.first_child[above])
     sent = [code for code, child in node_branches(tree, above).items() if child == place]
-    return {code: listed.get(code, 1) for code in sent if listed.get(code) != -1}
+    return {code: listed.get(code, default) for code in sent if listed.get(code) != -1}
 
 
 def parent(tree: SimpleNamespace, node: int) -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hornbeam import C45Classifier, TreeClassifier
+import hornbeam
+from hornbeam import C45Classifier, Tree, TreeClassifier
 from hornbeam.growth import Parameters
 from tests.laws.engine_tables import generated
 from tests.laws.reading import fields, form_of, numbers
@@ -41,23 +44,31 @@ def oracle_columns(real: RealSet) -> list[Column]:
     ]
 
 
-def assert_oracle(real: RealSet) -> tuple[Growth, list[TreeNode], list[Column]]:
-    """C45Classifier grows what the oracle grows; what is left of it once collapsed and pruned."""
+def assert_tree(tree: Tree, nodes: Sequence[TreeNode], columns: Sequence[Column], target: Classes) -> None:
+    found = fields(tree)
+    assert form_of(found) == canonical_form(nodes, columns, target)
+    assert numbers(found) == [(node.stats.n, node.impurity, node.gain) for node in nodes]
+
+
+def assert_oracle(real: RealSet) -> tuple[C45Classifier, list[TreeNode], list[Column]]:
+    """C45Classifier grows, collapses and prunes as the oracle does; the model and what is left."""
     columns, target = oracle_columns(real), Classes(tuple(real.target))
     growth = Growth.of(columns, target, C45)
-    nodes = growth.grow()
-    tree = fields(C45Classifier().fit(real.table, real.target).tree_)
-    assert form_of(tree) == canonical_form(nodes, columns, target)
-    assert numbers(tree) == [(node.stats.n, node.impurity, node.gain) for node in nodes]
-    return growth, error_based(growth, collapse(growth, nodes)), columns
+    grown = collapse(growth, growth.grow())
+    pruned = error_based(growth, grown)
+    model = C45Classifier().fit(real.table, real.target)
+    assert_tree(model.unpruned_tree_, grown, columns, target)
+    assert_tree(model.tree_, pruned, columns, target)
+    return model, pruned, columns
 
 
 def test_golf_is_quinlans_tree() -> None:
     columns, target = table(GOLF, "outlook temperature humidity windy", ("temperature", "humidity"))
     frame = pd.DataFrame({column.name: list(column.values) for column in columns})
-    tree = fields(C45Classifier().fit(frame, list(target.labels)).tree_)
-    assert form_of(tree) == canonical_form(Growth.of(columns, target, C45).grow(), columns, target)
-    assert (int(tree.n_children[0]), len(tree.kind)) == (3, 8)
+    model = C45Classifier().fit(frame, list(target.labels))
+    assert_tree(model.tree_, Growth.of(columns, target, C45).grow(), columns, target)
+    assert (int(model.tree_.arrays["n_children"][0]), model.tree_.n_nodes) == (3, 8)
+    assert model.unpruned_tree_ == model.tree_
 
 
 # The sizes once pruned, counted as C4.5 counts them: of Monk-2 C4.5 itself prints 31 nodes.
@@ -68,15 +79,22 @@ def test_golf_is_quinlans_tree() -> None:
 def test_nominal_tables_have_the_trees_of_c45(
     real_set: Callable[[str], RealSet], name: str, size: int
 ) -> None:
-    _, pruned, columns = assert_oracle(real_set(name))
+    model, pruned, columns = assert_oracle(real_set(name))
     assert size_with_empty_leaves(pruned, columns)[1] == size
+    assert model.tree_.n_nodes == len(pruned)
 
 
 @pytest.mark.parametrize("name", ["iris", "glass", "credit_approval", "breast_cancer_wisconsin"])
 def test_tables_with_numbers_and_gaps_have_the_oracles_tree(
-    real_set: Callable[[str], RealSet], name: str
+    real_set: Callable[[str], RealSet], name: str, tmp_path: Path
 ) -> None:
-    assert_oracle(real_set(name))
+    real = real_set(name)
+    model, _, columns = assert_oracle(real)
+    hornbeam.save(model, tmp_path / "c45.hornbeam")
+    other = hornbeam.load(tmp_path / "c45.hornbeam").pruned(real.table, real.target, confidence=0.05)
+    target = Classes(tuple(real.target))
+    growth = Growth.of(columns, target, C45)
+    assert_tree(other.tree_, error_based(growth, collapse(growth, growth.grow()), 0.05), columns, target)
 
 
 def rules(leaf: int = 1) -> list[Parameters]:
@@ -134,6 +152,7 @@ def test_a_split_that_tells_nothing_is_not_taken() -> None:
     """One row of 30000 on its own: the split has 0.0005 bits, and C4.5 asks for more than 0.001."""
     frame = pd.DataFrame({"x": np.where(np.arange(30000) == 7, "a", "b")})
     labels = np.arange(30000) == 7
-    assert C45Classifier(min_objs=1).fit(frame, labels).get_n_leaves() == 1
+    grown = partial(C45Classifier, min_objs=1, prune=None)
+    assert grown().fit(frame, labels).get_n_leaves() == 1
     assert TreeClassifier(criterion="gain_ratio").fit(frame, labels).get_n_leaves() == 2
-    assert C45Classifier(min_objs=1).fit(frame[:10000], labels[:10000]).get_n_leaves() == 2
+    assert grown().fit(frame[:10000], labels[:10000]).get_n_leaves() == 2

@@ -14,16 +14,18 @@ from hypothesis import strategies as st
 
 from hornbeam import _core
 from hornbeam.growth import ClassTarget, NumericTarget, Pruning, complexity_path, prune_tree
-from hornbeam.model import Tree, attribute_kinds
+from hornbeam.growth.rest import collapsed
+from hornbeam.model import Tree
 from hornbeam.table import conform, from_data
 from tests import strategies
 from tests.laws.random_cases import random_cases
 from tests.laws.reading import fields, fit, form_of, frame, numbers, preorder, target_array
 from tests.oracle.canonical import canonical_form
 from tests.oracle.complexity import cost_complexity, steps
+from tests.oracle.grow import grow
 from tests.oracle.growth import Growth, TreeNode
 from tests.oracle.prune import collapse, error_based, extra_errors, reduced_error
-from tests.oracle.table import Classes, Column, Parameters, Sample
+from tests.oracle.table import AllParameters, Classes, Column, Parameters, Sample
 from tests.strategies import CLASS_CRITERIA, Case
 
 CLASSES = st.one_of(
@@ -77,6 +79,21 @@ def test_pruning_by_errors_is_the_oracles(case: Case, confidence: float) -> None
     tree = pruned(case, prune="error_based", confidence=confidence)
     assert_same(case, tree, expected)
     event(what_happened(nodes, expected))
+
+
+@given(CLASSES)
+def test_competitors_stay_with_the_test_they_competed_with(case: Case) -> None:
+    growth = Growth.of(case.columns, case.target, case.parameters)
+    expected = error_based(growth, growth.grow())
+    model = fit(case, competitors=5)
+    target = target_of(case, model.classes_)
+    pruning = Pruning(prune="error_based").checked("classification")
+    tree = prune_tree(model.tree_, pruning, from_data(frame(case.columns)), target, criterion=model.criterion)
+    assert_same(case, tree, expected)
+    for node, known in zip(preorder(fields(tree)), expected, strict=True):
+        found = [(test.attribute, test.quality) for test in tree.competitors(node)]
+        others = known.competitors if known.choice is not None else ()
+        assert found == [(case.columns[c.candidate.attribute].name, c.quality) for c in others]
 
 
 def noisy_column(source: random.Random, n: int, name: str) -> Column:
@@ -155,9 +172,15 @@ def test_reduced_error_is_the_oracles(case: Case, seed: int) -> None:
 def test_collapse_is_the_oracles(case: Case) -> None:
     growth = Growth.of(case.columns, case.target, case.parameters)
     grown = fit(case).tree_
-    arrays = _core.collapse(grown.native(), attribute_kinds(grown.schema))
-    tree = Tree.trusted(grown.schema, arrays, classes=grown.classes)
-    assert_same(case, tree, collapse(growth, growth.grow()))
+    assert_same(case, collapsed(grown), collapse(growth, growth.grow()))
+    event(f"{grown.n_nodes - collapsed(grown).n_nodes > 0}")
+
+
+@given(CLASSES)
+def test_c45_collapses_what_it_grew(case: Case) -> None:
+    p = AllParameters(**{**vars(case.parameters), "criterion": "c45", "min_objs": 2.0})
+    case = Case(case.columns, case.target, p)
+    assert_same(case, fit(case).tree_, grow(case.columns, case.target, case.parameters))
 
 
 @pytest.mark.parametrize(

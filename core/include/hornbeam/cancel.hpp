@@ -1,7 +1,9 @@
 // How a long native loop learns that it should stop: the caller passes one of these in.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <stdexcept>
 #include <thread>
 
@@ -34,5 +36,30 @@ class Cancel {
     std::atomic<bool> flag_{false};
     std::thread::id owner_ = std::this_thread::get_id();
 };
+
+/// Looks for a stop about every millisecond of a loop whose steps take `cost` nanoseconds, roughly.
+class Pace {
+  public:
+    Pace(Cancel &cancel, std::size_t cost) : cancel_(cancel), cost_(cost) {}
+    void step() {
+        if ((done_ += cost_) < 1'000'000) return;
+        done_ = 0;
+        cancel_.poll();
+    }
+
+  private:
+    Cancel &cancel_;
+    std::size_t cost_, done_ = 0;
+};
+
+/// Calls body(begin, end) for stretches of [0, n), and looks for a stop between them. A stretch should take a
+/// few milliseconds.
+template <std::size_t Stretch = std::size_t{1} << 16, class Body>
+void in_stretches(std::size_t n, Cancel &cancel, Body body) {
+    for (std::size_t begin = 0; begin < n; begin += Stretch) {
+        if (begin > 0) cancel.poll();
+        body(begin, std::min(n, begin + Stretch));
+    }
+}
 
 } // namespace hornbeam

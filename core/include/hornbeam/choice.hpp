@@ -307,7 +307,10 @@ template <class E, Criterion C> class Chooser {
     }
 
     void reserve(std::size_t present) {
-        while (table_.stats.size() < present) table_.stats.push_back(zero_);
+        while (table_.stats.size() < present) {
+            pause(table_.stats.size());
+            table_.stats.push_back(zero_);
+        }
         table_.missing = zero_;
     }
 
@@ -318,8 +321,9 @@ template <class E, Criterion C> class Chooser {
             constexpr std::size_t small = 1 << 14;
             if (!solo_ || (c + 1) * k > small || rows.size() * 4 < c) return false;
             tally_.assign((c + 1) * k, 0);
-            for (E e : rows) {
-                std::uint32_t id = Packed<E>::id(e);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                pause(i);
+                std::uint32_t id = Packed<E>::id(rows[i]);
                 std::size_t row = codes.code[id] < 0 ? c : static_cast<std::size_t>(codes.code[id]);
                 ++tally_[row * k + target_.code[id]];
             }
@@ -366,10 +370,11 @@ template <class E, Criterion C> class Chooser {
         if (slot_.size() < static_cast<std::size_t>(codes.n_categories))
             slot_.resize(static_cast<std::size_t>(codes.n_categories), -1);
         table_.code.clear();
-        for (E e : rows) {
-            std::int32_t code = codes.code[Packed<E>::id(e)];
-            if (code < 0 || slot_[static_cast<std::size_t>(code)] >= 0 || times(Packed<E>::id(e)) == 0)
-                continue;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            pause(i);
+            const std::uint32_t id = Packed<E>::id(rows[i]);
+            std::int32_t code = codes.code[id];
+            if (code < 0 || slot_[static_cast<std::size_t>(code)] >= 0 || times(id) == 0) continue;
             slot_[static_cast<std::size_t>(code)] = 0;
             table_.code.push_back(code);
         }

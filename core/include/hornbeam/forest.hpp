@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hornbeam/cancel.hpp"
 #include "hornbeam/tree.hpp"
 
 namespace hornbeam {
@@ -68,7 +69,7 @@ struct Forest {
     /// Puts a forest grown apart in the place of a node; its root becomes that node.
     void graft(std::size_t node, const Forest &part);
     /// The tree of one training set, breadth first.
-    FlatTree extract(std::int32_t set) const;
+    FlatTree extract(std::int32_t set, Cancel &cancel) const;
     std::size_t record_of(std::size_t node, std::int32_t set) const;
 };
 

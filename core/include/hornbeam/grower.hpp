@@ -12,6 +12,7 @@
 #include "hornbeam/describe.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
+#include "hornbeam/threshold.hpp"
 
 namespace hornbeam {
 
@@ -89,7 +90,15 @@ template <class E, Criterion C> class Grower {
         if (node.rows.size() > 2048) task_.cancel.poll();
     }
 
+    /// Calls body(entry) for each, looking for a stop now and then.
+    template <class Body> void for_entries(std::span<const E> entries, Body body) const {
+        in_stretches(entries.size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
+            for (std::size_t i = lo; i < hi; ++i) body(entries[i]);
+        });
+    }
+
     std::int64_t count(std::uint32_t id, std::int32_t set) const { return frame_.sets.count(id, set); }
+    bool counts_in(SetMask sets, E e) const { return (frame_.sets.of(Packed<E>::id(e)) & sets) != 0; }
     static SetMask sets_of(const Node &node) {
         SetMask sets = 0;
         for (const Lane<Stats> &lane : node.lanes) sets |= SetMask{1} << lane.set;
@@ -152,8 +161,11 @@ template <class E, Criterion C> class Grower {
     void drop_unwanted(Node &node) const {
         const SetMask sets = sets_of(node);
         auto kept = [&](E *begin, std::size_t n) {
-            auto unwanted = [&](E e) { return (frame_.sets.of(Packed<E>::id(e)) & sets) == 0; };
-            return static_cast<std::size_t>(std::remove_if(begin, begin + n, unwanted) - begin);
+            E *to = begin;
+            in_stretches(n, task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                to = std::copy_if(begin + lo, begin + hi, to, [&](E e) { return counts_in(sets, e); });
+            });
+            return static_cast<std::size_t>(to - begin);
         };
         node.rows = node.rows.first(kept(node.rows.data(), node.rows.size()));
         for (Segment<E> &s : node.active)
@@ -232,15 +244,17 @@ template <class E, Criterion C> class Grower {
         if (!node.avc.empty())
             if (const AvcSlot *slot = frame_.avc->find(c.attribute)) return counting_.has_missing(i, *slot);
         std::int64_t known = 0;
+        auto add = [&](std::span<const E> entries, auto has_value) {
+            for_entries(entries, [&](E e) {
+                if (has_value(Packed<E>::id(e))) known += count(Packed<E>::id(e), lane.set);
+            });
+        };
         if (c.kind == TestKind::numeric) {
             for (const Segment<E> &s : node.active)
-                if (s.attribute == c.attribute)
-                    for (std::uint32_t j = 0; j < s.size; ++j)
-                        known += count(Packed<E>::id(s.begin[j]), lane.set);
+                if (s.attribute == c.attribute) add({s.begin, s.size}, [](std::uint32_t) { return true; });
         } else {
             const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(c.attribute)];
-            for (E e : node.rows)
-                if (codes.code[Packed<E>::id(e)] >= 0) known += count(Packed<E>::id(e), lane.set);
+            add(node.rows, [&](std::uint32_t id) { return codes.code[id] >= 0; });
         }
         return known != lane.total.n;
     }
@@ -262,9 +276,12 @@ template <class E, Criterion C> class Grower {
         const SetMask sets = sets_of(part);
         auto filtered = [&](std::span<const E> from) {
             E *begin = to;
-            to = alone ? copy_own(frame_.sets, part.lanes[0].set, from, to)
-                       : std::copy_if(from.begin(), from.end(), to,
-                                      [&](E e) { return (frame_.sets.of(Packed<E>::id(e)) & sets) != 0; });
+            in_stretches(from.size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                const std::span<const E> some = from.subspan(lo, hi - lo);
+                to = alone ? copy_own(frame_.sets, part.lanes[0].set, some, to)
+                           : std::copy_if(some.begin(), some.end(), to,
+                                          [&](E e) { return counts_in(sets, e); });
+            });
             return std::span<E>(begin, to);
         };
         part.rows = filtered(node.rows);
@@ -284,6 +301,8 @@ template <class E, Criterion C> class Grower {
     // ---- splitting ----
 
     static constexpr std::size_t vector_room = 16; // the kernels store whole vectors
+    // Parted between two looks for a stop. Long: what stays is moved once more wherever there are several.
+    static constexpr std::size_t wide_stretch = std::size_t{1} << 20;
 
     void split(Node &node, const Group &group, std::span<const Choice *const> own) {
         split_by(node, group.test, own, &group);
@@ -334,16 +353,8 @@ template <class E, Criterion C> class Grower {
 
     template <class Record> void set_threshold(Record &r, const Choice &c) const {
         const auto attribute = static_cast<std::size_t>(c.attribute);
-        const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
-        const std::uint32_t lo = frame_.column_rank(attribute, c.lo),
-                            hi = frame_.column_rank(attribute, c.hi);
-        if (column.is_integer) {
-            __int128 sum = static_cast<__int128>(column.integers[lo]) + column.integers[hi];
-            r.threshold_integer = static_cast<std::int64_t>(sum >> 1); // floor
-            return;
-        }
-        double low = column.floats[lo], high = column.floats[hi], t = low / 2 + high / 2;
-        r.threshold = t == high || !std::isfinite(t) ? low : t;
+        put_threshold(r, std::get<NumericColumn>(task_.table.columns[attribute]),
+                      frame_.column_rank(attribute, c.lo), frame_.column_rank(attribute, c.hi));
     }
 
     /// Sets the flag of every row of the node to its child; returns the entries of the tested numeric list
@@ -353,25 +364,28 @@ template <class E, Criterion C> class Grower {
         if (test.kind != TestKind::numeric) {
             const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(test.attribute)];
             map_codes(codes, test);
-            for (E e : node.rows) {
+            for_entries(node.rows, [&](E e) {
                 std::uint32_t id = Packed<E>::id(e);
                 flag[id] =
                     static_cast<std::uint8_t>(child_of_code_[static_cast<std::size_t>(codes.code[id] + 1)]);
-            }
+            });
             return 0;
         }
         const Segment<E> &s = segment_of(node, test.attribute);
         if (!s.listed()) {
-            counting_.flag_rows(node.rows, test);
+            in_stretches(node.rows.size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                counting_.flag_rows(node.rows.subspan(lo, hi - lo), test);
+            });
             return 0;
         }
-        if (s.size != node.rows.size())
-            for (E e : node.rows) flag[Packed<E>::id(e)] = static_cast<std::uint8_t>(test.default_child);
-        const E *end = s.begin + s.size;
+        auto raise = [&](std::span<const E> entries, std::int32_t to) {
+            for_entries(entries, [&](E e) { flag[Packed<E>::id(e)] = static_cast<std::uint8_t>(to); });
+        };
+        if (s.size != node.rows.size()) raise(node.rows, test.default_child);
         const E *cut = std::upper_bound(s.begin, s.begin + s.size, test.lo,
                                         [](std::uint32_t lo, E e) { return lo < Packed<E>::rank(e); });
-        for (const E *e = s.begin; e != cut; ++e) flag[Packed<E>::id(*e)] = 0;
-        for (const E *e = cut; e != end; ++e) flag[Packed<E>::id(*e)] = 1;
+        raise({s.begin, cut}, 0);
+        raise({cut, s.begin + s.size}, 1);
         return static_cast<std::uint32_t>(cut - s.begin);
     }
 
@@ -385,10 +399,19 @@ template <class E, Criterion C> class Grower {
     /// first part.
     std::uint32_t part(E *list, std::uint32_t n, std::vector<E> &right) {
         if (right.size() < n + vector_room) right.resize(n + vector_room);
-        if constexpr (sizeof(E) == 4)
-            return task_.parameters.kernels->part_narrow(list, n, frame_.flag.data(), right.data());
-        else
-            return task_.parameters.kernels->part_wide(list, n, frame_.flag.data(), right.data());
+        const Kernels &kernels = *task_.parameters.kernels;
+        if constexpr (sizeof(E) == 4) {
+            return kernels.part_narrow(list, n, frame_.flag.data(), right.data());
+        } else {
+            std::size_t left = 0;
+            in_stretches<wide_stretch>(n, task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                std::uint32_t stay = kernels.part_wide(list + lo, static_cast<std::uint32_t>(hi - lo),
+                                                       frame_.flag.data(), right.data() + (lo - left));
+                if (left != lo) std::memmove(list + left, list + lo, stay * sizeof(E));
+                left += stay;
+            });
+            return static_cast<std::uint32_t>(left);
+        }
     }
     std::uint32_t part_in_place(E *list, std::uint32_t n, std::vector<E> &room, bool right_wanted = true) {
         std::uint32_t left = part(list, n, room);
@@ -565,22 +588,22 @@ template <class E, Criterion C> class Grower {
     /// Figure 3 of paper 000: a row is added for every lane in which it counts.
     void add_lanes(const Node &node, std::span<const E> rows, bool alone, std::span<Stats> total) {
         for (std::size_t i = 0; i < total.size(); ++i)
-            for (E e : rows) {
+            for_entries(rows, [&](E e) {
                 std::uint32_t id = Packed<E>::id(e);
                 if (std::int64_t m = alone ? 1 : count(id, node.lanes[i].set); m != 0)
                     target_.add(total[i], id, m);
-            }
+            });
     }
 
     /// Figure 4: a row is added to the whole, and once more where a lane leaves it out.
     void add_complements(const Node &node, std::span<const E> rows, std::span<Stats> total) {
         const LanePlaces places(node.lanes);
         Stats whole = pool_.fresh_stats();
-        for (E e : rows) {
+        for_entries(rows, [&](E e) {
             std::uint32_t id = Packed<E>::id(e);
             target_.add(whole, id, 1);
             places.each(~frame_.sets.of(id), [&](std::size_t lane) { target_.add(total[lane], id, 1); });
-        }
+        });
         for (Stats &t : total) {
             Stats left_out = std::exchange(t, whole);
             t -= left_out;
@@ -593,21 +616,20 @@ template <class E, Criterion C> class Grower {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(test.attribute)];
         map_codes(codes, test);
         child_of_id_.resize(frame_.n);
-        for (E e : node.rows) {
+        for_entries(node.rows, [&](E e) {
             std::uint32_t id = Packed<E>::id(e);
             child_of_id_[id] = child_of_code_[static_cast<std::size_t>(codes.code[id] + 1)];
-        }
+        });
         const auto n_children = static_cast<std::size_t>(test.n_children);
         std::vector<std::uint32_t> start(n_children + 1);
         auto deal = [&](E *list, std::uint32_t n) {
             std::fill(start.begin(), start.end(), 0);
-            for (std::uint32_t i = 0; i < n; ++i)
-                ++start[static_cast<std::size_t>(child_of_id_[Packed<E>::id(list[i])]) + 1];
+            auto child_of = [&](E e) { return static_cast<std::size_t>(child_of_id_[Packed<E>::id(e)]); };
+            for_entries({list, n}, [&](E e) { ++start[child_of(e) + 1]; });
             for (std::size_t c = 0; c < n_children; ++c) start[c + 1] += start[c];
             if (scratch_.size() < n) scratch_.resize(n);
             std::vector<std::uint32_t> at(start.begin(), start.end() - 1);
-            for (std::uint32_t i = 0; i < n; ++i)
-                scratch_[at[static_cast<std::size_t>(child_of_id_[Packed<E>::id(list[i])])]++] = list[i];
+            for_entries({list, n}, [&](E e) { scratch_[at[child_of(e)]++] = e; });
             std::memcpy(list, scratch_.data(), n * sizeof(E));
         };
         std::vector<Node> child(n_children);

@@ -115,8 +115,10 @@ template <Criterion C> class Growth {
     std::vector<std::uint32_t> rows_in_use() const {
         std::vector<std::uint32_t> rows;
         rows.reserve(task_.table.n_rows);
-        for (std::size_t row = 0; row < task_.table.n_rows; ++row)
+        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
+            if (row % 65536 == 65535) task_.cancel.poll();
             if (task_.sets.of(row) != 0) rows.push_back(static_cast<std::uint32_t>(row));
+        }
         return rows;
     }
 
@@ -255,8 +257,11 @@ template <Criterion C> class Growth {
             std::span<Entry> list = column.entries;
             if (n_used != task_.table.n_rows) {
                 std::vector<Entry> &own = kept.emplace_back();
-                std::copy_if(list.begin(), list.end(), std::back_inserter(own),
-                             [&](Entry e) { return task_.sets.of(row_of(e)) != 0; });
+                in_stretches(list.size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                    std::copy_if(list.begin() + static_cast<std::ptrdiff_t>(lo),
+                                 list.begin() + static_cast<std::ptrdiff_t>(hi), std::back_inserter(own),
+                                 [&](Entry e) { return task_.sets.of(row_of(e)) != 0; });
+                });
                 list = own;
             }
             if (!list.empty())
@@ -341,12 +346,18 @@ template <Criterion C> class Growth {
                 lists[a] = std::move(std::get<NumericColumn>(task_.table.columns[a]).entries);
             else
                 lists[a].assign(s.begin, s.begin + s.size);
-            for (Wide &e : lists[a]) e = Packed<Wide>::make(rank_of(e), row_of(e), bit(row_of(e)));
+            in_stretches(lists[a].size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
+                for (std::size_t j = lo; j < hi; ++j) {
+                    const Entry e = lists[a][j];
+                    lists[a][j] = Packed<Wide>::make(rank_of(e), row_of(e), bit(row_of(e)));
+                }
+            });
             root.active[i] = {s.attribute, s.size, lists[a].data()};
         });
         std::vector<Wide> row_list(rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            row_list[i] = Packed<Wide>::make(0, rows[i], bit(rows[i]));
+        in_stretches(rows.size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
+            for (std::size_t i = lo; i < hi; ++i) row_list[i] = Packed<Wide>::make(0, rows[i], bit(rows[i]));
+        });
         return row_list;
     }
 
@@ -390,7 +401,11 @@ template <Criterion C> class Growth {
         workers.share(waiting.size(), [&](std::size_t i, unsigned w) {
             parts[i] = grow_part(frame, std::move(waiting[i]), local[w], open);
         });
-        for (std::size_t i = 0; i < parts.size(); ++i) forest_.graft(at[i], parts[i]);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            task_.cancel.poll();
+            forest_.graft(at[i], parts[i]);
+            parts[i] = {};
+        }
     }
 };
 

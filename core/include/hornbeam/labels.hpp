@@ -33,7 +33,7 @@ struct EncodedLabels {
 };
 
 /// Renumbers codes by the order of the labels' bytes; negative codes stay.
-EncodedLabels sort_labels(std::vector<std::int32_t> codes, std::vector<std::string> labels);
+EncodedLabels sort_labels(std::vector<std::int32_t> codes, std::vector<std::string> labels, Cancel &cancel);
 
 /// Fixed-width text as NumPy stores it: `width` code points of 4 bytes a row, padded with zeros.
 struct FixedText {

@@ -34,7 +34,8 @@ template <Criterion C> class NominalChooser {
 
     NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table,
                    const StopRules &rules, Cancel &cancel)
-        : criterion_(criterion), node_(node), table_(table), rules_(rules), cancel_(cancel) {}
+        : criterion_(criterion), node_(node), table_(table), rules_(rules),
+          pace_(cancel, 50 + 10 * width_of(node)) {}
 
     /// Replaces `best` where a test of this attribute has a higher quality.
     void consider(std::int32_t attribute, NominalMode mode, Choice &best) {
@@ -65,8 +66,7 @@ template <Criterion C> class NominalChooser {
     const Stats &node_;
     const CategoryTable<Stats> &table_;
     const StopRules &rules_;
-    Cancel &cancel_;
-    std::uint32_t asked_ = 0;
+    Pace pace_; // of steps over the categories
     Stats known_, left_, right_;
     std::vector<std::uint8_t> side_, best_side_; // child of each category present
 
@@ -77,7 +77,7 @@ template <Criterion C> class NominalChooser {
 
     /// Scores the test whose known rows on the left are `left`; true where it beats `top`.
     bool beats(const Stats &left, Found &top) {
-        if (++asked_ % 1024 == 0) cancel_.poll();
+        pace_.step();
         right_ = known_;
         right_ -= left;
         if (rules_.asks_objs() && !(is_object(left) && is_object(right_))) return false;
@@ -189,8 +189,10 @@ template <Criterion C> class NominalChooser {
         for (int round = 0; round < exchange_rounds; ++round) {
             left.clear();
             std::size_t n_left = 0;
-            for (std::size_t i = 0; i < side_.size(); ++i)
+            for (std::size_t i = 0; i < side_.size(); ++i) {
+                pace_.step();
                 if (side_[i] == 0) left += category(i), ++n_left;
+            }
             std::size_t chosen = side_.size();
             for (std::size_t i = 0; i < side_.size(); ++i) {
                 bool was_left = side_[i] == 0;
@@ -219,12 +221,14 @@ template <Criterion C> class NominalChooser {
             std::size_t klass = node_.c.size() - 1;
             while (!present(node_.c[klass])) --klass; // the higher of the two
             std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+                pace_.step();
                 bool less = lower_share(category(a), category(b), klass, equal);
                 return equal ? a < b : less;
             });
         } else {
             if (node_.y.size() > 1) return false;
             std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+                pace_.step();
                 bool less = lower_mean(category(a), category(b), equal);
                 return equal ? a < b : less;
             });
@@ -255,6 +259,7 @@ template <Criterion C> class NominalChooser {
         std::size_t start = 0;
         double most = -1.0;
         for (std::size_t j = 0; j < c; ++j) {
+            pace_.step();
             dev[j] = profile(category(j));
             mass[j] = mass_of(criterion_, category(j));
             double energy = 0.0;
@@ -273,8 +278,8 @@ template <Criterion C> class NominalChooser {
         bool found = most > 0.0 && std::isfinite(most);
         for (int round = 0; found && round < power_rounds; ++round) {
             std::fill(w.begin(), w.end(), 0.0);
-            cancel_.poll();
             for (std::size_t j = 0; j < c; ++j) {
+                pace_.step();
                 double a = mass[j] * along(j);
                 for (std::size_t k = 0; k < m; ++k) w[k] += a * dev[j][k];
             }
@@ -286,10 +291,12 @@ template <Criterion C> class NominalChooser {
             for (std::size_t k = 0; k < m; ++k) v[k] = w[k] / norm;
         }
         for (std::size_t j = 0; j < c; ++j) {
+            pace_.step();
             double s = found ? along(j) : 0.0;
             score[j] = std::isfinite(s) ? s : 0.0;
         }
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            pace_.step();
             return score[a] != score[b] ? score[a] < score[b] : a < b;
         });
     }
@@ -304,6 +311,7 @@ template <Criterion C> class NominalChooser {
         std::vector<const Stats *> branches(c);
         int objects = 0;
         for (std::size_t i = 0; i < c; ++i) {
+            pace_.step();
             branches[i] = i == largest ? &filled : &category(i);
             if (category(i).n + (i == largest ? table_.missing.n : 0) < rules_.min_leaf) return;
             objects += is_object(category(i));

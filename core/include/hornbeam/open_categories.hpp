@@ -1,9 +1,10 @@
-// Which categories can be present at a node, and the brief form of value tests that follows from it.
+// Which categories can be present at a node, and the brief form of tests that follows from it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "hornbeam/forest.hpp"
@@ -12,52 +13,39 @@
 namespace hornbeam {
 
 /// One attribute that was tested above, for one training set: `n` categories are open, namely those that the
-/// last test of it sends here. An attribute without such a note writes its next test in full.
+/// last test of it sends here. Without such a note the next test of the attribute is written in full.
 struct OpenNote {
     std::int32_t attribute = -1;
     std::int32_t link = -1;
     std::int64_t n = 0;
-    bool tested_here = false; // the node itself tests it: the note is that of its child 1
+    std::int32_t child = -1; // where the node itself tests the attribute: the child that the note is for
 };
 
-/// Writes the branches of nominal tests to the forest. A chain of value tests would write every category
-/// present again at each node; the brief form of FlatTree writes what is no longer there.
+/// Writes the branches of nominal tests to the forest. A chain of tests on one attribute would write nearly
+/// every category present again at each node; the brief form of FlatTree writes what turns off the chain.
 class OpenCategories {
   public:
     /// Writes the test that a set takes at a node, and puts down in `notes` what it leaves open.
     void record(Forest &forest, LaneRecord &r, const Choice &c, std::vector<OpenNote> &notes) {
+        const OpenNote above = taken_out(notes, c.attribute);
+        Branches listed = c.branches;
         r.branch_begin = forest.branch_code.size();
-        auto put = [&](std::int32_t code, std::int32_t child) {
+        if (c.n_children == 2 && c.kind != TestKind::multiway) {
+            const bool brief = shorten(listed, c, above);
+            put_down(c, brief ? &listed : nullptr, above, notes);
+        }
+        for (auto [code, child] : listed) {
             forest.branch_code.push_back(code);
             forest.branch_child.push_back(child);
-        };
-        if (c.kind != TestKind::value) {
-            for (auto [code, child] : c.branches) put(code, child);
-        } else {
-            auto note = std::find_if(notes.begin(), notes.end(),
-                                     [&](const OpenNote &o) { return o.attribute == c.attribute; });
-            if (note == notes.end()) note = notes.insert(notes.end(), OpenNote{c.attribute});
-            const auto present = static_cast<std::int64_t>(c.branches.size());
-            const bool brief = c.default_child == 1 && note->n - present + 1 < present && note->n > 0;
-            std::vector<std::int32_t> codes = brief ? closed_by(c, *note) : others_of(c);
-            if (brief) {
-                std::int32_t value = value_of(c);
-                for (std::int32_t code : codes) put(code, code == value ? 0 : -1);
-            } else {
-                for (auto [code, child] : c.branches) put(code, child);
-            }
-            links_.push_back({std::move(codes), brief ? note->link : -1});
-            *note = {c.attribute, static_cast<std::int32_t>(links_.size()) - 1, present - 1, true};
         }
         r.branch_end = forest.branch_code.size();
     }
 
-    /// The notes of a child. Where a value test holds a single category is left, and no test can follow.
     static std::vector<OpenNote> inherited(const std::vector<OpenNote> &notes, std::size_t child) {
         std::vector<OpenNote> out;
         for (OpenNote note : notes) {
-            if (note.tested_here && child == 0) continue;
-            note.tested_here = false;
+            if (note.child >= 0 && note.child != static_cast<std::int32_t>(child)) continue;
+            note.child = -1;
             out.push_back(note);
         }
         return out;
@@ -68,49 +56,78 @@ class OpenCategories {
     std::vector<OpenNote> adopted(const OpenCategories &there, const std::vector<OpenNote> &notes,
                                   std::size_t rows) {
         std::vector<OpenNote> out;
-        for (const OpenNote &note : notes) {
-            if (note.n >= 2 * static_cast<std::int64_t>(rows)) continue;
-            links_.push_back({there.open(note.link), -1});
-            out.push_back({note.attribute, static_cast<std::int32_t>(links_.size()) - 1, note.n, false});
-        }
+        for (const OpenNote &note : notes)
+            if (note.n < 2 * static_cast<std::int64_t>(rows))
+                out.push_back({note.attribute, add(there.open(note.link), -1), note.n});
         return out;
     }
 
   private:
+    using Branches = std::vector<std::pair<std::int32_t, std::int32_t>>;
+    using Codes = std::vector<std::int32_t>; // ascending
+
     /// `codes` are open, or, where a link is above, no longer open of those.
     struct Link {
-        std::vector<std::int32_t> codes; // ascending
+        Codes codes;
         std::int32_t above = -1;
     };
     std::vector<Link> links_;
 
-    static std::int32_t value_of(const Choice &c) {
-        return std::find_if(c.branches.begin(), c.branches.end(), [](auto b) { return b.second == 0; })
-            ->first;
+    std::int32_t add(Codes codes, std::int32_t above) {
+        links_.push_back({std::move(codes), above});
+        return static_cast<std::int32_t>(links_.size()) - 1;
     }
-    static std::vector<std::int32_t> others_of(const Choice &c) {
-        std::vector<std::int32_t> codes;
-        for (auto [code, child] : c.branches)
-            if (child == 1) codes.push_back(code);
-        return codes;
+    static OpenNote taken_out(std::vector<OpenNote> &notes, std::int32_t attribute) {
+        auto note = std::find_if(notes.begin(), notes.end(),
+                                 [&](const OpenNote &o) { return o.attribute == attribute; });
+        if (note == notes.end()) return {};
+        OpenNote out = *note;
+        notes.erase(note);
+        return out;
     }
-    /// The value itself and the open categories that are not present, ascending.
-    std::vector<std::int32_t> closed_by(const Choice &c, const OpenNote &note) const {
-        if (note.n == static_cast<std::int64_t>(c.branches.size())) return {value_of(c)};
-        std::vector<std::int32_t> before = open(note.link), stay = others_of(c), codes;
-        std::set_difference(before.begin(), before.end(), stay.begin(), stay.end(),
-                            std::back_inserter(codes));
-        return codes;
+
+    /// Makes the branches brief where that is shorter: what goes to the default child is left out, what is
+    /// open but not present comes in with child -1.
+    bool shorten(Branches &listed, const Choice &c, const OpenNote &above) const {
+        if (above.attribute < 0 || (c.kind == TestKind::value && c.default_child == 0)) return false;
+        auto by_default = [&](const auto &b) { return b.second == c.default_child; };
+        const auto present = static_cast<std::int64_t>(listed.size());
+        if (above.n - present >= std::count_if(listed.begin(), listed.end(), by_default)) return false;
+        Codes before;
+        if (above.n != present) before = open(above.link);
+        std::erase_if(listed, by_default);
+        auto code = c.branches.begin();
+        for (std::int32_t b : before) {
+            while (code != c.branches.end() && code->first < b) ++code;
+            if (code == c.branches.end() || code->first != b) listed.emplace_back(b, -1);
+        }
+        std::sort(listed.begin(), listed.end());
+        return true;
     }
-    std::vector<std::int32_t> open(std::int32_t link) const {
-        std::vector<std::int32_t> closed, out;
+
+    /// Notes for both children; one with a single category has no further test of the attribute.
+    void put_down(const Choice &c, const Branches *brief, const OpenNote &above,
+                  std::vector<OpenNote> &notes) {
+        for (std::int32_t child = 0; child < 2; ++child) {
+            auto goes_there = [&](const auto &b) { return b.second == child; };
+            auto n = std::count_if(c.branches.begin(), c.branches.end(), goes_there);
+            if (n < 2) continue;
+            const bool closing = brief != nullptr && child == c.default_child;
+            Codes codes;
+            for (const auto &b : closing ? *brief : c.branches)
+                if (closing || goes_there(b)) codes.push_back(b.first);
+            notes.push_back({c.attribute, add(std::move(codes), closing ? above.link : -1), n, child});
+        }
+    }
+    Codes open(std::int32_t link) const {
+        Codes closed, out;
         for (; links_[static_cast<std::size_t>(link)].above >= 0;
              link = links_[static_cast<std::size_t>(link)].above) {
-            const auto &codes = links_[static_cast<std::size_t>(link)].codes;
+            const Codes &codes = links_[static_cast<std::size_t>(link)].codes;
             closed.insert(closed.end(), codes.begin(), codes.end());
         }
         std::sort(closed.begin(), closed.end());
-        const auto &anchor = links_[static_cast<std::size_t>(link)].codes;
+        const Codes &anchor = links_[static_cast<std::size_t>(link)].codes;
         std::set_difference(anchor.begin(), anchor.end(), closed.begin(), closed.end(),
                             std::back_inserter(out));
         return out;

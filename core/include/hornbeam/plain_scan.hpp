@@ -118,8 +118,9 @@ Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Coun
     const std::uint32_t none = ~std::uint32_t{0};
     std::uint32_t last = none; // the last entry that counts
     std::int64_t cuts = 0;
+    Pace pace(scan.cancel, 20 + 10 * width_of(scan.node));
     for (std::uint32_t i = 0; i < scan.size; ++i) {
-        scan.pause(i);
+        pace.step();
         std::int64_t times = count(scan.id(i));
         if (times == 0) continue;
         bool cut = last != none && Packed<E>::rank(scan.list[last]) != Packed<E>::rank(scan.list[i]);

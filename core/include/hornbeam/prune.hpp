@@ -28,13 +28,21 @@ struct OtherRows : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-/// C4.5's last step of growth: a subtree that makes no fewer errors than a leaf becomes one.
-FlatTree collapse(const FlatTree &tree);
+/// What is left of a tree. `origin` says of each node whose test it asks, by its number in the grown tree; -1
+/// at a leaf.
+struct Pruned {
+    FlatTree tree;
+    std::vector<std::int32_t> origin;
+};
+
+/// C4.5's last step of growth: a subtree that makes no fewer errors than a leaf becomes one. `said` is the
+/// class that each node predicts.
+Pruned collapse(const FlatTree &tree, std::span<const std::int32_t> said);
 
 /// C4.5's pruning by expected errors, with subtree raising. `rows` are those that the tree was grown from,
 /// else OtherRows is thrown. `criterion` gives the impurity of nodes whose rows change. 0 < confidence <= 1.
-FlatTree prune_by_errors(const FlatTree &tree, const PruneRows &rows, double confidence,
-                         std::string_view criterion, Cancel &cancel);
+Pruned prune_by_errors(const FlatTree &tree, const PruneRows &rows, double confidence,
+                       std::string_view criterion, Cancel &cancel);
 
 /// What n rows with e errors are expected to get wrong: e and what C4.5 adds to it. n > 0.
 double expected_errors(double n, double e, double confidence);
@@ -47,10 +55,9 @@ struct CostPath {
 
 /// `mass` is d(u) of each node, the weight that impurities were computed from; empty: the tree's weights.
 CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass, Cancel &cancel);
-FlatTree prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha,
-                             Cancel &cancel);
+Pruned prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha, Cancel &cancel);
 
 /// A node becomes a leaf where that loses no more on `rows`, which were kept out of growing.
-FlatTree prune_by_validation(const FlatTree &tree, const PruneRows &rows, int threads, Cancel &cancel);
+Pruned prune_by_validation(const FlatTree &tree, const PruneRows &rows, int threads, Cancel &cancel);
 
 } // namespace hornbeam

@@ -26,7 +26,7 @@ struct RouteColumn {
 class Router {
   public:
     /// Throws InvalidTree where the tree does not verify.
-    Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds);
+    Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel);
 
     std::size_t n_attributes() const { return kinds_.size(); }
     std::span<const std::uint8_t> attribute_kinds() const { return kinds_; }

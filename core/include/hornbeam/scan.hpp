@@ -171,15 +171,17 @@ struct TwoClassSweep {
     }
 };
 
-/// Looks at the cuts [begin, end) of a two-class list, in order.
-template <class E> void look_at_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin,
-                                      std::uint32_t end, std::int64_t ones_before, TwoClassSweep &sweep) {
+/// Looks at the cuts [begin, end) of a two-class list, in order; returns the ones up to the last of them.
+template <class E> std::int64_t look_at_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin,
+                                              std::uint32_t end, std::int64_t ones_before,
+                                              TwoClassSweep &sweep) {
     std::int64_t left = scan.start.n + begin, left_ones = ones_before;
     for (std::uint32_t i = begin; i < end; ++i) {
         left_ones += Packed<E>::bit(scan.list[i]);
         ++left;
         if (scan.cuts_after(i) && scan.admits(left)) sweep.look(i, left, left_ones);
     }
+    return left_ones;
 }
 
 /// Two classes: single-precision peaks per block say where to look.
@@ -189,7 +191,11 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     const std::int64_t n = scan.node.n;
     TwoClassSweep sweep(n, scan.node.c[1], scan.facts.squares, scan.floor);
     if (scan.size < worth_blocks || n >= exact_products) {
-        look_at_range(scan, 0, scan.size - 1, scan.start.c[1], sweep);
+        std::int64_t ones = scan.start.c[1];
+        in_stretches(scan.size - 1, scan.cancel, [&](std::size_t lo, std::size_t hi) {
+            ones = look_at_range(scan, static_cast<std::uint32_t>(lo), static_cast<std::uint32_t>(hi), ones,
+                                 sweep);
+        });
         return sweep.best.quality == scan.floor ? Cut{} : sweep.best;
     }
     std::vector<BlockPeak> &peaks = scan.scratch.peaks;
@@ -208,6 +214,7 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     bool all_zero = scan.floor < 0.0 && top * (1.0 + single) < (negligible_gain + gain_slack) * half_nn;
     if (!all_zero) sweep.reach = std::max(sweep.reach, top * (1.0 - single) - gain_slack * half_nn);
     for (std::uint32_t b = 0; b < blocks; ++b) {
+        if (b % 1024 == 1023) scan.cancel.poll();
         if (static_cast<double>(peaks[b].score) * (1.0 + single) < sweep.reach) continue;
         std::uint32_t begin = b * scan_block, end = std::min(begin + scan_block, scan.size - 1);
         look_at_range(scan, begin, end, scan.start.c[1] + peaks[b].ones, sweep);
@@ -256,6 +263,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
     const double whole = (xlog(n) - all) + drift;
     std::int64_t cuts = 0;
     const std::array<const ClassCounts *, 2> sides{&left, &right};
+    Pace pace(scan.cancel, 10 * scan.node.c.size()); // of literal scores
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
         scan.pause(i);
         ClassCode k = scan.target.code[scan.id(i)];
@@ -268,6 +276,7 @@ Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const
         double gain =
             (whole - ((xlog(left.n) - l) + (xlog(right.n) - r))) * scale; // not below the literal one
         if (!promising(criterion, gain + gain_slack, left.n, n, best.quality)) continue;
+        pace.step();
         Score s = criterion.score(scan.node, sides);
         if (s.quality > best.quality) best = {s.quality, s.gain, i, i + 1, left.n};
     }
@@ -314,8 +323,9 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     sum = first;
     double top = -1.0, top_sides = 1.0;
     std::int64_t left = scan.start.n;
+    Pace pace(scan.cancel, 5 + 5 * q);
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
-        scan.pause(i);
+        pace.step();
         double c = contrast(i);
         ++left;
         if (!scan.cuts_after(i) || !scan.admits(left)) continue;
@@ -335,7 +345,7 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     Stats exact = scan.start, right = scan.target.zero();
     sum = first;
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
-        scan.pause(i);
+        pace.step();
         double c = contrast(i);
         scan.target.add_for_quality(exact, scan.id(i), 1);
         if (!scan.cuts_after(i) || !scan.admits(exact.n)) continue;

@@ -129,4 +129,12 @@ template <int W> struct NumericTarget {
     }
 };
 
+/// How many numbers there are to add for one example's worth of statistics.
+template <class Stats> std::size_t width_of(const Stats &s) {
+    if constexpr (requires { s.c; })
+        return s.c.size();
+    else
+        return s.y.size();
+}
+
 } // namespace hornbeam

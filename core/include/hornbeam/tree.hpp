@@ -45,9 +45,10 @@ struct FlatTree {
     std::vector<double> impurity;
     std::vector<double> gain; // impurity decrease of the test; 0 at a leaf
     // nominal tests: categories present at the node, ascending, and the child each goes to; node i owns
-    // branch_start[i] .. branch_start[i + 1]. A value test with default child 1 below another test of its
-    // attribute may be brief: no category is listed with child 1, and present are those that the nearest test
-    // of the attribute above sends here, without the ones listed with child -1
+    // branch_start[i] .. branch_start[i + 1]. A subset or value test (of the latter those with default child
+    // 1) below another test of its attribute may be brief: it lists no category that goes to its default
+    // child. Present are then those that the nearest test of the attribute above sends here, without the ones
+    // listed with child -1
     std::vector<std::int64_t> branch_start;
     std::vector<std::int32_t> branch_code;
     std::vector<std::int32_t> branch_child;

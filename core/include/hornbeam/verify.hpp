@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "hornbeam/cancel.hpp"
 #include "hornbeam/tree.hpp"
 
 namespace hornbeam {
@@ -22,6 +23,6 @@ enum class AttributeKind : std::uint8_t { floating = 0, integer = 1, nominal = 2
 /// may index by what the tree says. Depth needs no limit of its own: it is below the number of nodes, and
 /// nothing that reads a tree recurses.
 void verify_tree(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds,
-                 std::span<const std::int32_t> n_categories);
+                 std::span<const std::int32_t> n_categories, Cancel &cancel);
 
 } // namespace hornbeam

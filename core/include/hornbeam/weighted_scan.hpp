@@ -114,7 +114,8 @@ template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &s
     best.quality = scan.floor;
     ClassSums<W> exact = scan.start, right = scan.node;
     const std::array<const ClassSums<W> *, 2> sides{&exact, &right};
-    std::uint32_t summed = 0; // entries that `exact` holds
+    std::uint32_t summed = 0;                              // entries that `exact` holds
+    Pace pace(scan.cancel, 50 + 20 * width_of(scan.node)); // of literal scores
     const std::span<const double> weights = scan.target.weight.of;
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
         scan.pause(i);
@@ -123,6 +124,7 @@ template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &s
         if (!scan.cuts_after(i) || !scan.admits(scan.start.n + i + 1) || !sweep.promising(best.quality))
             continue;
         for (; summed <= i; ++summed) scan.target.add(exact, scan.id(summed), 1);
+        pace.step();
         if (!weighs_enough(scan, criterion, exact)) continue;
         right = scan.node;
         right -= exact;

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,12 @@ from hornbeam.growth import (
     ClassTarget,
     NumericTarget,
     Parameters,
+    Pruning,
+    Target,
     grow_tree,
     hold_out,
+    prune_tree,
+    split_for_validation,
 )
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
@@ -50,6 +54,21 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Settings:
+    """The plan, checked: how to grow and prune, and who hears of it."""
+
+    parameters: Parameters
+    pruning: Pruning
+    plan: Plan
+    report: Report
+
+    @property
+    def draws(self) -> bool:
+        """Whether the seed has any say."""
+        return self.plan.test is not None or self.pruning.holds_out
+
+
+@dataclass(frozen=True)
 class Learned:
     """The grown tree, the rows it was grown from, and how well it answers."""
 
@@ -58,6 +77,7 @@ class Learned:
     plan: Plan
     score: Score
     seconds: float
+    drawn: bool = False
     errors: Errors | None = None
     points: Points | None = None
 
@@ -76,7 +96,7 @@ class Learned:
     @property
     def seed(self) -> int | None:
         """None where nothing was drawn."""
-        return self.plan.seed if self.plan.test is not None else None
+        return self.plan.seed if self.drawn else None
 
 
 def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
@@ -88,12 +108,19 @@ def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
         raise UsageError(
             f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
         )
-    parameters = check_parameters(plan.parameters, task)
+    options = {entry.name for entry in fields(Pruning)}
+    parameters = check_parameters(without(plan.parameters, options), task)
+    pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
     check_weights(data, plan, task)
+    settings = Settings(parameters, pruning, plan, report)
     attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
     if task == "classification":
-        return _learn_classes(data, attributes, plan, parameters, report)
-    return _learn_numbers(data, attributes, plan, parameters, report)
+        return _learn_classes(data, attributes, plan, settings)
+    return _learn_numbers(data, attributes, plan, settings)
+
+
+def without(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name not in names}
 
 
 def check_weights(data: pa.Table, plan: Plan, task: str) -> None:
@@ -147,6 +174,15 @@ def check_parameters(given: Mapping[str, Any], task: str) -> Parameters:
         raise UsageError(f"--{name.replace('_', '-')} {rest}") from None
 
 
+def check_pruning(given: Mapping[str, Any], task: str) -> Pruning:
+    """How the tree is pruned; a wrong option is named as it was given."""
+    try:
+        return Pruning(**given).checked(task)
+    except UsageError as error:
+        name, _, rest = str(error).partition("=")
+        raise UsageError(f"--{name.replace('_', '-')} {rest}") from None
+
+
 def rows_for(
     groups: NDArray[np.int32], share: float | None, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -161,38 +197,36 @@ def rows_for(
     return grown, held
 
 
-def _learn_classes(
-    data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
-) -> Learned:
+def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
     codes, classes = read_classes(data, plan.targets[0])
     grown, held = rows_for(codes, plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     costs = ClassCosts.checked(plan.class_weight, None, classes)
     target = ClassTarget(codes[grown], classes, read_weights(data, plan, grown), costs)
-    tree, seconds = _grow(table, target, parameters, plan.threads, report)
+    tree, unpruned, seconds = _grow(table, target, settings)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = codes[held] if len(held) else codes[grown]
     answered = tree.predict_codes(scored, plan.threads)
     most_common = int(np.bincount(codes[grown]).argmax())
     score = score_classes(actual, answered, most_common, bool(len(held)))
     errors = count_errors(actual, answered, tuple(str(label) for label in classes.tolist()))
-    return Learned(_model(CLASSIFIER, tree, plan, parameters), table, plan, score, seconds, errors=errors)
+    model = _model(CLASSIFIER, tree, unpruned, settings)
+    return Learned(model, table, plan, score, seconds, settings.draws, errors=errors)
 
 
-def _learn_numbers(
-    data: pa.Table, attributes: pa.Table, plan: Plan, parameters: Parameters, report: Report
-) -> Learned:
+def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
     values = read_numbers(data, plan.targets)
     grown, held = rows_for(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets, read_weights(data, plan, grown))
-    tree, seconds = _grow(table, target, parameters, plan.threads, report)
+    tree, unpruned, seconds = _grow(table, target, settings)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = values[held] if len(held) else values[grown]
     answered = tree.predict_means(scored, plan.threads)
     score = score_numbers(actual, answered, values[grown].mean(axis=0), bool(len(held)))
     points = sample_points(actual, answered, plan.targets[0])
-    return Learned(_model(REGRESSOR, tree, plan, parameters), table, plan, score, seconds, points=points)
+    model = _model(REGRESSOR, tree, unpruned, settings)
+    return Learned(model, table, plan, score, seconds, settings.draws, points=points)
 
 
 def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
@@ -203,21 +237,27 @@ def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
 
 
 def _grow(
-    table: Table,
-    target: ClassTarget | NumericTarget,
-    parameters: Parameters,
-    threads: int,
-    report: Report,
-) -> tuple[Tree, float]:
-    start = time.perf_counter()
-    tree = grow_tree(table, target, parameters, threads=threads, report=report)
-    return tree, time.perf_counter() - start
+    table: Table, target: ClassTarget | NumericTarget, settings: Settings
+) -> tuple[Tree, Tree | None, float]:
+    """The tree, what it was before pruning (None: the same), and the seconds that both took."""
+    start, pruning, threads = time.perf_counter(), settings.pruning, settings.plan.threads
+    judges: tuple[Table, Target] = table, target
+    if pruning.holds_out:
+        random = np.random.RandomState(settings.plan.seed)  # as the estimator with this random_state
+        (table, target), judges = split_for_validation(table, target, pruning, random)
+    grown = grow_tree(table, target, settings.parameters, threads=threads, report=settings.report)
+    tree = prune_tree(grown, pruning, *judges, criterion=settings.parameters.criterion, threads=threads)
+    return tree, None if tree is grown else grown, time.perf_counter() - start
 
 
-def _model(estimator: str, tree: Tree, plan: Plan, parameters: Parameters) -> StoredModel:
+def _model(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings) -> StoredModel:
     """The model file of the tree: an estimator with these parameters would have grown it."""
-    stored = asdict(parameters) | {"nominal_features": list(plan.nominal_features) or "from_dtype"}
+    plan = settings.plan
+    stored = asdict(settings.parameters) | asdict(settings.pruning)
+    stored |= {"nominal_features": list(plan.nominal_features) or "from_dtype"}
+    if settings.pruning.holds_out:
+        stored["random_state"] = plan.seed
     if plan.class_weight is not None:
         stored["class_weight"] = plan.class_weight
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
-    return StoredModel(estimator, stored, tree, notes)
+    return StoredModel(estimator, stored, tree, notes, unpruned)

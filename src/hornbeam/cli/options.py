@@ -69,8 +69,29 @@ def tree_options(function: F) -> F:
             metavar="M",
             help="C4.5's -m: a node below 2 M is a leaf, and a test needs two branches of M.",
         ),
+        *_pruning_options(),
     )
     return _with(function, *options)
+
+
+def _pruning_options() -> tuple[Callable[[F], F], ...]:
+    return (
+        click.option(
+            "--prune",
+            metavar="NAME",
+            help="Cut the tree back: error_based (classes), cost_complexity or reduced_error.",
+        ),
+        click.option(
+            "--confidence", type=float, metavar="X", help="Of error_based, above 0 up to 1.  [default: 0.25]"
+        ),
+        click.option("--ccp-alpha", type=float, metavar="X", help="Of cost_complexity: what a leaf costs."),
+        click.option(
+            "--validation-fraction",
+            type=float,
+            metavar="SHARE",
+            help="Of reduced_error: rows kept out of growing, to judge.  [default: 0.33]",
+        ),
+    )
 
 
 def _count_option(name: str, default: str, what: str) -> Callable[[F], F]:

@@ -5,18 +5,29 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+from dataclasses import fields
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import Bunch, check_random_state
 
 from hornbeam.errors import UsageError
-from hornbeam.growth import MAX_THREADS, ClassTarget, NumericTarget, Parameters, grow_tree
+from hornbeam.growth import (
+    MAX_THREADS,
+    Parameters,
+    Pruning,
+    Target,
+    complexity_path,
+    grow_tree,
+    prune_tree,
+    split_for_validation,
+)
 from hornbeam.model import Tree
-from hornbeam.table import Schema, Table, conform
+from hornbeam.table import Schema, Table, check_same_length, conform
 
 from .foreign import refuse_foreign
 
@@ -32,7 +43,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     """
 
     tree_: Tree
+    unpruned_tree_: Tree
     n_features_in_: int
+    _task: str
 
     def __init__(
         self,
@@ -45,6 +58,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         min_samples_leaf: int | float = 1,
         min_impurity_decrease: float = 0.0,
         min_objs: float | None = None,
+        prune: str | None = None,
+        confidence: float = 0.25,
+        ccp_alpha: float = 0.0,
+        validation_fraction: float = 0.33,
         competitors: int = 0,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -57,6 +74,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         self.min_samples_leaf = min_samples_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.min_objs = min_objs
+        self.prune = prune
+        self.confidence = confidence
+        self.ccp_alpha = ccp_alpha
+        self.validation_fraction = validation_fraction
         self.competitors = competitors
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -88,17 +109,72 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = False
         return tags
 
-    def _checked(self, task: str) -> Parameters:
-        return Parameters.of(self).checked(task=task)
+    def _checked(self) -> tuple[Parameters, Pruning]:
+        return Parameters.of(self).checked(self._task), Pruning.of(self).checked(self._task)
 
-    def _grow(self, table: Table, target: ClassTarget | NumericTarget, parameters: Parameters) -> None:
-        """Grow the tree and keep it; attributes of an earlier fit go when they no longer hold."""
-        self.tree_ = grow_tree(table, target, parameters, threads=threads_of(self.n_jobs))
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Target]:
+        """The table and the target of a call to fit."""
+        raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
+
+    def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> Target:
+        """The target of further rows, in the codes of a grown tree."""
+        raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
+
+    def _grow(self, table: Table, target: Target, parameters: Parameters, pruning: Pruning) -> None:
+        """Grow and prune the tree and keep it; attributes of an earlier fit go when they no longer hold."""
+        threads, judges = threads_of(self.n_jobs), (table, target)
+        if pruning.holds_out:
+            random = check_random_state(self.random_state)
+            (table, target), judges = split_for_validation(table, target, pruning, random)
+        self.unpruned_tree_ = grow_tree(table, target, parameters, threads=threads)
+        self.tree_ = prune_tree(
+            self.unpruned_tree_, pruning, *judges, criterion=parameters.criterion, threads=threads
+        )
         self.n_features_in_ = len(table.columns)
         if table.schema.named:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
         elif "feature_names_in_" in self.__dict__:
             del self.feature_names_in_
+
+    def pruned(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Self:
+        """A fitted estimator whose tree is `unpruned_tree_` pruned otherwise; nothing is grown again.
+
+        Options are `prune`, `confidence`, `ccp_alpha` and `validation_fraction`; those not given are as they
+        are here, but for a `ccp_alpha` that another `prune` has no use for. `prune="error_based"` needs X, y
+        and sample_weight that the tree was grown from; `prune="reduced_error"` needs rows that were kept out
+        of growing, and judges by all that are given.
+        """
+        unknown = sorted(set(options) - {entry.name for entry in fields(Pruning)})
+        if unknown:
+            raise UsageError(f"pruned has no option {unknown[0]!r}; only pruning can change without growing")
+        grown = self._fitted() and self.unpruned_tree_
+        if options.get("prune", "cost_complexity") != "cost_complexity":
+            options = {"ccp_alpha": 0.0} | options
+        model = clone(self).set_params(**options)
+        parameters, pruning = model._checked()
+        rows: tuple[Table, Target] | tuple[()] = ()
+        if X is not None and y is not None and pruning.prune in ("error_based", "reduced_error"):
+            table = conform(X, grown.schema, estimator=type(self).__name__)
+            target = self._encode(y, grown, sample_weight)
+            check_same_length(table.n_rows, target.n_rows)
+            rows = table, target
+        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        vars(model).update(learned)
+        model.tree_ = prune_tree(
+            grown, pruning, *rows, criterion=parameters.criterion, threads=threads_of(self.n_jobs)
+        )
+        return model  # type: ignore[no-any-return]
+
+    def cost_complexity_pruning_path(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Bunch:
+        """The trees of cost-complexity pruning: `ccp_alphas`, from which on each of them is the best, and
+        their `impurities`. Of the tree that X and y grow; without them of `unpruned_tree_`."""
+        if X is None:
+            tree = self._fitted() and self.unpruned_tree_
+        else:
+            parameters, _ = self._checked()
+            tree = grow_tree(*self._read(X, y, sample_weight), parameters, threads=threads_of(self.n_jobs))
+        alphas, impurities = complexity_path(tree)
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def _require_target(self, y: Any) -> None:
         if y is None:

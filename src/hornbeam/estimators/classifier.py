@@ -12,7 +12,8 @@ from sklearn.exceptions import DataConversionWarning
 
 from hornbeam.errors import DataError
 from hornbeam.growth import ClassCosts, ClassTarget
-from hornbeam.table import check_same_length, encode_classes, encode_weights, from_data
+from hornbeam.model import Tree
+from hornbeam.table import Table, check_same_length, encode_classes, encode_weights, from_data
 
 from .base import TreeEstimator, threads_of
 
@@ -40,6 +41,14 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     min_objs : float or None, default=None
         C4.5's size: a node below twice as many rows is a leaf, a test needs two branches of so many known
         rows, and a numeric cut needs C4.5's floor on both sides.
+    prune : {"error_based", "cost_complexity", "reduced_error"} or None, default=None
+        How the grown tree is cut back: by C4.5's expected errors, by its complexity, or by rows kept out.
+    confidence : float, default=0.25
+        Of error_based, above 0 up to 1: the smaller, the smaller the tree.
+    ccp_alpha : float, default=0.0
+        Of cost_complexity: what a leaf costs. Above 0 it needs no `prune`.
+    validation_fraction : float, default=0.33
+        Of reduced_error: the share of the rows of each class that is kept out of growing and judges.
     competitors : int, default=0
         How many of the best tests of other attributes each node keeps: `tree_.competitors(node)`.
     class_weight : dict, "balanced" or None, default=None
@@ -47,7 +56,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     cost_matrix : array-like or None, default=None
         What it costs to say a class (column) where another is true (row), in the order of `classes_`.
     random_state : int, RandomState or None, default=None
-        Kept for scikit-learn's sake: growing makes no random choice.
+        Draws the rows that reduced_error keeps out; growing makes no random choice.
     n_jobs : int or None, default=None
         Threads; the tree never depends on them. None is one, -1 all processors.
 
@@ -55,6 +64,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     ----------
     tree_ : hornbeam.Tree
         The immutable tree: text, JSON, digest.
+    unpruned_tree_ : hornbeam.Tree
+        The tree before pruning; `pruned` cuts it otherwise.
     classes_ : ndarray
         The class labels, sorted.
     n_classes_, n_features_in_, n_outputs_ : int
@@ -64,6 +75,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     schema_ : Schema
         Names, kinds and categories of the attributes.
     """
+
+    _task = "classification"
 
     def __init__(
         self,
@@ -76,6 +89,10 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         min_samples_leaf: int | float = 1,
         min_impurity_decrease: float = 0.0,
         min_objs: float | None = None,
+        prune: str | None = None,
+        confidence: float = 0.25,
+        ccp_alpha: float = 0.0,
+        validation_fraction: float = 0.33,
         competitors: int = 0,
         class_weight: Any = None,
         cost_matrix: Any = None,
@@ -91,6 +108,10 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
             min_samples_leaf=min_samples_leaf,
             min_impurity_decrease=min_impurity_decrease,
             min_objs=min_objs,
+            prune=prune,
+            confidence=confidence,
+            ccp_alpha=ccp_alpha,
+            validation_fraction=validation_fraction,
             competitors=competitors,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -104,18 +125,33 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree from a table X and the class y of each of its rows, and what the rows weigh."""
-        parameters = self._checked("classification")
+        parameters, pruning = self._checked()
+        table, target = self._read(X, y, sample_weight)
+        self._grow(table, target, parameters, pruning)
+        self.classes_ = target.labels
+        self.n_classes_ = len(target.labels)
+        self.n_outputs_ = 1
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, ClassTarget]:
         self._require_target(y)
         table = from_data(X, nominal_features=self.nominal_features)
         codes, classes = encode_classes(one_column(y, type(self).__name__))
         check_same_length(table.n_rows, len(codes))
         weights = encode_weights(sample_weight, table.n_rows)
         costs = ClassCosts.checked(self.class_weight, self.cost_matrix, classes)
-        self._grow(table, ClassTarget(codes, classes, weights, costs), parameters)
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
-        self.n_outputs_ = 1
-        return self
+        return table, ClassTarget(codes, classes, weights, costs)
+
+    def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> ClassTarget:
+        codes, classes = encode_classes(one_column(y, type(self).__name__))
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in classes.tolist() if label not in places]
+        if unknown:
+            raise DataError(
+                f"y has the class {unknown[0]!r}, which the tree has never seen; leave its rows out"
+            )
+        known = np.array([places[label] for label in classes.tolist()], dtype=np.int32)
+        return ClassTarget(known[codes], self.classes_, encode_weights(sample_weight, len(codes)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the heaviest, or cheapest, one in its leaf, among equals the first."""

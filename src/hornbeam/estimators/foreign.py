@@ -9,7 +9,6 @@ INSTEAD = {
     "max_features": "every attribute is looked at; leave it out, or choose columns of X",
     "max_leaf_nodes": "limit the tree by max_depth, min_samples_leaf or min_impurity_decrease",
     "min_weight_fraction_leaf": "use min_samples_leaf with a fraction",
-    "ccp_alpha": "there is no pruning yet; use max_depth, min_samples_leaf or min_impurity_decrease",
     "class_weight": "numbers have no classes; weigh rows with fit(X, y, sample_weight=...)",
     "monotonic_cst": "monotonic constraints are not supported; leave it out",
 }

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from hornbeam.errors import DataError
 from hornbeam.growth import NumericTarget
-from hornbeam.table import check_same_length, encode_targets, encode_weights, from_data
+from hornbeam.model import Tree
+from hornbeam.table import Table, check_same_length, encode_targets, encode_weights, from_data
 
 from .base import TreeEstimator, threads_of
 
@@ -22,13 +24,19 @@ class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # typ
     criterion : {"variance"}, default="variance"
         What a test is chosen by, summed over targets; "squared_error" is another name of it.
     nominal, nominal_features, max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease,
-    min_objs, competitors, random_state, n_jobs
+    min_objs, ccp_alpha, validation_fraction, competitors, random_state, n_jobs
         As in `TreeClassifier`.
+    prune : {"cost_complexity", "reduced_error"} or None, default=None
+        How the grown tree is cut back; reduced_error draws the rows that it keeps out among all rows.
+    confidence : float, default=0.25
+        Has no use here.
 
     Attributes
     ----------
     tree_ : hornbeam.Tree
         The immutable tree: text, JSON, digest.
+    unpruned_tree_ : hornbeam.Tree
+        The tree before pruning; `pruned` cuts it otherwise.
     n_features_in_, n_outputs_ : int
     feature_names_in_ : ndarray of str
         Only if X has column names.
@@ -37,19 +45,32 @@ class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # typ
         Names, kinds and categories of the attributes.
     """
 
+    _task = "regression"
     n_outputs_: int
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree from a table X, the number, or row of numbers, y of each row, and what rows weigh."""
-        parameters = self._checked("regression")
+        parameters, pruning = self._checked()
+        table, target = self._read(X, y, sample_weight)
+        self._grow(table, target, parameters, pruning)
+        self.n_outputs_ = target.values.shape[1]
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, NumericTarget]:
         self._require_target(y)
         table = from_data(X, nominal_features=self.nominal_features)
         values = encode_targets(y)
         check_same_length(table.n_rows, len(values))
         weights = encode_weights(sample_weight, table.n_rows)
-        self._grow(table, NumericTarget(values, target_names(y, values.shape[1]), weights), parameters)
-        self.n_outputs_ = values.shape[1]
-        return self
+        return table, NumericTarget(values, target_names(y, values.shape[1]), weights)
+
+    def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> NumericTarget:
+        values = encode_targets(y)
+        if values.shape[1] != tree.n_targets:
+            raise DataError(
+                f"y has {values.shape[1]} columns; the tree predicts {tree.n_targets}: give as many"
+            )
+        return NumericTarget(values, tree.targets or (), encode_weights(sample_weight, len(values)))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The mean of each target in the leaf of each row."""

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.errors import DataError, UsageError
-from hornbeam.growth import Parameters
+from hornbeam.growth import Parameters, Pruning
 from hornbeam.model import Tree, document_of, read_document, write_document
 
 CLASSIFIER, C45, REGRESSOR = "TreeClassifier", "C45Classifier", "TreeRegressor"
 _KNOWN = (CLASSIFIER, C45, REGRESSOR)
 _CLASS_PARAMETERS = {"class_weight", "cost_matrix"}
-_PARAMETERS = {entry.name for entry in fields(Parameters)} | {"nominal_features", "random_state", "n_jobs"}
+_PARAMETERS = {entry.name for kind in (Parameters, Pruning) for entry in fields(kind)}
+_PARAMETERS |= {"nominal_features", "random_state", "n_jobs"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class StoredModel:
     tree: Tree
     notes: dict[str, Any]
     """What else the writer wanted to keep: plain JSON, shown and never interpreted."""
+    unpruned: Tree | None = None
+    """The tree before pruning; None where it is the tree itself."""
 
     @property
     def is_classifier(self) -> bool:
@@ -43,12 +46,13 @@ def model_bytes(model: StoredModel) -> bytes:
 
 def payload_of(model: StoredModel) -> dict[str, Any]:
     """The plain document of a model."""
-    return {
+    payload = {
         "estimator": model.estimator,
         "parameters": {name: _finite(value) for name, value in model.parameters.items()},
         "tree": model.tree.to_record(),
         "notes": model.notes,
     }
+    return payload if model.unpruned is None else payload | {"unpruned": model.unpruned.to_record()}
 
 
 def _finite(value: Any) -> Any:
@@ -59,7 +63,7 @@ def _finite(value: Any) -> Any:
 def read_model(path: str | os.PathLike[str]) -> StoredModel:
     """Read a model file; DataError in one line where it holds anything but a known model."""
     payload = read_document(path)
-    if set(payload) != {"estimator", "parameters", "tree", "notes"}:
+    if set(payload) - {"unpruned"} != {"estimator", "parameters", "tree", "notes"}:
         raise _refused(path, f"it has the entries {', '.join(sorted(map(str, payload))[:6])}")
     name, parameters, notes = payload["estimator"], payload["parameters"], payload["notes"]
     if name not in _KNOWN:
@@ -77,7 +81,16 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
     tree = Tree.from_record(payload["tree"])
     if (tree.classes is not None) != (name != REGRESSOR):
         raise _refused(path, f"its tree is not that of a {name}")
-    return StoredModel(name, parameters, tree, notes)
+    unpruned = Tree.from_record(payload["unpruned"]) if "unpruned" in payload else None
+    if unpruned is not None and not _is_of(unpruned, tree):
+        raise _refused(path, "its unpruned tree has other attributes, classes or targets than its tree")
+    return StoredModel(name, parameters, tree, notes, unpruned)
+
+
+def _is_of(unpruned: Tree, tree: Tree) -> bool:
+    """Whether the one could have been pruned to the other."""
+    mine, yours = ((some.schema.to_json(), some.classes, some.targets) for some in (unpruned, tree))
+    return mine == yours
 
 
 def _refused(path: str | os.PathLike[str], why: str) -> DataError:
@@ -105,11 +118,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             "(save a pipeline's tree alone)"
         )
     parameters = {key: _plain(key, value) for key, value in model.get_params(deep=False).items()}
-    write_document(path, payload_of(StoredModel(name, parameters, model._fitted(), {})))
+    tree = model._fitted()
+    unpruned = None if model.unpruned_tree_ is tree else model.unpruned_tree_
+    write_document(path, payload_of(StoredModel(name, parameters, tree, {}, unpruned)))
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON keeps it; a random generator has no plain form and growing never uses it."""
+    """A parameter as JSON keeps it; a random generator has no plain form and prediction never uses it."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if name in _CLASS_PARAMETERS:
@@ -142,6 +157,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     model: Any = _estimator_class(stored.estimator)(**parameters)
     tree = stored.tree
     model.tree_ = tree
+    model.unpruned_tree_ = tree if stored.unpruned is None else stored.unpruned
     model.n_features_in_ = len(tree.schema)
     if tree.schema.named:
         model.feature_names_in_ = np.array(tree.schema.names, dtype=object)

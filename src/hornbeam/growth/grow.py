@@ -13,6 +13,7 @@ from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.costs import ClassCosts
 from hornbeam.growth.parameters import Engine, Parameters
+from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree, costs_of
 from hornbeam.table import Table
 
@@ -33,6 +34,10 @@ class ClassTarget:
     weights: Weights = None
     costs: ClassCosts = field(default_factory=ClassCosts)
 
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes)
+
 
 @dataclass(frozen=True, eq=False)
 class NumericTarget:
@@ -41,6 +46,10 @@ class NumericTarget:
     values: npt.NDArray[np.float64]
     names: tuple[str, ...]
     weights: Weights = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
 
 
 Target = ClassTarget | NumericTarget
@@ -57,7 +66,7 @@ def grow_tree(
 ) -> Tree:
     """The tree of all rows. `report` hears ten times a second which share of them rests in a leaf."""
     forest = _grow(table, target, parameters, None, threads, engine or Engine(), report)
-    return _tree(forest, 0, table, target)
+    return _tree(forest, 0, table, target, parameters)
 
 
 def grow_forest(
@@ -71,18 +80,18 @@ def grow_forest(
 ) -> list[Tree]:
     """Trees of several training sets, grown together: `multiplicity[row, set]` is how often a row counts."""
     forest = _grow(table, target, parameters, multiplicity, threads, engine or Engine())
-    return [_tree(forest, i, table, target) for i in range(forest.n_sets)]
+    return [_tree(forest, i, table, target, parameters) for i in range(forest.n_sets)]
 
 
-def _tree(forest: _core.Forest, i: int, table: Table, target: Target) -> Tree:
+def _tree(forest: _core.Forest, i: int, table: Table, target: Target, parameters: Parameters) -> Tree:
     arrays = forest.tree(i)
     kept = arrays.get("competitors")
     if isinstance(target, NumericTarget):
         return _finite(Tree.trusted(table.schema, arrays, targets=target.names, competitors=kept), target)
     costs = costs_of(forest.class_weight(i), target.costs.rows)
     classes = target.labels.tolist()
-    tree = Tree.trusted(table.schema, arrays, classes=classes, costs=costs, competitors=kept)
-    return _finite(tree, target)
+    tree = _finite(Tree.trusted(table.schema, arrays, classes=classes, costs=costs, competitors=kept), target)
+    return collapsed(tree) if parameters.criterion == "c45" and tree.n_nodes > 1 else tree
 
 
 def _finite(tree: Tree, target: Target) -> Tree:

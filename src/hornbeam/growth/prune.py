@@ -14,6 +14,7 @@ from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.grow import ClassTarget, NumericTarget, Target
 from hornbeam.growth.parameters import is_number, one_of, shown
+from hornbeam.growth.rest import rest_of
 from hornbeam.model import Tree, attribute_kinds
 from hornbeam.model.present import brief_nodes, spelled_out
 from hornbeam.table import Column, Table
@@ -44,7 +45,7 @@ class Pruning:
         alpha = _number("ccp_alpha", self.ccp_alpha, 0.0, math.inf, "a number from 0")
         prune = self.prune
         if prune is not None:
-            prune = one_of("prune", prune, PRUNINGS[task], f" for {task}", " or None")
+            prune = one_of("prune", prune, PRUNINGS[task], f" for {task}", ", or None")
         elif alpha > 0.0:
             prune = "cost_complexity"
         if alpha > 0.0 and prune != "cost_complexity":
@@ -112,7 +113,7 @@ def prune_tree(
         )
     kinds = attribute_kinds(tree.schema)
     if pruning.prune == "cost_complexity":
-        return _like(tree, _core.prune_by_complexity(tree.native(), kinds, pruning.ccp_alpha))
+        return rest_of(tree, _core.prune_by_complexity(tree.native(), kinds, pruning.ccp_alpha))
     if table is None or target is None:
         raise UsageError(
             f"prune={pruning.prune!r} needs rows: give X and y, those "
@@ -120,7 +121,7 @@ def prune_tree(
         )
     if pruning.holds_out:
         arrays = _core.prune_by_validation(tree.native(), kinds, table.native(), _native(target), threads)
-        return _like(tree, arrays)
+        return rest_of(tree, arrays)
     try:
         # Raising moves a test from below another of its attribute, from which its categories may follow.
         given = {**tree.native(), **spelled_out(tree)} if len(brief_nodes(tree)) else tree.native()
@@ -129,17 +130,13 @@ def prune_tree(
         )
     except ValueError as error:
         raise DataError(f"cannot prune: {error}") from None
-    return _like(tree, arrays)
+    return rest_of(tree, arrays)
 
 
 def complexity_path(tree: Tree) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """(alphas, impurities) of cost-complexity pruning: from each alpha on a smaller tree is the best."""
     alphas, impurities = _core.complexity_path(tree.native(), attribute_kinds(tree.schema))
     return alphas, impurities
-
-
-def _like(tree: Tree, arrays: dict[str, Any]) -> Tree:
-    return Tree.trusted(tree.schema, arrays, classes=tree.classes, targets=tree.targets)
 
 
 def _native(target: Target) -> npt.NDArray[Any]:
@@ -169,10 +166,13 @@ def split_for_validation(
 ) -> tuple[tuple[Table, Target], tuple[Table, Target]]:
     """(rows to grow from, rows to validate on): within each class, or among all rows."""
     groups = target.codes if isinstance(target, ClassTarget) else np.zeros(table.n_rows, dtype=np.int32)
-    grown, held = hold_out(groups, pruning.validation_fraction, int(random.randint(2**31 - 1)))
+    # A row of weight 0 is absent, so it is not drawn either.
+    rows = np.arange(table.n_rows) if target.weights is None else np.flatnonzero(target.weights > 0)
+    drawn = hold_out(groups[rows], pruning.validation_fraction, int(random.randint(2**31 - 1)))
+    grown, held = rows[drawn[0]], rows[drawn[1]]
     if len(held) == 0:
         raise DataError(
-            f"validation_fraction={pruning.validation_fraction:g} of n_samples={table.n_rows} leaves no row "
+            f"validation_fraction={pruning.validation_fraction:g} of n_samples={len(rows)} leaves no row "
             "to validate on; give more rows, a larger fraction or another prune"
         )
     return (_rows(table, grown), _target_rows(target, grown)), (
@@ -190,6 +190,7 @@ def _rows(table: Table, rows: Rows) -> Table:
 
 
 def _target_rows(target: Target, rows: Rows) -> Target:
+    weights = None if target.weights is None else target.weights[rows]
     if isinstance(target, NumericTarget):
-        return replace(target, values=np.ascontiguousarray(target.values[rows]))
-    return replace(target, codes=target.codes[rows])
+        return replace(target, values=np.ascontiguousarray(target.values[rows]), weights=weights)
+    return replace(target, codes=target.codes[rows], weights=weights)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hornbeam.model.arrays import KIND_NAMES, LEAF, NUMERIC, Array
-from hornbeam.model.present import preorder
+from hornbeam.model.present import Branches, preorder
 
 if TYPE_CHECKING:
     from hornbeam.model.tree import Tree
@@ -48,8 +48,8 @@ def canonical_parts(tree: Tree) -> Iterator[str]:
     tests = Tests(tree)
     values = count_texts(tree) if tree.n_classes else mean_texts(tree)
     before_node = "["
-    for node, present in preorder(tree):
-        children, default, test = tests.of(node, present)
+    for node, whole in preorder(tree):
+        children, default, test = tests.of(node, whole)
         before, after = values[node]
         # The keys in their order: children, counts, default, mean, test, weight.
         members = (
@@ -125,12 +125,12 @@ class Tests:
         self.names = [json.dumps(attribute.name) for attribute in self.attributes]
         self.labels = [LabelTexts(attribute) for attribute in self.attributes]
 
-    def of(self, node: int, present: Array | None) -> tuple[str, str, str]:
+    def of(self, node: int, whole: Branches | None) -> tuple[str, str, str]:
         kind = self.kind[node]
         if kind == LEAF:
             return "", "", ""
         a = self.attribute[node]
-        argument = self.bound(node, a) if kind == NUMERIC else self.branches(node, a, present)
+        argument = self.bound(node, a) if kind == NUMERIC else self.branches(node, a, whole)
         return (
             f'"children":{self.n_children[node]}',
             f'"default":{self.default_child[node]}',
@@ -142,15 +142,15 @@ class Tests:
             return str(self.attributes[a].decode(self.threshold_integer[node]))
         return real_text(self.threshold[node])
 
-    def branches(self, node: int, a: int, present: Array | None) -> str:
+    def branches(self, node: int, a: int, whole: Branches | None) -> str:
         begin, end = self.start[node], self.start[node + 1]
         labels = self.labels[a]
-        pairs = list(zip(self.code[begin:end], self.child[begin:end], strict=True))
-        if present is not None:  # a value test in brief
-            value = next(code for code, child in pairs if child == 0)
-            if labels.ascending:
-                return labels.value_test(present, value)
-            pairs = [(code, int(code != value)) for code in present.tolist()]
+        if whole is None:
+            pairs = list(zip(self.code[begin:end], self.child[begin:end], strict=True))
+        elif labels.ascending:
+            return labels.two_ways(*whole)
+        else:
+            pairs = list(zip(whole[0].tolist(), whole[1].tolist(), strict=True))
         if not labels.ascending:
             pairs.sort(key=lambda pair: labels.label[pair[0]])
         return "[" + ",".join(f"[{labels.text[code]},{child}]" for code, child in pairs) + "]"
@@ -165,11 +165,9 @@ class LabelTexts:
         self.ascending = all(a < b for a, b in itertools.pairwise(attribute.labels))
 
     @cached_property
-    def others(self) -> Array:
-        """The pairs of labels that go to child 1."""
-        return np.array([f"[{text},1]" for text in self.text], dtype=object)
+    def pairs(self) -> Array:
+        """The pairs of each label with child 0, and with child 1."""
+        return np.array([[f"[{text},{child}]" for text in self.text] for child in (0, 1)], dtype=object)
 
-    def value_test(self, present: Array, value: int) -> str:
-        pairs = self.others[present]
-        pairs[np.searchsorted(present, value)] = f"[{self.text[value]},0]"
-        return "[" + ",".join(pairs.tolist()) + "]"
+    def two_ways(self, codes: Array, children: Array) -> str:
+        return "[" + ",".join(self.pairs[children, codes].tolist()) + "]"

@@ -70,6 +70,13 @@ class Competitors:
         """Where the node's competitors are, best first."""
         return range(int(self.arrays["start"][node]), int(self.arrays["start"][node + 1]))
 
+    def branch_codes(self, number: int, child: int, /) -> Array:
+        """The codes of the categories that a nominal test sends to one of its children."""
+        begin, end = self.arrays["branch_start"][number : number + 2]
+        sent = self.arrays["branch_child"][begin:end] == child
+        codes: Array = self.arrays["branch_code"][begin:end][sent]
+        return codes
+
     def take(self, nodes: Sequence[int]) -> Competitors:
         """The competitors of a tree whose nodes have the tests of these nodes; -1 for a leaf."""
         origin = np.asarray(nodes, dtype=np.int64)

@@ -3,30 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hornbeam.model.arrays import LEAF, NUMERIC, VALUE, Array
+from hornbeam.model.arrays import LEAF, NUMERIC, SUBSET, VALUE, Array
 
 if TYPE_CHECKING:
     from hornbeam.model.tree import Tree
 
+Branches = tuple[Array, Array]  # category codes, ascending, and the child each goes to
+
 
 def brief_nodes(tree: Tree) -> Array:
-    """Value tests that list no category for child 1: what goes there follows from the tests above."""
+    """Subset and value tests that list no category for their default child: those follow from above."""
     start, child = tree.arrays["branch_start"], tree.arrays["branch_child"]
-    ones = np.concatenate([[0], np.cumsum(child == 1)])
-    nodes: Array = np.flatnonzero((tree.arrays["kind"] == VALUE) & (ones[start[1:]] == ones[start[:-1]]))
+    default = np.repeat(tree.arrays["default_child"], np.diff(start))
+    listed = np.concatenate([[0], np.cumsum(child == default)])
+    binary = np.isin(tree.arrays["kind"], (SUBSET, VALUE))
+    nodes: Array = np.flatnonzero(binary & (listed[start[1:]] == listed[start[:-1]]))
     return nodes
 
 
-def preorder(tree: Tree) -> Iterator[tuple[int, Array | None]]:
-    """The nodes, each before its children, children in branch order.
+class BriefPaths:
+    """The categories that single tests send to their children, found by going up where a test is in brief."""
 
-    With a value test in brief come the codes present at it, ascending; with any other node None.
-    """
-    brief = set(brief_nodes(tree).tolist())
+    MOST = 64  # arrays remembered: who goes through the nodes in order asks for the next ones soon
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._brief = frozenset(brief_nodes(tree).tolist())
+        self._default = tree.arrays["default_child"].tolist()
+        self._attribute = tree.arrays["attribute"].tolist()
+        self._parent_and_place = [(-1, 0)] * tree.n_nodes
+        if self._brief:
+            for node in range(tree.n_nodes):
+                for place, child in enumerate(tree.children(node)):
+                    self._parent_and_place[child] = node, place
+        self._recent: dict[tuple[int, int], Array] = {}
+
+    def branch_codes(self, node: int, child: int) -> Array:
+        asked, gone = (node, child), []
+        attribute = self._attribute[node]
+        while node in self._brief and child == self._default[node] and (node, child) not in self._recent:
+            gone.append(listed(self._tree, node)[0])
+            node, child = self._parent_and_place[node]
+            while self._attribute[node] != attribute:  # up to the test before
+                node, child = self._parent_and_place[node]
+        codes = self._recent.get((node, child))
+        if codes is None:
+            known, children = listed(self._tree, node)
+            codes = known[children == child]
+        if gone:
+            codes = _without(codes, np.concatenate(gone))
+            if len(self._recent) == self.MOST:
+                del self._recent[next(iter(self._recent))]
+            self._recent[asked] = codes
+        return codes
+
+
+def preorder(tree: Tree) -> Iterator[tuple[int, Branches | None]]:
+    """The nodes, each before its children, children in branch order; with those in brief their branches."""
+    brief = frozenset(brief_nodes(tree).tolist())
     first, n = tree.arrays["first_child"].tolist(), tree.arrays["n_children"].tolist()
     if not brief:
         waiting = [0]
@@ -40,22 +78,22 @@ def preorder(tree: Tree) -> Iterator[tuple[int, Array | None]]:
     known: list[tuple[int, dict[int, Array]]] = [(0, {})]
     while known:
         node, above = known.pop()
-        present = _present(tree, node, above) if node in brief else None
-        yield node, present
-        below = _sent(tree, node, present) if n[node] else []
-        attribute = int(tree.arrays["attribute"][node])
+        attribute, whole = int(tree.arrays["attribute"][node]), None
+        if node in brief:
+            codes, children = listed(tree, node)
+            whole = _spread(tree, node, _without(above[attribute], codes[children < 0]))
+        yield node, whole
+        nominal = tree.arrays["kind"][node] not in (LEAF, NUMERIC)
+        codes, children = whole or listed(tree, node)
         for place in range(n[node] - 1, -1, -1):
-            sent = {**above, attribute: below[place]} if below else above
+            sent = {**above, attribute: codes[children == place]} if nominal else above
             known.append((first[node] + place, sent))
 
 
 def spelled_out(tree: Tree) -> dict[str, Array]:
     """The arrays of the tree with every category present listed: for whoever moves nodes."""
-    lists = {node: _listed(tree, node) for node in range(tree.n_nodes)}
-    for node, present in preorder(tree):
-        if present is not None:
-            codes, children = lists[node]
-            lists[node] = (present, (present != codes[children == 0][0]).astype(children.dtype))
+    lists = {node: listed(tree, node) for node in range(tree.n_nodes)}
+    lists |= {node: whole for node, whole in preorder(tree) if whole is not None}
     sizes = [len(codes) for codes, _ in lists.values()]
     return {
         **tree.arrays,
@@ -65,25 +103,21 @@ def spelled_out(tree: Tree) -> dict[str, Array]:
     }
 
 
-def _listed(tree: Tree, node: int) -> tuple[Array, Array]:
+def listed(tree: Tree, node: int) -> Branches:
+    """What the arrays say: in brief, -1 marks a category that is no longer present."""
     begin, end = tree.arrays["branch_start"][node : node + 2]
     return tree.arrays["branch_code"][begin:end], tree.arrays["branch_child"][begin:end]
 
 
-def _present(tree: Tree, node: int, above: dict[int, Array]) -> Array:
-    codes, children = _listed(tree, node)
-    sent = above[int(tree.arrays["attribute"][node])]
-    gone = codes[children < 0]
-    result: Array = sent[~np.isin(sent, gone, assume_unique=True)] if len(gone) else sent
-    return result
+def _without(codes: Array, gone: Array) -> Array:
+    kept: Array = codes[~np.isin(codes, gone)] if len(gone) else codes
+    return kept
 
 
-def _sent(tree: Tree, node: int, present: Array | None) -> list[Any]:
-    """The codes that a nominal test sends to each of its children."""
-    if tree.arrays["kind"][node] in (LEAF, NUMERIC):
-        return []
-    codes, children = _listed(tree, node)
-    if present is not None:
-        value = codes[children == 0]
-        return [value, present[present != value[0]]]
-    return [codes[children == place] for place in range(int(tree.arrays["n_children"][node]))]
+def _spread(tree: Tree, node: int, present: Array) -> Branches:
+    """The child of each category present at a node in brief: the one listed, else the default."""
+    codes, children = listed(tree, node)
+    to = np.full(len(present), tree.arrays["default_child"][node])
+    known = children >= 0
+    to[np.searchsorted(present, codes[known])] = children[known]
+    return present, to

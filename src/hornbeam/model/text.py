@@ -29,6 +29,7 @@ class Tests(Protocol):
     def schema(self) -> Schema: ...
     @property
     def arrays(self) -> Mapping[str, Array]: ...
+    def branch_codes(self, node: int, child: int, /) -> Array: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,8 @@ def bound_text(tree: Tests, node: int, style: Style) -> str:
 
 def branch_labels(tree: Tests, node: int, child: int) -> list[str]:
     """The labels that a nominal test sends to one of its children."""
-    begin, end = tree.arrays["branch_start"][node : node + 2]
-    codes = tree.arrays["branch_code"][begin:end][tree.arrays["branch_child"][begin:end] == child]
     labels = tree.schema.attributes[tree.arrays["attribute"][node]].labels
-    return [one_line(labels[code]) for code in codes.tolist()]
+    return [one_line(labels[code]) for code in tree.branch_codes(node, child).tolist()]
 
 
 def attribute_name(tree: Tests, node: int) -> str:

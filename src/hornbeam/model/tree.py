@@ -20,6 +20,7 @@ from hornbeam.model.competitors import Competitor, Competitors
 from hornbeam.model.costs import Costs, sums_in_order
 from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
 from hornbeam.model.picture import depth_to_draw, picture_of
+from hornbeam.model.present import BriefPaths
 from hornbeam.model.walk import Tests
 from hornbeam.table import Schema, Table
 
@@ -174,6 +175,14 @@ class Tree:
     def tests(self) -> Tests:
         """`tests[node]`: what an inner node asks, in codes."""
         return Tests(self)
+
+    @cached_property
+    def _paths(self) -> BriefPaths:
+        return BriefPaths(self)
+
+    def branch_codes(self, node: int, child: int) -> npt.NDArray[np.int32]:
+        """The codes of the categories that a nominal test sends to one of its children (0-based)."""
+        return self._paths.branch_codes(node, child)
 
     def counts(self, node: int) -> npt.NDArray[np.float64]:
         """The weight of each class at a node, in class order."""

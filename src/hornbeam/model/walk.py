@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hornbeam.model.arrays import KIND_NAMES, NUMERIC
+from hornbeam.model.arrays import KIND_NAMES, NUMERIC, SUBSET
 
 if TYPE_CHECKING:
     from hornbeam.model.tree import Tree
@@ -38,7 +38,7 @@ class Tests:
     """The tests of a tree by node: the one place beside the core that knows how they are stored."""
 
     def __init__(self, tree: Tree) -> None:
-        self._arrays = tree.arrays
+        self._tree, self._arrays = tree, tree.arrays
         self._real = [not attribute.is_integer for attribute in tree.schema.attributes]
         names = ("kind", "attribute", "n_children", "default_child", "branch_start")
         self._lists: dict[str, list[Any]] = {name: tree.arrays[name].tolist() for name in names}
@@ -54,7 +54,9 @@ class Tests:
         return Test(name, attribute, default, branches=self._branches(node))
 
     def _branches(self, node: int) -> tuple[tuple[int, ...], ...]:
-        """The codes of each child, ascending."""
+        """The codes of each child, ascending; of a value test in brief none for child 1, its default."""
+        if self._lists["kind"][node] == SUBSET:
+            return tuple(tuple(self._tree.branch_codes(node, child).tolist()) for child in (0, 1))
         begin, end = self._lists["branch_start"][node : node + 2]
         child = self._arrays["branch_child"][begin:end]
         order = np.argsort(child, kind="stable")

@@ -199,13 +199,13 @@ def plain_branches(tree: Tree, node: int) -> dict[int, int]:
     listed = zip(
         arrays["branch_code"][begin:end].tolist(), arrays["branch_child"][begin:end].tolist(), strict=True
     )
-    branches = dict(listed)
-    if arrays["kind"][node] != VALUE or 1 in branches.values():
+    branches, default = dict(listed), int(arrays["default_child"][node])
+    if arrays["kind"][node] not in (SUBSET, VALUE) or default in branches.values():
         return branches
     sent = sent_to(tree, node, int(arrays["attribute"][node]))
     assert sent is not None
     present = [code for code in sent if branches.get(code) != -1]
-    return {code: branches.get(code, 1) for code in present}
+    return {code: branches.get(code, default) for code in present}
 
 
 def sent_to(tree: Tree, node: int, attribute: int) -> list[int] | None:
@@ -219,16 +219,17 @@ def sent_to(tree: Tree, node: int, attribute: int) -> list[int] | None:
 
 
 def in_brief(tree: Tree) -> dict[str, Any]:
-    """The arrays of the same tree, every value test in brief that can be."""
+    """The arrays of the same tree, every test in brief that can be."""
     arrays = plain_arrays(tree)
     codes, children, start = [], [], [0]
     for node in range(tree.n_nodes):
         begin, end = arrays["branch_start"][node : node + 2]
         branches = dict(zip(arrays["branch_code"][begin:end], arrays["branch_child"][begin:end], strict=True))
         sent = sent_to(tree, node, int(arrays["attribute"][node])) if branches else None
-        if arrays["kind"][node] == VALUE and arrays["default_child"][node] == 1 and sent is not None:
+        kind, default = arrays["kind"][node], arrays["default_child"][node]
+        if (kind == SUBSET or (kind == VALUE and default == 1)) and sent is not None:
             kept = {code: branches.get(code, -1) for code in sent}
-            branches = {code: child for code, child in kept.items() if child != 1}
+            branches = {code: child for code, child in kept.items() if child != default}
         codes += list(branches)
         children += list(branches.values())
         start.append(len(codes))

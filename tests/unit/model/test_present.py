@@ -1,4 +1,4 @@
-"""Value tests in brief: the same tree in less room, and nothing else accepted."""
+"""Tests in brief: the same tree in less room, and nothing else accepted."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ def test_a_tree_in_brief_is_the_same_tree(seed: int) -> None:
     assert canonical_text(brief) == canonical_text(full)
     assert brief.digest == full.digest
     assert brief.to_text() == full.to_text()
+    for node in np.flatnonzero(np.isin(full.arrays["kind"], (SUBSET, VALUE))).tolist():
+        for child in (0, 1):
+            assert brief.branch_codes(node, child).tolist() == full.branch_codes(node, child).tolist()
     assert Tree.from_json(brief.to_json()).digest == full.digest
     assert pickle.loads(pickle.dumps(brief)).digest == full.digest
     table = random_table(rng, SCHEMA, 400)
@@ -101,6 +104,12 @@ ACCEPTED = {
     "as it is": second([1], [0]),
     "one absent": second([1, 3], [0, -1]),
     "in full": second([1, 2], [0, 1]),
+    "a subset": at("kind", 2, SUBSET),
+    "a subset, the default first": lambda a: (
+        second([1, 3], [1, -1])(a),
+        at("kind", 2, SUBSET)(a),
+        at("default_child", 2, 0)(a),
+    ),
     "in full, the default first": lambda a: (second([1, 2], [0, 1])(a), at("default_child", 2, 0)(a)),
 }
 REFUSED = {
@@ -108,12 +117,15 @@ REFUSED = {
     "nothing for child 1": (second([1, 2, 3], [0, -1, -1]), "node 2: all its categories"),
     "a value that is not sent": (second([0], [0]), "node 2: no test above sends category code 0 here"),
     "an absence that is not sent": (second([0, 1], [-1, 0]), "node 2: no test above sends category code 0"),
-    "no value": (second([2, 3], [-1, -1]), "node 2: all its categories"),
+    "no value": (second([2, 3], [-1, -1]), "node 2: a category goes to child -1"),
+    "the value left out": (
+        lambda a: (second([2, 3], [1, 1])(a), at("default_child", 2, 0)(a)),
+        "node 2: a value test with 0 values",
+    ),
     "two values": (second([1, 2], [0, 0]), "node 2: a value test with 2 values"),
     "absent beside present": (second([1, 2, 3], [0, 1, -1]), "node 2: a category goes to child -1"),
     "default to the value": (at("default_child", 2, 0), "node 2: all its categories"),
     "child -2": (second([1, 2], [0, -2]), "node 2: a category goes to child -2"),
-    "a subset in brief": (at("kind", 2, SUBSET), "node 2: all its categories"),
     "a code beyond all": (second([1, 9], [0, -1]), "node 2: category code 9"),
 }
 
@@ -138,7 +150,8 @@ def test_what_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("n", [3_000, 34_000])
-def test_grown_value_tests_are_brief_and_do_not_depend_on_threads(n: int) -> None:
+@pytest.mark.parametrize("mode", ["subset", "value"])
+def test_grown_tests_are_brief_and_do_not_depend_on_threads(mode: str, n: int) -> None:
     rng = np.random.default_rng(n)
     frame = pd.DataFrame(
         {
@@ -147,8 +160,10 @@ def test_grown_value_tests_are_brief_and_do_not_depend_on_threads(n: int) -> Non
             "x": rng.normal(size=n).round(1),
         }
     )
-    y = (rng.random(n) < 60 / n).astype(int)
-    trees = [TreeClassifier(nominal="value", n_jobs=jobs).fit(frame, y).tree_ for jobs in (1, 2)]
+    if mode == "subset":  # one test would tell all keys apart
+        del frame["key"]
+    y = (rng.random(n) < (60 / n if mode == "value" else 0.3)).astype(int)
+    trees = [TreeClassifier(nominal=mode, n_jobs=jobs).fit(frame, y).tree_ for jobs in (1, 2)]
     assert len(brief_nodes(trees[0])) > 0
     for name in DTYPES:
         assert np.array_equal(trees[0].arrays[name], trees[1].arrays[name])

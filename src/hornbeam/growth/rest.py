@@ -1,0 +1,27 @@
+"""What is left of a tree whose nodes were cut or moved, and C4.5's last step of growth, which cuts some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hornbeam import _core
+from hornbeam.model import Tree, attribute_kinds
+
+
+def rest_of(tree: Tree, arrays: dict[str, Any]) -> Tree:
+    """The tree of arrays that the core made of a tree; `origin` says whose tests its nodes ask."""
+    kept = tree.kept_competitors
+    return Tree.trusted(
+        tree.schema,
+        arrays,
+        classes=tree.classes,
+        targets=tree.targets,
+        costs=tree.costs,
+        competitors=None if kept is None else kept.take(arrays["origin"]).arrays,
+    )
+
+
+def collapsed(tree: Tree) -> Tree:
+    """A subtree that makes no fewer errors than a leaf becomes one."""
+    arrays = _core.collapse(tree.native(), attribute_kinds(tree.schema), tree.leaf_class)
+    return tree if len(arrays["kind"]) == tree.n_nodes else rest_of(tree, arrays)
