@@ -108,3 +108,120 @@ void value_sums(const std::uint32_t *counts, std::uint32_t n_values, std::uint32
     else
         sums_after_values<std::uint64_t>(counts, n_values, width, node, left, sums);
 }
+
+/// A byte for the rows and one for the ones of each lane.
+typedef std::uint8_t LaneBytes __attribute__((vector_size(2 * lane_width)));
+
+/// The score of a cut with `left` rows and `ones` of them on the left.
+template <class Number> inline float lane_score(Number left, Number ones, Number n, Number all) {
+    const auto d = static_cast<float>(n * ones - left * all);
+    const float sides = static_cast<float>(left) * static_cast<float>(n - left);
+    return d * d / (sides > 0.0f ? sides : 1.0f);
+}
+
+/// The score is convex in the zeros and ones on the left, so that between two cuts it exceeds nowhere the
+/// largest of the four corners that they span.
+template <class E, class Number>
+inline void lane_blocks(const E *list, std::uint32_t n, const std::uint8_t *pattern,
+                        const std::uint8_t *steps, const LaneTotals &totals, LaneBlock *blocks, float *top) {
+    Number whole[lane_width], all[lane_width], min_left[lane_width], min_right[lane_width];
+    Number left[lane_width], ones[lane_width];
+    for (std::size_t i = 0; i < lane_width; ++i) {
+        whole[i] = static_cast<Number>(totals.n[i]), all[i] = static_cast<Number>(totals.ones[i]);
+        min_left[i] = static_cast<Number>(totals.min_left[i]);
+        min_right[i] = static_cast<Number>(totals.min_right[i]);
+        left[i] = ones[i] = 0;
+        top[i] = 0.0f;
+    }
+    for (std::uint32_t begin = 0; begin < n; begin += lane_block, ++blocks) {
+        const std::uint32_t end = begin + lane_block < n ? begin + lane_block : n;
+        LaneBytes seen = {};
+        for (std::uint32_t i = begin; i < end; ++i) {
+            const E e = list[i];
+            const std::size_t step = 2 * std::size_t{pattern[(e & Packed<E>::low) >> 1]} + (e & 1);
+            LaneBytes add;
+            __builtin_memcpy(&add, steps + step * sizeof(LaneBytes), sizeof(LaneBytes));
+            seen += add;
+        }
+        std::uint8_t counts[2 * lane_width];
+        __builtin_memcpy(counts, &seen, sizeof(seen));
+        const bool cut =
+            end < n && (list[end - 1] >> Packed<E>::rank_shift) != (list[end] >> Packed<E>::rank_shift);
+        for (std::size_t i = 0; i < lane_width; ++i) {
+            const Number n0 = left[i], o0 = ones[i], n1 = n0 + static_cast<Number>(counts[i]),
+                         o1 = o0 + static_cast<Number>(counts[lane_width + i]);
+            blocks->n[i] = static_cast<std::int32_t>(n0);
+            blocks->ones[i] = static_cast<std::int32_t>(o0);
+            const float first = lane_score(n0, o0, whole[i], all[i]),
+                        last = lane_score(n1, o1, whole[i], all[i]),
+                        ones_first = lane_score(n0 - o0 + o1, o1, whole[i], all[i]),
+                        zeros_first = lane_score(n1 - o1 + o0, o0, whole[i], all[i]);
+            const float ends = first > last ? first : last,
+                        corners = ones_first > zeros_first ? ones_first : zeros_first;
+            blocks->bound[i] = ends > corners ? ends : corners;
+            const bool admissible = cut & (n1 >= min_left[i]) & (whole[i] - n1 >= min_right[i]);
+            const float sure = admissible ? last : 0.0f;
+            top[i] = sure > top[i] ? sure : top[i];
+            left[i] = n1, ones[i] = o1;
+        }
+    }
+}
+
+void lane_blocks_narrow(const std::uint32_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                        const std::uint8_t *steps, const LaneTotals &totals, LaneBlock *blocks, float *top) {
+    lane_blocks<std::uint32_t, std::int32_t>(list, n, pattern, steps, totals, blocks, top);
+}
+void lane_blocks_wide(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                      const std::uint8_t *steps, const LaneTotals &totals, LaneBlock *blocks, float *top) {
+    lane_blocks<std::uint64_t, double>(list, n, pattern, steps, totals, blocks, top);
+}
+
+template <class E, class Number>
+inline bool lane_hits(const E *list, std::uint32_t n, const std::uint8_t *pattern, const std::uint8_t *steps,
+                      const LaneTotals &totals, const LaneBlock &before, const float *reach,
+                      LaneSeen *__restrict seen, std::int32_t *__restrict hit) {
+    alignas(64) Number whole[lane_width], all[lane_width], min_left[lane_width], most_left[lane_width];
+    alignas(64) Number n0[lane_width], o0[lane_width];
+    alignas(64) float to_reach[lane_width];
+    for (std::size_t i = 0; i < lane_width; ++i) {
+        whole[i] = static_cast<Number>(totals.n[i]), all[i] = static_cast<Number>(totals.ones[i]);
+        min_left[i] = static_cast<Number>(totals.min_left[i]);
+        most_left[i] = static_cast<Number>(totals.n[i] - totals.min_right[i]);
+        n0[i] = static_cast<Number>(before.n[i]), o0[i] = static_cast<Number>(before.ones[i]);
+        to_reach[i] = reach[i];
+    }
+    std::int32_t found = 0;
+    LaneBytes sum = {};
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const E e = list[i];
+        const std::size_t step = 2 * std::size_t{pattern[(e & Packed<E>::low) >> 1]} + (e & 1);
+        LaneBytes add;
+        __builtin_memcpy(&add, steps + step * sizeof(LaneBytes), sizeof(LaneBytes));
+        sum += add;
+        __builtin_memcpy(seen + i, &sum, sizeof(sum));
+        hit[i] = 0;
+        if ((e >> Packed<E>::rank_shift) == (list[i + 1] >> Packed<E>::rank_shift)) continue;
+        std::int32_t any = 0;
+        for (std::size_t l = 0; l < lane_width; ++l) {
+            const Number left = n0[l] + static_cast<Number>(seen[i].n[l]),
+                         ones = o0[l] + static_cast<Number>(seen[i].ones[l]);
+            const auto d = static_cast<float>(whole[l] * ones - left * all[l]);
+            const float sides = static_cast<float>(left) * static_cast<float>(whole[l] - left);
+            any |= (d * d >= to_reach[l] * sides) & (left >= min_left[l]) & (left <= most_left[l]);
+        }
+        hit[i] = any;
+        found |= any;
+    }
+    return found != 0;
+}
+
+bool lane_hits_narrow(const std::uint32_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                      const std::uint8_t *steps, const LaneTotals &totals, const LaneBlock &before,
+                      const float *reach, LaneSeen *seen, std::int32_t *hit) {
+    return lane_hits<std::uint32_t, std::int32_t>(list, n, pattern, steps, totals, before, reach, seen, hit);
+}
+bool lane_hits_wide(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                    const std::uint8_t *steps, const LaneTotals &totals, const LaneBlock &before,
+                    const float *reach, LaneSeen *seen, std::int32_t *hit) {
+    return lane_hits<std::uint64_t, double>(list, n, pattern, steps, totals, before, reach, seen, hit);
+}

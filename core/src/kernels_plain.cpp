@@ -25,7 +25,16 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
 } // namespace plain
 
 extern const Kernels plain_kernels;
-const Kernels plain_kernels{"plain",           plain::part_narrow, plain::part_wide, plain::peaks_narrow,
-                            plain::peaks_wide, plain::class_hits,  plain::value_sums};
+const Kernels plain_kernels{"plain",
+                            plain::part_narrow,
+                            plain::part_wide,
+                            plain::peaks_narrow,
+                            plain::peaks_wide,
+                            plain::class_hits,
+                            plain::value_sums,
+                            plain::lane_blocks_narrow,
+                            plain::lane_blocks_wide,
+                            plain::lane_hits_narrow,
+                            plain::lane_hits_wide};
 
 } // namespace hornbeam

@@ -70,6 +70,16 @@ template <class E, Criterion C> class Chooser {
         return best.quality < highest_;
     }
 
+    /// The same for a list whose best cut is known; nothing is missing there.
+    bool consider_found(const Segment<E> &segment, const Cut &cut, Choice &best) const {
+        if (cut.quality > best.quality) {
+            best.quality = cut.quality;
+            record_cut(segment.attribute, cut, cut.left >= lane_->total.n - cut.left ? 0 : 1, best,
+                       [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
+        }
+        return best.quality < highest_;
+    }
+
   private:
     const Frame<E> &frame_;
     const Target &target_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hornbeam/choice.hpp"
+#include "hornbeam/lane_scan.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 #include "hornbeam/policy.hpp"
@@ -47,6 +48,10 @@ template <class E, Criterion C> class Choosing {
     std::vector<Chooser<E, C>> choosers_; // one a worker
     std::vector<Choice> found_;           // [attribute][lane]
     std::vector<Entered> entered_;
+    LanePatterns<E> patterns_;
+    std::vector<LaneFloor> floors_;
+    std::vector<LaneBlock> blocks_;
+    std::vector<Cut> cuts_; // [attribute][lane]
 
     const StopRules &rules(const Node &node, std::size_t lane) const {
         return rules_[static_cast<std::size_t>(node.lanes[lane].set)];
@@ -57,11 +62,69 @@ template <class E, Criterion C> class Choosing {
     }
 
     void take_as_they_come(const Node &node, std::vector<Choice> &choice) {
+        const bool together = scans_together(node);
+        if (together) scan_together(node);
         for (std::size_t i = 0; i < node.lanes.size(); ++i) {
             chooser_.open(node.lanes[i], solo_, rules(node, i));
-            for (const Segment<E> &segment : node.active) {
+            for (std::size_t a = 0; a < node.active.size(); ++a) {
+                const Segment<E> &segment = node.active[a];
                 poll_if_large(node);
-                if (!chooser_.consider(segment, node.rows, own_[i], choice[i])) break;
+                const bool more =
+                    together && in_one_pass(node, segment)
+                        ? chooser_.consider_found(segment, cuts_[a * node.lanes.size() + i], choice[i])
+                        : chooser_.consider(segment, node.rows, own_[i], choice[i]);
+                if (!more) break;
+            }
+        }
+    }
+
+    // ---- all lanes in one pass ----
+
+    static constexpr std::size_t worth_patterns = 64; // rows of a node
+
+    static bool in_one_pass(const Node &node, const Segment<E> &segment) {
+        return segment.listed() && segment.size == node.rows.size(); // nothing is missing
+    }
+    bool scans_together(const Node &node) {
+        if constexpr (std::is_same_v<C, Gini>) {
+            const bool listed = std::any_of(node.active.begin(), node.active.end(),
+                                            [&](const Segment<E> &s) { return in_one_pass(node, s); });
+            return listed && node.lanes.size() > 1 && node.lanes.size() <= lane_width &&
+                   task_.parameters.accelerate && target_.n_classes == 2 && !frame_.sets.repeats() &&
+                   node.rows.size() >= worth_patterns &&
+                   patterns_.open(frame_, node.rows, std::span(node.lanes));
+        } else {
+            return false;
+        }
+    }
+
+    /// The best cut of every lane in every list, as far as it may be the lane's best test.
+    void scan_together(const Node &node) {
+        if constexpr (std::is_same_v<C, Gini>) {
+            const std::size_t lanes = node.lanes.size();
+            floors_.clear();
+            for (std::size_t i = 0; i < lanes; ++i) {
+                const ClassCounts &total = node.lanes[i].total;
+                const StopRules &rule = rules(node, i);
+                const std::int64_t objs =
+                    rule.asks_objs()
+                        ? rows_from(rule.cut_floor(as_double(total.n), total.classes_present()), total.n)
+                        : 0;
+                const std::int64_t squares = total.c[0] * total.c[0] + total.c[1] * total.c[1];
+                floors_.push_back({total.n, total.c[1], squares, rule.least(objs, 0, 0)});
+            }
+            cuts_.assign(node.active.size() * lanes, Cut{});
+            for (std::size_t a = 0; a < node.active.size(); ++a) {
+                const Segment<E> &s = node.active[a];
+                if (!in_one_pass(node, s)) continue;
+                poll_if_large(node);
+                std::span<Cut> cuts = std::span(cuts_).subspan(a * lanes, lanes);
+                LaneScan<E>(patterns_, floors_, *task_.parameters.kernels)
+                    .cuts({s.begin, s.size}, blocks_, cuts);
+                // Equal qualities are found as well: another attribute may yet turn out to be in between.
+                for (std::size_t i = 0; i < lanes; ++i)
+                    if (cuts[i].quality > floors_[i].floor)
+                        floors_[i].floor = std::nextafter(cuts[i].quality, -1.0);
             }
         }
     }

@@ -53,6 +53,24 @@ struct ValueSums {
     std::uint32_t rows;
 };
 
+/// Several training sets at once: what the node of each lane holds, and what a cut must leave there.
+inline constexpr std::size_t lane_width = 16;
+struct LaneTotals {
+    double n[lane_width], ones[lane_width];
+    double min_left[lane_width], min_right[lane_width];
+};
+/// Of each lane before a block of a two-class list: its rows and their ones; and a score that no cut in the
+/// block exceeds. Counts of a block fit a byte.
+inline constexpr std::uint32_t lane_block = 128;
+struct LaneBlock {
+    std::int32_t n[lane_width], ones[lane_width];
+    float bound[lane_width];
+};
+
+struct LaneSeen {
+    std::uint8_t n[lane_width], ones[lane_width];
+};
+
 struct Kernels {
     const char *name;
     /// Stable: entries with flag 0 move to the front in place, the others to `right` (room for n + 16);
@@ -74,6 +92,24 @@ struct Kernels {
     /// `left` holds what is on the left before, and is used up. `small`: the node has at most 2^16 - 1 rows.
     void (*value_sums)(const std::uint32_t *counts, std::uint32_t n_values, std::uint32_t width,
                        const std::uint32_t *node, std::uint32_t *left, bool small, ValueSums *sums);
+    /// The blocks of a list of n entries, and in `top` the best score of each lane at the ends of blocks that
+    /// are admissible cuts (D^2 / (n_L n_R), as for peaks). An entry's pattern is that of its id; `steps` has
+    /// for each pattern and class what an entry adds to the rows and to the ones of every lane.
+    void (*lane_blocks_narrow)(const std::uint32_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                               const std::uint8_t *steps, const LaneTotals &totals, LaneBlock *blocks,
+                               float *top);
+    void (*lane_blocks_wide)(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                             const std::uint8_t *steps, const LaneTotals &totals, LaneBlock *blocks,
+                             float *top);
+    /// Of the `n` entries of a block: seen[i] is what entries up to i add; hit[i] is not 0 where the cut
+    /// after entry i is admissible for some lane whose score there may come up to its `reach`. Returns
+    /// whether any is. The entry behind the block is read.
+    bool (*lane_hits_narrow)(const std::uint32_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                             const std::uint8_t *steps, const LaneTotals &totals, const LaneBlock &before,
+                             const float *reach, LaneSeen *seen, std::int32_t *hit);
+    bool (*lane_hits_wide)(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                           const std::uint8_t *steps, const LaneTotals &totals, const LaneBlock &before,
+                           const float *reach, LaneSeen *seen, std::int32_t *hit);
 };
 
 /// "plain", "avx2", "avx512"; null where this machine or this build lacks it. "auto" is the best there is.
