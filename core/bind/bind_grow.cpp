@@ -165,6 +165,9 @@ void bind_grow(nb::module_ &m) {
     nb::class_<Forest>(m, "Forest")
         .def_ro("n_sets", &Forest::n_sets)
         .def_prop_ro("n_nodes", [](const Forest &f) { return f.nodes.size(); })
+        .def(
+            "take_order", [](Forest &f) { return own_array(std::move(f.order)); },
+            "The rows of the only set, leaf after leaf in preorder; can be taken once.")
         .def("tree",
              [](const Forest &f, std::int32_t set) {
                  if (set < 0 || set >= f.n_sets) throw nb::index_error("no such training set");

@@ -1,4 +1,4 @@
-// Reading the pruned tree out of the grown one, and C4.5's collapse, which needs nothing else.
+// Reading the pruned tree out of the grown one, and what its counts alone say: C4.5's collapse, masses.
 #include "prune_shape.hpp"
 
 #include <span>
@@ -60,7 +60,9 @@ Pruned rebuild(const FlatTree &tree, const Shape &shape) {
     out.n_targets = tree.n_targets;
     out.branch_start.push_back(0);
     if (!tree.count_start.empty()) out.count_start.push_back(0);
-    std::vector<std::int32_t> queue{shape.standing[0]};
+    std::vector<std::int32_t> queue;
+    queue.reserve(tree.n_nodes());
+    queue.push_back(shape.standing[0]);
     for (std::size_t at = 0; at < queue.size(); ++at) {
         auto node = static_cast<std::size_t>(queue[at]);
         append_numbers(out, tree, shape, node);
@@ -105,6 +107,41 @@ Pruned collapse(const FlatTree &tree, std::span<const std::int32_t> said) {
     return rebuild(tree, bits <= 128   ? collapsed<2>(tree, said, span.lowest)
                          : bits <= 512 ? collapsed<8>(tree, said, span.lowest)
                                        : collapsed<34>(tree, said, span.lowest)); // all doubles there are
+}
+
+namespace {
+
+template <int W>
+std::vector<double> exact_masses(std::span<const std::int64_t> start, std::span<const std::int32_t> classes,
+                                 std::span<const double> count, std::span<const double> factor, int low_count,
+                                 int low_factor) {
+    std::vector<double> mass;
+    mass.reserve(start.size());
+    for (std::size_t node = 0; node + 1 < start.size(); ++node) {
+        Fixed<W> sum;
+        for (auto i = static_cast<std::size_t>(start[node]); i < static_cast<std::size_t>(start[node + 1]);
+             ++i) {
+            Decomposed c = decompose(count[i]), z = decompose(factor[static_cast<std::size_t>(classes[i])]);
+            if (c.mantissa != 0 && z.mantissa != 0)
+                sum.add_shifted(static_cast<__int128>(c.mantissa) * z.mantissa,
+                                static_cast<unsigned>(c.exponent - low_count + z.exponent - low_factor));
+        }
+        mass.push_back(nearest_double(sum, low_count + low_factor));
+    }
+    return mass;
+}
+
+} // namespace
+
+std::vector<double> masses(std::span<const std::int64_t> count_start,
+                           std::span<const std::int32_t> count_class, std::span<const double> count,
+                           std::span<const double> factor) {
+    ExponentSpan counts, factors;
+    for (double c : count) counts.add(c);
+    for (double z : factor) factors.add(z);
+    const int bits = counts.bits() + factors.bits() + 16 + 1; // fewer than 2^16 classes, and a sign
+    auto exact = bits <= 256 ? exact_masses<4> : exact_masses<68>;
+    return exact(count_start, count_class, count, factor, counts.lowest, factors.lowest);
 }
 
 } // namespace hornbeam

@@ -42,14 +42,4 @@ struct Shape {
 /// The tree that is left, breadth first.
 Pruned rebuild(const FlatTree &tree, const Shape &shape);
 
-/// Position of the class that a node predicts among its counts: the largest, tie the first.
-inline std::size_t predicted(const FlatTree &tree, std::size_t node) {
-    auto begin = static_cast<std::size_t>(tree.count_start[node]),
-         end = static_cast<std::size_t>(tree.count_start[node + 1]);
-    std::size_t best = begin;
-    for (std::size_t i = begin; i < end; ++i)
-        if (tree.count[i] > tree.count[best]) best = i;
-    return best;
-}
-
 } // namespace hornbeam
