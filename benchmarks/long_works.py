@@ -103,7 +103,7 @@ def encode(kind: str) -> Work:
 
 def name_classes() -> Work:
     """Class labels as text."""
-    X, codes = draw(MANY, 1, 26)
+    X, codes = draw(MANY, 2, 26)
     return fit(X, np.array([f"class {k:02d}" for k in range(26)])[codes], criterion="gini", max_depth=1)
 
 
