@@ -87,6 +87,7 @@ template <class Rows> class ErrorPruner {
     const FlatTree &tree_;
     const PruneRows &rows_;
     Cancel &cancel_;
+    Pace pace_; // of rows and nodes
     Rows weigh_;
     Shape shape_;
     Sender sender_; // sees who stands where
@@ -118,10 +119,12 @@ template <class Rows> class ErrorPruner {
 template <class Rows>
 ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, const PruneCosts &costs,
                                double confidence, std::string_view criterion, Cancel &cancel)
-    : tree_(tree), rows_(rows), cancel_(cancel), weigh_(rows, tree, costs, criterion), shape_(tree),
-      sender_(tree, rows, shape_.standing), expect_(confidence), rises_(Rows::counts && expect_.rises()),
-      nodes_(tree.n_nodes()), first_guest_(tree.n_nodes(), none), is_visited_(tree.n_nodes(), 0),
-      fresh_(tree.n_nodes()), tally_(static_cast<std::size_t>(tree.n_classes)) {
+    : tree_(tree), rows_(rows), cancel_(cancel), pace_(cancel, Rows::counts ? 20 : 100),
+      weigh_(rows, tree, costs, criterion, cancel), shape_(tree),
+      sender_(tree, rows, shape_.standing, cancel), expect_(confidence),
+      rises_(Rows::counts && expect_.rises()), nodes_(tree.n_nodes()), first_guest_(tree.n_nodes(), none),
+      is_visited_(tree.n_nodes(), 0), fresh_(tree.n_nodes()),
+      tally_(static_cast<std::size_t>(tree.n_classes)) {
     std::vector<std::uint32_t> begin, end;
     order_ = rows_by_leaf(tree, rows, begin, end, cancel);
     moved_.resize(order_.size());
@@ -130,6 +133,7 @@ ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, cons
         totals_.resize(tree.n_nodes());
     }
     for (std::size_t i = nodes_.size(); i-- > 0;) {
+        pace_.step();
         Node &node = nodes_[i];
         node.begin = begin[i], node.end = end[i];
         node.place = static_cast<std::int32_t>(i);
@@ -137,14 +141,16 @@ ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, cons
         node.as_leaf = expected_as_leaf(i);
         for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
             nodes_[static_cast<std::size_t>(tree.first_child[i] + c)].parent = static_cast<std::int32_t>(i);
-        if (i % 1024 == 0) cancel.poll();
     }
 }
 
 /// Checks that the rows at a leaf are those that the tree knows of, and sums up what they weigh.
 template <class Rows> void ErrorPruner<Rows>::count_leaf(std::size_t leaf) {
     std::span<const std::uint32_t> at = std::span(order_).subspan(nodes_[leaf].begin, nodes_[leaf].size());
-    for (std::uint32_t row : at) tally_[rows_.classes[row]] += weigh_.of(row);
+    for (std::uint32_t row : at) {
+        pace_.step();
+        tally_[rows_.classes[row]] += weigh_.of(row);
+    }
     bool same = static_cast<std::int64_t>(at.size()) == tree_.rows[leaf];
     for (auto i = static_cast<std::size_t>(tree_.count_start[leaf]);
          i < static_cast<std::size_t>(tree_.count_start[leaf + 1]); ++i) {
@@ -213,7 +219,9 @@ template <class Rows> Pruned ErrorPruner<Rows>::prune() {
         if (places_.size() % 256 == 0) cancel_.poll();
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        pace_.step();
         if (shape_.recounted[i] < 0) continue;
+        cancel_.poll();
         const auto &sums = recounts_[static_cast<std::size_t>(shape_.recounted[i])];
         Recount &r = shape_.recounts[static_cast<std::size_t>(shape_.recounted[i])];
         r.rows = nodes_[i].size();
@@ -221,7 +229,7 @@ template <class Rows> Pruned ErrorPruner<Rows>::prune() {
         r.impurity = weigh_.impurity(r.rows, total(i), sums);
         for (const auto &c : sums) r.counts.push_back({c.code, weigh_.nearest(c.sum)});
     }
-    return rebuild(tree_, shape_);
+    return rebuild(tree_, shape_, cancel_);
 }
 
 template <class Rows> void ErrorPruner<Rows>::judge(std::size_t place) {
@@ -291,6 +299,7 @@ template <class Rows> void ErrorPruner<Rows>::invite(std::size_t node, std::size
         later_.clear();
         std::size_t first = 0;
         for (std::uint32_t row : guests_) {
+            pace_.step();
             guests_[first] = row;
             bool foreign = tally_[rows_.classes[row]] > 0.0;
             first += foreign;
@@ -326,6 +335,7 @@ template <class Rows> double ErrorPruner<Rows>::with_guests(std::size_t leaf) {
     visit_counts(leaf, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
     Sum n = total(leaf);
     for (std::uint32_t g = first_guest_[leaf]; g != none; g = next_guest_[g]) {
+        pace_.step();
         Sum weight = weigh_.of(guests_[g]);
         take(static_cast<std::int32_t>(rows_.classes[guests_[g]]), weight);
         n += weight;
@@ -338,6 +348,7 @@ template <class Rows> double ErrorPruner<Rows>::with_guests(std::size_t leaf) {
 template <class Rows> double ErrorPruner<Rows>::at_least(std::size_t branch) {
     double sum = nodes_[branch].expected;
     for (std::int32_t leaf : visited_) {
+        pace_.step();
         auto at = static_cast<std::size_t>(leaf);
         sum += with_guests(at) - nodes_[at].expected;
     }
@@ -359,8 +370,12 @@ template <class Rows> double ErrorPruner<Rows>::sum_with_guests(std::size_t bran
             visited_.push_back(static_cast<std::int32_t>(at));
         }
     }
-    std::sort(visited_.begin(), visited_.end());
+    std::sort(visited_.begin(), visited_.end(), [&](std::int32_t a, std::int32_t b) {
+        pace_.step();
+        return a < b;
+    });
     for (std::size_t i = visited_.size(); i-- > 0;) {
+        pace_.step();
         auto at = static_cast<std::size_t>(visited_[i]);
         if (shape_.leaf[at]) continue;
         double sum = 0.0;
@@ -403,6 +418,7 @@ void ErrorPruner<Rows>::lay_out(std::size_t branch, std::uint32_t begin, std::ui
     std::uint32_t at = begin;
     std::vector<std::size_t> waiting{branch}, inner;
     while (!waiting.empty()) {
+        pace_.step();
         std::size_t node = waiting.back();
         waiting.pop_back();
         Node &it = nodes_[node];
@@ -415,7 +431,10 @@ void ErrorPruner<Rows>::lay_out(std::size_t branch, std::uint32_t begin, std::ui
             it.begin = from;
             continue;
         }
-        for (std::uint32_t i = it.begin; i < it.end; ++i) moved_[at++] = order_[i];
+        for (std::uint32_t i = it.begin; i < it.end; ++i) {
+            pace_.step();
+            moved_[at++] = order_[i];
+        }
         for (std::uint32_t g = first_guest_[node]; g != none; g = next_guest_[g]) moved_[at++] = guests_[g];
         it.begin = from;
         it.end = at;
@@ -428,6 +447,7 @@ void ErrorPruner<Rows>::lay_out(std::size_t branch, std::uint32_t begin, std::ui
 
 /// Sums of a node whose rows have changed: of a leaf with its guests, else of its children.
 template <class Rows> void ErrorPruner<Rows>::recount(std::size_t at) {
+    pace_.step();
     if (shape_.leaf[at]) {
         visit_counts(at, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
         for (std::uint32_t g = first_guest_[at]; g != none; g = next_guest_[g])

@@ -14,7 +14,8 @@ namespace hornbeam {
 class Sender {
   public:
     /// The tree is verified, and the columns are of the kinds it asks for.
-    Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing);
+    Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing,
+           Cancel &cancel);
 
     /// The node has become a leaf: rows stay at it.
     void close(std::size_t node);
@@ -76,7 +77,7 @@ class Sender {
     }
     std::uint32_t step_other(std::size_t node, const char *at, std::size_t row) const;
     std::size_t place_of(std::size_t node, std::int32_t code) const;
-    void add_map(std::size_t node);
+    void add_map(std::size_t node, Pace &pace);
 
     const FlatTree &tree_;
     std::span<const RouteColumn> columns_;
