@@ -229,7 +229,9 @@ template <class Rows> Pruned ErrorPruner<Rows>::prune() {
         r.impurity = weigh_.impurity(r.rows, total(i), sums);
         for (const auto &c : sums) r.counts.push_back({c.code, weigh_.nearest(c.sum)});
     }
-    return rebuild(tree_, shape_, cancel_);
+    Pruned pruned = rebuild(tree_, shape_, cancel_);
+    spell_out(tree_, pruned, cancel_);
+    return pruned;
 }
 
 template <class Rows> void ErrorPruner<Rows>::judge(std::size_t place) {

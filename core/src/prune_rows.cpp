@@ -83,8 +83,10 @@ void Sender::add_map(std::size_t node, Pace &pace) {
     std::uint32_t *places = maps_.data() + (maps_.size() - span);
     for (std::size_t b = begin; b < end; ++b) {
         pace.step();
-        places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
-            test.child[0] + static_cast<std::uint32_t>(tree_.branch_child[b]);
+        // In brief a test lists categories that are no longer present: they go where all others go.
+        if (tree_.branch_child[b] >= 0)
+            places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
+                test.child[0] + static_cast<std::uint32_t>(tree_.branch_child[b]);
     }
 }
 
@@ -130,8 +132,8 @@ std::size_t Sender::place_of(std::size_t node, std::int32_t code) const {
     auto begin = tree_.branch_code.begin() + tree_.branch_start[node],
          end = tree_.branch_code.begin() + tree_.branch_start[node + 1];
     auto found = std::lower_bound(begin, end, code);
-    bool known = found != end && *found == code;
     auto which = static_cast<std::size_t>(found - tree_.branch_code.begin());
+    bool known = found != end && *found == code && tree_.branch_child[which] >= 0;
     return test.child[0] +
            static_cast<std::size_t>(known ? tree_.branch_child[which] : tree_.default_child[node]);
 }

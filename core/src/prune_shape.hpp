@@ -52,4 +52,10 @@ inline ExponentSpan span_of(std::span<const double> numbers, Cancel &cancel, Exp
 /// The tree that is left, breadth first.
 Pruned rebuild(const FlatTree &tree, const Shape &shape, Cancel &cancel);
 
+/// Whether a test lists no category of its default child: those follow from the tests above it.
+bool is_brief(const FlatTree &tree, std::size_t node);
+
+/// Has the tests of the pruned tree list all their categories, wherever they have moved to.
+void spell_out(const FlatTree &tree, Pruned &pruned, Cancel &cancel);
+
 } // namespace hornbeam
