@@ -74,7 +74,8 @@ template <class Rows> class ErrorPruner {
     double expected_of_tally(const Sum &n);
     void judge(std::size_t place);
     double if_raised(std::size_t node, std::size_t branch, double below);
-    void invite(std::size_t node, std::size_t branch);
+    void invite(std::size_t node, std::size_t branch, double few);
+    void gather(std::size_t node, std::size_t branch, std::size_t goal);
     void send(std::size_t branch, std::size_t stop);
     double at_least(std::size_t branch);
     double with_guests(std::size_t leaf);
@@ -107,7 +108,10 @@ template <class Rows> class ErrorPruner {
     std::vector<std::uint32_t> first_guest_; // by leaf
     std::vector<std::uint32_t> next_guest_;  // by position in `guests_`, of those that were sent
     std::vector<std::uint32_t> guests_;      // rows
-    std::vector<std::uint32_t> later_;       // scratch: guests that are sent last
+    std::vector<std::uint32_t> later_;       // guests that are sent last
+    std::uint32_t asked_ = 0;                // how many rows are in one or the other
+    bool all_come_ = true;                   // as they lie, else:
+    std::vector<std::uint8_t> comes_first_;  // by class
     std::vector<std::uint32_t> reached_;     // scratch: their leaves
     std::vector<std::int32_t> visited_;      // leaves with guests; later also the nodes above them
     std::vector<std::uint8_t> is_visited_;
@@ -123,8 +127,8 @@ ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, cons
       weigh_(rows, tree, costs, criterion, cancel), shape_(tree),
       sender_(tree, rows, shape_.standing, cancel), expect_(confidence),
       rises_(Rows::counts && expect_.rises()), nodes_(tree.n_nodes()), first_guest_(tree.n_nodes(), none),
-      is_visited_(tree.n_nodes(), 0), fresh_(tree.n_nodes()),
-      tally_(static_cast<std::size_t>(tree.n_classes)) {
+      comes_first_(static_cast<std::size_t>(tree.n_classes)), is_visited_(tree.n_nodes(), 0),
+      fresh_(tree.n_nodes()), tally_(static_cast<std::size_t>(tree.n_classes)) {
     std::vector<std::uint32_t> begin, end;
     order_ = rows_by_leaf(tree, rows, begin, end, cancel);
     moved_.resize(order_.size());
@@ -272,45 +276,66 @@ double ErrorPruner<Rows>::if_raised(std::size_t node, std::size_t branch, double
     double least = own, added = 1.0; // by a guest, as far as seen
     for (bool invited = false;; invited = true) {
         if (rises_ && least > matters + 1e-6 * (1.0 + least)) return std::numeric_limits<double>::infinity();
-        if (!invited) invite(node, branch);
+        if (!invited) invite(node, branch, 1.5 * (matters - own));
         // The next look is due when it should be decided.
         std::size_t sent = next_guest_.size(), most = 4 * sent + 16;
         double wait = 1.1 * (matters - least) / added + first_look;
         std::size_t goal =
             wait < static_cast<double>(most) ? sent + static_cast<std::size_t>(wait) : sent + most;
-        send(branch, rises_ ? std::min(goal, others) : others);
+        goal = rises_ ? std::min(goal, others) : others;
+        gather(node, branch, goal);
+        send(branch, goal);
         if (next_guest_.size() == others) return sum_with_guests(branch);
         least = at_least(branch);
         added = std::max((least - own) / static_cast<double>(next_guest_.size()), 1e-3);
     }
 }
 
-/// The rows that are at the node and not at the branch become guests. Where it may be enough to send some,
-/// those of classes that are rarer in the branch come first: they have more to get wrong there.
-template <class Rows> void ErrorPruner<Rows>::invite(std::size_t node, std::size_t branch) {
+/// The rows that are at the node and not at the branch will be guests. Where it may be enough to send `few`,
+/// those of classes that are rare in the branch come first: they have more to get wrong there.
+template <class Rows>
+void ErrorPruner<Rows>::invite(std::size_t node, std::size_t branch, [[maybe_unused]] double few) {
     const Node &all = nodes_[node], &own = nodes_[branch];
-    auto begin = order_.begin();
-    guests_.assign(begin + all.begin, begin + own.begin);
-    guests_.insert(guests_.end(), begin + own.end, begin + all.end);
+    asked_ = 0;
+    all_come_ = true;
     if constexpr (Rows::counts) {
-        if (!rises_ || guests_.size() < 16) return;
-        visit_counts(branch, [&](std::int32_t code, double count) { take(code, -count); });
+        if (!rises_ || all.size() - own.size() < 16) return;
+        all_come_ = false;
+        visit_counts(branch, [&](std::int32_t code, double count) { take(code, count); });
+        // By how much a class has to be rarer in the branch than in the node.
         const double share = static_cast<double>(own.size()) / static_cast<double>(all.size());
-        // Above 0 now: a class has a larger part of the node than of the branch.
-        visit_counts(node, [&](std::int32_t code, double count) { take(code, count * share); });
-        later_.clear();
-        std::size_t first = 0;
-        for (std::uint32_t row : guests_) {
-            pace_.step();
-            guests_[first] = row;
-            bool foreign = tally_[rows_.classes[row]] > 0.0;
-            first += foreign;
-            if (!foreign) later_.push_back(row);
+        double most = 0.0;
+        for (double part : {0.0625, 0.25, 1.0}) {
+            most = part * share;
+            double come = 0.0;
+            visit_counts(node, [&](std::int32_t code, double count) {
+                double held = tally_[static_cast<std::size_t>(code)];
+                if (held < most * count) come += count - held;
+            });
+            if (come >= few) break;
         }
-        std::copy(later_.begin(), later_.end(), guests_.begin() + static_cast<std::ptrdiff_t>(first));
-        visit_counts(node, [&](std::int32_t code, double) { tally_[static_cast<std::size_t>(code)] = 0.0; });
+        visit_counts(node, [&](std::int32_t code, double count) {
+            auto k = static_cast<std::size_t>(code);
+            comes_first_[k] = tally_[k] < most * count;
+            tally_[k] = 0.0;
+        });
         tallied_.clear();
     }
+}
+
+/// Has so many guests ready to go.
+template <class Rows> void ErrorPruner<Rows>::gather(std::size_t node, std::size_t branch, std::size_t goal) {
+    const Node &all = nodes_[node], &own = nodes_[branch];
+    const std::uint32_t before = own.begin - all.begin, others = all.size() - own.size();
+    while (guests_.size() < goal && asked_ < others) {
+        pace_.step();
+        std::uint32_t row = order_[asked_ < before ? all.begin + asked_ : own.end + (asked_ - before)];
+        ++asked_;
+        (all_come_ || comes_first_[rows_.classes[row]] ? guests_ : later_).push_back(row);
+    }
+    if (guests_.size() >= goal) return;
+    guests_.insert(guests_.end(), later_.begin(), later_.end());
+    later_.clear();
 }
 
 /// Guests go down the branch until so many have.
@@ -334,6 +359,17 @@ template <class Rows> void ErrorPruner<Rows>::send(std::size_t branch, std::size
 
 /// Expected errors of a leaf with its guests.
 template <class Rows> double ErrorPruner<Rows>::with_guests(std::size_t leaf) {
+    if constexpr (Rows::counts) {
+        // Most often there is one, and it needs no tally.
+        if (std::uint32_t only = first_guest_[leaf]; next_guest_[only] == none) {
+            const auto guest = static_cast<std::int32_t>(rows_.classes[guests_[only]]);
+            double most = 1.0, n = total(leaf) + 1.0;
+            visit_counts(leaf, [&](std::int32_t code, double count) {
+                most = std::max(most, count + (code == guest ? 1.0 : 0.0));
+            });
+            return expect_(n, n - most);
+        }
+    }
     visit_counts(leaf, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
     Sum n = total(leaf);
     for (std::uint32_t g = first_guest_[leaf]; g != none; g = next_guest_[g]) {
@@ -396,6 +432,7 @@ template <class Rows> void ErrorPruner<Rows>::forget_guests() {
     }
     visited_.clear();
     guests_.clear();
+    later_.clear();
     next_guest_.clear();
 }
 

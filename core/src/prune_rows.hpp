@@ -26,6 +26,7 @@ class Sender {
     /// overlap. (To let the next row in for whoever has arrived was slower: a jump that nobody can foresee.)
     void walk(std::size_t node, std::span<const std::uint32_t> rows, std::uint32_t *leaves) const {
         constexpr std::size_t lanes = 16;
+        for (std::size_t i = 0; i < std::min(lanes, rows.size()); ++i) fetch(rows[i]);
         for (std::size_t begin = 0; begin < rows.size(); begin += lanes) {
             for (std::size_t i = begin + lanes; i < std::min(begin + 2 * lanes, rows.size()); ++i)
                 fetch(rows[i]);

@@ -35,6 +35,16 @@ void append_numbers(FlatTree &out, const FlatTree &tree, const Shape &shape, std
     for (std::size_t t = 0; t < q; ++t) out.mean.push_back(tree.mean[node * q + t]);
 }
 
+void reserve(FlatTree &out, std::size_t n_nodes) {
+    out.kind.reserve(n_nodes);
+    for (auto *numbers : {&out.attribute, &out.first_child, &out.n_children, &out.default_child})
+        numbers->reserve(n_nodes);
+    for (auto *numbers : {&out.threshold, &out.weight, &out.impurity, &out.gain}) numbers->reserve(n_nodes);
+    for (auto *numbers : {&out.threshold_integer, &out.rows}) numbers->reserve(n_nodes);
+    out.branch_start.reserve(n_nodes + 1);
+    out.count_start.reserve(n_nodes + 1);
+}
+
 void append_test(FlatTree &out, const FlatTree &tree, std::size_t node, bool leaf, std::size_t first) {
     out.kind.push_back(leaf ? static_cast<std::uint8_t>(TestKind::leaf) : tree.kind[node]);
     out.attribute.push_back(leaf ? -1 : tree.attribute[node]);
@@ -63,15 +73,24 @@ Pruned rebuild(const FlatTree &tree, const Shape &shape, Cancel &cancel) {
     std::vector<std::int32_t> queue;
     queue.reserve(tree.n_nodes());
     queue.push_back(shape.standing[0]);
-    Pace pace(cancel, 200);
+    Pace pace(cancel, 100);
     for (std::size_t at = 0; at < queue.size(); ++at) {
         pace.step();
         auto node = static_cast<std::size_t>(queue[at]);
-        append_numbers(out, tree, shape, node);
-        append_test(out, tree, node, shape.leaf[node] != 0, queue.size());
-        pruned.origin.push_back(shape.leaf[node] ? -1 : queue[at]);
         for (std::int32_t c = 0; !shape.leaf[node] && c < tree.n_children[node]; ++c)
             queue.push_back(shape.standing[static_cast<std::size_t>(tree.first_child[node] + c)]);
+    }
+    reserve(out, queue.size());
+    pruned.origin.reserve(queue.size());
+    std::size_t first = 1; // child of the next inner node
+    for (std::int32_t next : queue) {
+        pace.step();
+        auto node = static_cast<std::size_t>(next);
+        const bool leaf = shape.leaf[node] != 0;
+        append_numbers(out, tree, shape, node);
+        append_test(out, tree, node, leaf, first);
+        pruned.origin.push_back(leaf ? -1 : next);
+        if (!leaf) first += static_cast<std::size_t>(tree.n_children[node]);
     }
     return pruned;
 }
