@@ -274,18 +274,20 @@ double ErrorPruner<Rows>::if_raised(std::size_t node, std::size_t branch, double
     const double matters = as_leaf <= below + slack ? as_leaf - slack : below + slack;
     const std::size_t others = nodes_[node].size() - nodes_[branch].size();
     double least = own, added = 1.0; // by a guest, as far as seen
-    for (bool invited = false;; invited = true) {
-        if (rises_ && least > matters + 1e-6 * (1.0 + least)) return std::numeric_limits<double>::infinity();
-        if (!invited) invite(node, branch, 1.5 * (matters - own));
+    for (std::size_t sent = 0;; sent = next_guest_.size()) {
+        // With all guests it is the sum but for rounding; before, more of them must not lower it.
+        if ((rises_ || sent == others) && least > matters + 1e-6 * (1.0 + least))
+            return std::numeric_limits<double>::infinity();
+        if (sent == others) return sum_with_guests(branch);
+        if (sent == 0) invite(node, branch, 1.5 * (matters - own));
         // The next look is due when it should be decided.
-        std::size_t sent = next_guest_.size(), most = 4 * sent + 16;
+        std::size_t most = 4 * sent + 16, goal = others;
         double wait = 1.1 * (matters - least) / added + first_look;
-        std::size_t goal =
-            wait < static_cast<double>(most) ? sent + static_cast<std::size_t>(wait) : sent + most;
-        goal = rises_ ? std::min(goal, others) : others;
+        if (rises_)
+            goal = std::min(
+                others, sent + (wait < static_cast<double>(most) ? static_cast<std::size_t>(wait) : most));
         gather(node, branch, goal);
         send(branch, goal);
-        if (next_guest_.size() == others) return sum_with_guests(branch);
         least = at_least(branch);
         added = std::max((least - own) / static_cast<double>(next_guest_.size()), 1e-3);
     }
