@@ -78,11 +78,10 @@ std::span<const std::int32_t> classes_said(const Said &said, const FlatTree &tre
 }
 
 void read_rows(Given &given, const FlatTree &tree, const Kinds &kinds, const Columns &columns,
-               const nb::object &target, const nb::object &weights) {
+               const nb::object &target, const nb::object &weights, Cancel &cancel) {
     given.kinds = kinds;
     PruneRows &rows = given.rows;
     rows.attribute_kinds = {kinds.data(), kinds.size()};
-    SignalCancel cancel;
     verify_tree(tree, rows.attribute_kinds, {}, cancel);
     if (tree.n_classes > 0) {
         given.classes = nb::cast<Classes>(target);
@@ -111,13 +110,13 @@ nb::dict by_errors(const Arrays &arrays, const Kinds &kinds, const Columns &colu
     if (!(confidence > 0.0 && confidence <= 1.0))
         throw std::invalid_argument("confidence is not above 0 and up to 1");
     Given given;
-    read_rows(given, tree, kinds, columns, target, weights);
+    SignalCancel cancel;
+    read_rows(given, tree, kinds, columns, target, weights, cancel);
     GivenCosts paid(costs, tree);
     if (!order.is_none()) {
         given.order = nb::cast<Order>(order);
         given.rows.order = {given.order.data(), given.order.size()};
     }
-    SignalCancel cancel;
     {
         nb::gil_scoped_release release;
         pruned = prune_by_errors(tree, given.rows, paid.costs, confidence, criterion, cancel);
@@ -131,12 +130,12 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
     FlatTree tree = from_arrays(arrays);
     Pruned pruned;
     Given given;
-    read_rows(given, tree, kinds, columns, target, weights);
+    SignalCancel cancel;
+    read_rows(given, tree, kinds, columns, target, weights, cancel);
     GivenCosts paid(costs, tree);
     Said held;
     std::span<const std::int32_t> classes;
     if (tree.n_classes > 0) classes = classes_said(held = nb::cast<Said>(said), tree);
-    SignalCancel cancel;
     {
         nb::gil_scoped_release release;
         pruned = prune_by_validation(tree, given.rows, paid.costs, classes, threads, cancel);
@@ -145,9 +144,8 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
 }
 
 /// The tree, known to be one; of its attributes only their number is looked at.
-FlatTree verified(const Arrays &arrays, const Kinds &kinds) {
+FlatTree verified(const Arrays &arrays, const Kinds &kinds, Cancel &cancel) {
     FlatTree tree = from_arrays(arrays);
-    SignalCancel cancel;
     verify_tree(tree, {kinds.data(), kinds.size()}, {}, cancel);
     return tree;
 }
@@ -158,10 +156,10 @@ std::span<const double> masses_of(const Numbers &mass, const FlatTree &tree) {
 }
 
 nb::dict by_complexity(const Arrays &arrays, const Kinds &kinds, const Numbers &mass, double alpha) {
-    FlatTree tree = verified(arrays, kinds);
+    SignalCancel cancel;
+    FlatTree tree = verified(arrays, kinds, cancel);
     Pruned pruned;
     std::span<const double> masses = masses_of(mass, tree);
-    SignalCancel cancel;
     {
         nb::gil_scoped_release release;
         pruned = prune_by_complexity(tree, masses, alpha, cancel);
@@ -170,10 +168,10 @@ nb::dict by_complexity(const Arrays &arrays, const Kinds &kinds, const Numbers &
 }
 
 Steps complexity_path(const Arrays &arrays, const Kinds &kinds, const Numbers &mass) {
-    FlatTree tree = verified(arrays, kinds);
+    SignalCancel cancel;
+    FlatTree tree = verified(arrays, kinds, cancel);
     std::span<const double> masses = masses_of(mass, tree);
     CostPath path;
-    SignalCancel cancel;
     {
         nb::gil_scoped_release release;
         path = cost_complexity_path(tree, masses, cancel);
@@ -182,9 +180,16 @@ Steps complexity_path(const Arrays &arrays, const Kinds &kinds, const Numbers &m
 }
 
 nb::dict collapsed(const Arrays &arrays, const Kinds &kinds, const Said &said) {
-    FlatTree tree = verified(arrays, kinds);
+    SignalCancel cancel;
+    FlatTree tree = verified(arrays, kinds, cancel);
     if (tree.n_classes == 0) throw std::invalid_argument("collapse is for classes");
-    return handed_out(collapse(tree, classes_said(said, tree)));
+    std::span<const std::int32_t> classes = classes_said(said, tree);
+    Pruned pruned;
+    {
+        nb::gil_scoped_release release;
+        pruned = collapse(tree, classes, cancel);
+    }
+    return handed_out(std::move(pruned));
 }
 
 nb::ndarray<nb::numpy, double, nb::ndim<1>> masses_bound(const Starts &count_start, const Said &count_class,
@@ -196,7 +201,13 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> masses_bound(const Starts &count_sta
                 std::is_sorted(start.begin(), start.end());
     for (std::int32_t code : codes) fits &= code >= 0 && static_cast<std::size_t>(code) < factor.size();
     if (!fits) throw std::invalid_argument("the counts are not those of a tree");
-    return own_array(masses(start, codes, {count.data(), count.size()}, {factor.data(), factor.size()}));
+    SignalCancel cancel;
+    std::vector<double> mass;
+    {
+        nb::gil_scoped_release release;
+        mass = masses(start, codes, {count.data(), count.size()}, {factor.data(), factor.size()}, cancel);
+    }
+    return own_array(std::move(mass));
 }
 
 } // namespace

@@ -41,7 +41,11 @@ DoubleDouble minus_log(double x) {
 /// 1 - exp(-t) for |t| <= 0.5 by its series t (1 - t/2 (1 - t/3 (...))).
 DoubleDouble fall_of_small(DoubleDouble t) {
     DoubleDouble sum{1.0, 0.0};
-    for (int k = 28; k >= 2; --k)
+    // What is left out is below the first factor left out times 2^-108.
+    int last = 2;
+    for (double size = 0.5 * std::abs(t.hi); size > 0x1p-108 && last < 28; size *= std::abs(t.hi) / ++last) {
+    }
+    for (int k = last; k >= 2; --k)
         sum = add({1.0, 0.0}, negated(multiply(divide(t, static_cast<double>(k)), sum)));
     return multiply(t, sum);
 }

@@ -11,12 +11,12 @@ namespace hornbeam {
 
 namespace {
 
-constexpr std::size_t look_after = 64; // links that are cut without a look at the clock
-
 class Links {
   public:
-    Links(const FlatTree &tree, std::span<const double> mass) : tree_(tree), nodes_(tree.n_nodes()) {
+    Links(const FlatTree &tree, std::span<const double> mass, Cancel &cancel)
+        : tree_(tree), pace_(cancel, 10), nodes_(tree.n_nodes()) {
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            pace_.step();
             Node &node = nodes_[i];
             node.cost = mass[i] * tree.impurity[i] / mass[0];
             node.first = tree.first_child[i];
@@ -41,10 +41,10 @@ class Links {
         }
     }
 
-    Pruned rest() const {
+    Pruned rest(Cancel &cancel) const {
         Shape shape(tree_);
         for (std::size_t i = 0; i < nodes_.size(); ++i) shape.leaf[i] = nodes_[i].many == 0;
-        return rebuild(tree_, shape);
+        return rebuild(tree_, shape, cancel);
     }
 
   private:
@@ -61,6 +61,7 @@ class Links {
 
     /// RB, leaves, link and weakest link of a node, from its children.
     void update(Node &node, std::size_t i) {
+        pace_.step();
         if (node.many == 0) {
             node.below = node.cost;
             node.leaves = 1;
@@ -83,13 +84,14 @@ class Links {
     }
 
     const FlatTree &tree_;
+    Pace pace_; // of nodes
     std::vector<Node> nodes_;
 };
 
 } // namespace
 
 CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass, Cancel &cancel) {
-    Links links(tree, mass);
+    Links links(tree, mass, cancel);
     CostPath path;
     double alpha = 0.0;
     path.alpha.push_back(alpha);
@@ -99,18 +101,14 @@ CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass
         links.cut_weakest();
         path.alpha.push_back(alpha);
         path.impurity.push_back(links.impurity());
-        if (path.alpha.size() % look_after == 0) cancel.poll();
     }
     return path;
 }
 
 Pruned prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha, Cancel &cancel) {
-    Links links(tree, mass);
-    for (std::size_t cut = 1; alpha > 0.0 && !links.at_root() && links.weakest_link() <= alpha; ++cut) {
-        links.cut_weakest();
-        if (cut % look_after == 0) cancel.poll();
-    }
-    return links.rest();
+    Links links(tree, mass, cancel);
+    while (alpha > 0.0 && !links.at_root() && links.weakest_link() <= alpha) links.cut_weakest();
+    return links.rest(cancel);
 }
 
 } // namespace hornbeam

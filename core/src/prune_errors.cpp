@@ -24,11 +24,10 @@ ClassFactors factors_of(std::span<const double> factor, int &bits) {
 
 Pruned prune_by_errors(const FlatTree &tree, const PruneRows &rows, const PruneCosts &costs,
                        double confidence, std::string_view criterion, Cancel &cancel) {
-    if (tree.n_nodes() == 1) return rebuild(tree, Shape(tree));
+    if (tree.n_nodes() == 1) return rebuild(tree, Shape(tree), cancel);
     if (rows.weights.empty() && costs.equal())
         return ErrorPruner<CountedRows>(tree, rows, costs, confidence, criterion, cancel).prune();
-    ExponentSpan span;
-    for (double w : rows.weights) span.add(w);
+    const ExponentSpan span = span_of(rows.weights, cancel);
     int bits = 0;
     factors_of(costs.factor, bits);
     bits += span.bits() + static_cast<int>(std::bit_width(rows.n_rows)) + 2;

@@ -74,7 +74,8 @@ template <class Rows> class ErrorPruner {
     double expected_of_tally(const Sum &n);
     void judge(std::size_t place);
     double if_raised(std::size_t node, std::size_t branch, double below);
-    void invite(std::size_t node, std::size_t branch);
+    void invite(std::size_t node, std::size_t branch, double few);
+    void gather(std::size_t node, std::size_t branch, std::size_t goal);
     void send(std::size_t branch, std::size_t stop);
     double at_least(std::size_t branch);
     double with_guests(std::size_t leaf);
@@ -87,6 +88,7 @@ template <class Rows> class ErrorPruner {
     const FlatTree &tree_;
     const PruneRows &rows_;
     Cancel &cancel_;
+    Pace pace_; // of rows and nodes
     Rows weigh_;
     Shape shape_;
     Sender sender_; // sees who stands where
@@ -106,7 +108,10 @@ template <class Rows> class ErrorPruner {
     std::vector<std::uint32_t> first_guest_; // by leaf
     std::vector<std::uint32_t> next_guest_;  // by position in `guests_`, of those that were sent
     std::vector<std::uint32_t> guests_;      // rows
-    std::vector<std::uint32_t> later_;       // scratch: guests that are sent last
+    std::vector<std::uint32_t> later_;       // guests that are sent last
+    std::uint32_t asked_ = 0;                // how many rows are in one or the other
+    bool all_come_ = true;                   // as they lie, else:
+    std::vector<std::uint8_t> comes_first_;  // by class
     std::vector<std::uint32_t> reached_;     // scratch: their leaves
     std::vector<std::int32_t> visited_;      // leaves with guests; later also the nodes above them
     std::vector<std::uint8_t> is_visited_;
@@ -118,9 +123,11 @@ template <class Rows> class ErrorPruner {
 template <class Rows>
 ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, const PruneCosts &costs,
                                double confidence, std::string_view criterion, Cancel &cancel)
-    : tree_(tree), rows_(rows), cancel_(cancel), weigh_(rows, tree, costs, criterion), shape_(tree),
-      sender_(tree, rows, shape_.standing), expect_(confidence), rises_(Rows::counts && expect_.rises()),
-      nodes_(tree.n_nodes()), first_guest_(tree.n_nodes(), none), is_visited_(tree.n_nodes(), 0),
+    : tree_(tree), rows_(rows), cancel_(cancel), pace_(cancel, Rows::counts ? 20 : 100),
+      weigh_(rows, tree, costs, criterion, cancel), shape_(tree),
+      sender_(tree, rows, shape_.standing, cancel), expect_(confidence),
+      rises_(Rows::counts && expect_.rises()), nodes_(tree.n_nodes()), first_guest_(tree.n_nodes(), none),
+      comes_first_(static_cast<std::size_t>(tree.n_classes)), is_visited_(tree.n_nodes(), 0),
       fresh_(tree.n_nodes()), tally_(static_cast<std::size_t>(tree.n_classes)) {
     std::vector<std::uint32_t> begin, end;
     order_ = rows_by_leaf(tree, rows, begin, end, cancel);
@@ -130,6 +137,7 @@ ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, cons
         totals_.resize(tree.n_nodes());
     }
     for (std::size_t i = nodes_.size(); i-- > 0;) {
+        pace_.step();
         Node &node = nodes_[i];
         node.begin = begin[i], node.end = end[i];
         node.place = static_cast<std::int32_t>(i);
@@ -137,14 +145,16 @@ ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, cons
         node.as_leaf = expected_as_leaf(i);
         for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
             nodes_[static_cast<std::size_t>(tree.first_child[i] + c)].parent = static_cast<std::int32_t>(i);
-        if (i % 1024 == 0) cancel.poll();
     }
 }
 
 /// Checks that the rows at a leaf are those that the tree knows of, and sums up what they weigh.
 template <class Rows> void ErrorPruner<Rows>::count_leaf(std::size_t leaf) {
     std::span<const std::uint32_t> at = std::span(order_).subspan(nodes_[leaf].begin, nodes_[leaf].size());
-    for (std::uint32_t row : at) tally_[rows_.classes[row]] += weigh_.of(row);
+    for (std::uint32_t row : at) {
+        pace_.step();
+        tally_[rows_.classes[row]] += weigh_.of(row);
+    }
     bool same = static_cast<std::int64_t>(at.size()) == tree_.rows[leaf];
     for (auto i = static_cast<std::size_t>(tree_.count_start[leaf]);
          i < static_cast<std::size_t>(tree_.count_start[leaf + 1]); ++i) {
@@ -213,7 +223,9 @@ template <class Rows> Pruned ErrorPruner<Rows>::prune() {
         if (places_.size() % 256 == 0) cancel_.poll();
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        pace_.step();
         if (shape_.recounted[i] < 0) continue;
+        cancel_.poll();
         const auto &sums = recounts_[static_cast<std::size_t>(shape_.recounted[i])];
         Recount &r = shape_.recounts[static_cast<std::size_t>(shape_.recounted[i])];
         r.rows = nodes_[i].size();
@@ -221,7 +233,9 @@ template <class Rows> Pruned ErrorPruner<Rows>::prune() {
         r.impurity = weigh_.impurity(r.rows, total(i), sums);
         for (const auto &c : sums) r.counts.push_back({c.code, weigh_.nearest(c.sum)});
     }
-    return rebuild(tree_, shape_);
+    Pruned pruned = rebuild(tree_, shape_, cancel_);
+    spell_out(tree_, pruned, cancel_);
+    return pruned;
 }
 
 template <class Rows> void ErrorPruner<Rows>::judge(std::size_t place) {
@@ -260,46 +274,70 @@ double ErrorPruner<Rows>::if_raised(std::size_t node, std::size_t branch, double
     const double matters = as_leaf <= below + slack ? as_leaf - slack : below + slack;
     const std::size_t others = nodes_[node].size() - nodes_[branch].size();
     double least = own, added = 1.0; // by a guest, as far as seen
-    for (bool invited = false;; invited = true) {
-        if (rises_ && least > matters + 1e-6 * (1.0 + least)) return std::numeric_limits<double>::infinity();
-        if (!invited) invite(node, branch);
+    for (std::size_t sent = 0;; sent = next_guest_.size()) {
+        // With all guests it is the sum but for rounding; before, more of them must not lower it.
+        if ((rises_ || sent == others) && least > matters + 1e-6 * (1.0 + least))
+            return std::numeric_limits<double>::infinity();
+        if (sent == others) return sum_with_guests(branch);
+        if (sent == 0) invite(node, branch, 1.5 * (matters - own));
         // The next look is due when it should be decided.
-        std::size_t sent = next_guest_.size(), most = 4 * sent + 16;
+        std::size_t most = 4 * sent + 16, goal = others;
         double wait = 1.1 * (matters - least) / added + first_look;
-        std::size_t goal =
-            wait < static_cast<double>(most) ? sent + static_cast<std::size_t>(wait) : sent + most;
-        send(branch, rises_ ? std::min(goal, others) : others);
-        if (next_guest_.size() == others) return sum_with_guests(branch);
+        if (rises_)
+            goal = std::min(
+                others, sent + (wait < static_cast<double>(most) ? static_cast<std::size_t>(wait) : most));
+        gather(node, branch, goal);
+        send(branch, goal);
         least = at_least(branch);
         added = std::max((least - own) / static_cast<double>(next_guest_.size()), 1e-3);
     }
 }
 
-/// The rows that are at the node and not at the branch become guests. Where it may be enough to send some,
-/// those of classes that are rarer in the branch come first: they have more to get wrong there.
-template <class Rows> void ErrorPruner<Rows>::invite(std::size_t node, std::size_t branch) {
+/// The rows that are at the node and not at the branch will be guests. Where it may be enough to send `few`,
+/// those of classes that are rare in the branch come first: they have more to get wrong there.
+template <class Rows>
+void ErrorPruner<Rows>::invite(std::size_t node, std::size_t branch, [[maybe_unused]] double few) {
     const Node &all = nodes_[node], &own = nodes_[branch];
-    auto begin = order_.begin();
-    guests_.assign(begin + all.begin, begin + own.begin);
-    guests_.insert(guests_.end(), begin + own.end, begin + all.end);
+    asked_ = 0;
+    all_come_ = true;
     if constexpr (Rows::counts) {
-        if (!rises_ || guests_.size() < 16) return;
-        visit_counts(branch, [&](std::int32_t code, double count) { take(code, -count); });
+        if (!rises_ || all.size() - own.size() < 16) return;
+        all_come_ = false;
+        visit_counts(branch, [&](std::int32_t code, double count) { take(code, count); });
+        // By how much a class has to be rarer in the branch than in the node.
         const double share = static_cast<double>(own.size()) / static_cast<double>(all.size());
-        // Above 0 now: a class has a larger part of the node than of the branch.
-        visit_counts(node, [&](std::int32_t code, double count) { take(code, count * share); });
-        later_.clear();
-        std::size_t first = 0;
-        for (std::uint32_t row : guests_) {
-            guests_[first] = row;
-            bool foreign = tally_[rows_.classes[row]] > 0.0;
-            first += foreign;
-            if (!foreign) later_.push_back(row);
+        double most = 0.0;
+        for (double part : {0.0625, 0.25, 1.0}) {
+            most = part * share;
+            double come = 0.0;
+            visit_counts(node, [&](std::int32_t code, double count) {
+                double held = tally_[static_cast<std::size_t>(code)];
+                if (held < most * count) come += count - held;
+            });
+            if (come >= few) break;
         }
-        std::copy(later_.begin(), later_.end(), guests_.begin() + static_cast<std::ptrdiff_t>(first));
-        visit_counts(node, [&](std::int32_t code, double) { tally_[static_cast<std::size_t>(code)] = 0.0; });
+        visit_counts(node, [&](std::int32_t code, double count) {
+            auto k = static_cast<std::size_t>(code);
+            comes_first_[k] = tally_[k] < most * count;
+            tally_[k] = 0.0;
+        });
         tallied_.clear();
     }
+}
+
+/// Has so many guests ready to go.
+template <class Rows> void ErrorPruner<Rows>::gather(std::size_t node, std::size_t branch, std::size_t goal) {
+    const Node &all = nodes_[node], &own = nodes_[branch];
+    const std::uint32_t before = own.begin - all.begin, others = all.size() - own.size();
+    while (guests_.size() < goal && asked_ < others) {
+        pace_.step();
+        std::uint32_t row = order_[asked_ < before ? all.begin + asked_ : own.end + (asked_ - before)];
+        ++asked_;
+        (all_come_ || comes_first_[rows_.classes[row]] ? guests_ : later_).push_back(row);
+    }
+    if (guests_.size() >= goal) return;
+    guests_.insert(guests_.end(), later_.begin(), later_.end());
+    later_.clear();
 }
 
 /// Guests go down the branch until so many have.
@@ -323,9 +361,21 @@ template <class Rows> void ErrorPruner<Rows>::send(std::size_t branch, std::size
 
 /// Expected errors of a leaf with its guests.
 template <class Rows> double ErrorPruner<Rows>::with_guests(std::size_t leaf) {
+    if constexpr (Rows::counts) {
+        // Most often there is one, and it needs no tally.
+        if (std::uint32_t only = first_guest_[leaf]; next_guest_[only] == none) {
+            const auto guest = static_cast<std::int32_t>(rows_.classes[guests_[only]]);
+            double most = 1.0, n = total(leaf) + 1.0;
+            visit_counts(leaf, [&](std::int32_t code, double count) {
+                most = std::max(most, count + (code == guest ? 1.0 : 0.0));
+            });
+            return expect_(n, n - most);
+        }
+    }
     visit_counts(leaf, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
     Sum n = total(leaf);
     for (std::uint32_t g = first_guest_[leaf]; g != none; g = next_guest_[g]) {
+        pace_.step();
         Sum weight = weigh_.of(guests_[g]);
         take(static_cast<std::int32_t>(rows_.classes[guests_[g]]), weight);
         n += weight;
@@ -338,6 +388,7 @@ template <class Rows> double ErrorPruner<Rows>::with_guests(std::size_t leaf) {
 template <class Rows> double ErrorPruner<Rows>::at_least(std::size_t branch) {
     double sum = nodes_[branch].expected;
     for (std::int32_t leaf : visited_) {
+        pace_.step();
         auto at = static_cast<std::size_t>(leaf);
         sum += with_guests(at) - nodes_[at].expected;
     }
@@ -359,8 +410,12 @@ template <class Rows> double ErrorPruner<Rows>::sum_with_guests(std::size_t bran
             visited_.push_back(static_cast<std::int32_t>(at));
         }
     }
-    std::sort(visited_.begin(), visited_.end());
+    std::sort(visited_.begin(), visited_.end(), [&](std::int32_t a, std::int32_t b) {
+        pace_.step();
+        return a < b;
+    });
     for (std::size_t i = visited_.size(); i-- > 0;) {
+        pace_.step();
         auto at = static_cast<std::size_t>(visited_[i]);
         if (shape_.leaf[at]) continue;
         double sum = 0.0;
@@ -379,79 +434,10 @@ template <class Rows> void ErrorPruner<Rows>::forget_guests() {
     }
     visited_.clear();
     guests_.clear();
+    later_.clear();
     next_guest_.clear();
 }
 
-/// The branch takes the place with all its rows: the guests stay, and what they have changed is judged anew.
-template <class Rows> void ErrorPruner<Rows>::raise(std::size_t place, std::size_t branch) {
-    const Node &old = nodes_[standing(place)];
-    std::uint32_t begin = old.begin, end = old.end;
-    const std::int32_t old_parent = old.parent;
-    nodes_[branch].parent = old_parent;
-    nodes_[branch].place = static_cast<std::int32_t>(place);
-    shape_.standing[place] = static_cast<std::int32_t>(branch);
-    if (old_parent >= 0) sender_.stand(static_cast<std::size_t>(old_parent), place);
-    lay_out(branch, begin, end);
-    for (std::size_t i = visited_.size(); i-- > 0;) recount(static_cast<std::size_t>(visited_[i]));
-    for (std::int32_t node : visited_)
-        places_.push_back(static_cast<std::uint32_t>(nodes_[static_cast<std::size_t>(node)].place));
-}
-
-/// The rows of the branch and its guests, leaf after leaf, in the place that its parent's rows had.
-template <class Rows>
-void ErrorPruner<Rows>::lay_out(std::size_t branch, std::uint32_t begin, std::uint32_t end) {
-    std::uint32_t at = begin;
-    std::vector<std::size_t> waiting{branch}, inner;
-    while (!waiting.empty()) {
-        std::size_t node = waiting.back();
-        waiting.pop_back();
-        Node &it = nodes_[node];
-        std::uint32_t from = at;
-        if (!shape_.leaf[node]) {
-            inner.push_back(node);
-            std::size_t first = waiting.size();
-            visit_children(node, [&](std::size_t child) { waiting.push_back(child); });
-            std::reverse(waiting.begin() + static_cast<std::ptrdiff_t>(first), waiting.end());
-            it.begin = from;
-            continue;
-        }
-        for (std::uint32_t i = it.begin; i < it.end; ++i) moved_[at++] = order_[i];
-        for (std::uint32_t g = first_guest_[node]; g != none; g = next_guest_[g]) moved_[at++] = guests_[g];
-        it.begin = from;
-        it.end = at;
-    }
-    // In reverse preorder every child is complete before its parent.
-    for (std::size_t i = inner.size(); i-- > 0;)
-        visit_children(inner[i], [&](std::size_t child) { nodes_[inner[i]].end = nodes_[child].end; });
-    std::copy(moved_.begin() + begin, moved_.begin() + end, order_.begin() + begin);
-}
-
-/// Sums of a node whose rows have changed: of a leaf with its guests, else of its children.
-template <class Rows> void ErrorPruner<Rows>::recount(std::size_t at) {
-    if (shape_.leaf[at]) {
-        visit_counts(at, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
-        for (std::uint32_t g = first_guest_[at]; g != none; g = next_guest_[g])
-            take(static_cast<std::int32_t>(rows_.classes[guests_[g]]), weigh_.of(guests_[g]));
-    } else {
-        visit_children(at, [&](std::size_t child) {
-            visit_counts(child, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
-        });
-    }
-    if (shape_.recounted[at] < 0) {
-        shape_.recounted[at] = static_cast<std::int32_t>(recounts_.size());
-        shape_.recounts.emplace_back();
-        recounts_.emplace_back();
-    }
-    auto &sums = recounts_[static_cast<std::size_t>(shape_.recounted[at])];
-    std::sort(tallied_.begin(), tallied_.end());
-    sums.clear();
-    Sum n{};
-    for (std::int32_t code : tallied_) {
-        sums.push_back({code, tally_[static_cast<std::size_t>(code)]});
-        n += sums.back().sum;
-    }
-    if constexpr (!Rows::counts) totals_[at] = n;
-    nodes_[at].as_leaf = expected_of_tally(n);
-}
-
 } // namespace hornbeam
+
+#include "prune_errors_raise.hpp"

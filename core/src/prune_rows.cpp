@@ -8,9 +8,11 @@ namespace hornbeam {
 namespace {
 
 /// The leaves of the tree, in preorder.
-std::vector<std::size_t> leaves_in_order(const FlatTree &tree) {
+std::vector<std::size_t> leaves_in_order(const FlatTree &tree, Cancel &cancel) {
     std::vector<std::size_t> leaves, waiting{0};
+    Pace pace(cancel, 10);
     while (!waiting.empty()) {
+        pace.step();
         std::size_t node = waiting.back();
         waiting.pop_back();
         if (tree.n_children[node] == 0) leaves.push_back(node);
@@ -22,10 +24,13 @@ std::vector<std::size_t> leaves_in_order(const FlatTree &tree) {
 
 } // namespace
 
-Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing)
+Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing,
+               Cancel &cancel)
     : tree_(tree), columns_(rows.columns), standing_(standing), tests_(tree.n_nodes()), how_(tree.n_nodes()) {
     find_rows();
+    Pace pace(cancel, 20);
     for (std::size_t i = 0; i < tests_.size(); ++i) {
+        pace.step();
         if (tree.n_children[i] == 0) {
             close(i);
             continue;
@@ -45,7 +50,7 @@ Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std:
             t.bound.integer = tree.threshold_integer[i];
             how_[i] = other + second;
         } else {
-            add_map(i);
+            add_map(i, pace);
             how_[i] = nominal;
         }
     }
@@ -62,7 +67,7 @@ void Sender::find_rows() {
     row_size_ = columns_[0].stride;
 }
 
-void Sender::add_map(std::size_t node) {
+void Sender::add_map(std::size_t node, Pace &pace) {
     auto begin = static_cast<std::size_t>(tree_.branch_start[node]),
          end = static_cast<std::size_t>(tree_.branch_start[node + 1]);
     auto base = static_cast<std::size_t>(tree_.branch_code[begin]),
@@ -76,9 +81,13 @@ void Sender::add_map(std::size_t node) {
     maps_.push_back(static_cast<std::uint32_t>(span));
     maps_.resize(maps_.size() + 1 + span, otherwise);
     std::uint32_t *places = maps_.data() + (maps_.size() - span);
-    for (std::size_t b = begin; b < end; ++b)
-        places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
-            test.child[0] + static_cast<std::uint32_t>(tree_.branch_child[b]);
+    for (std::size_t b = begin; b < end; ++b) {
+        pace.step();
+        // In brief a test lists categories that are no longer present: they go where all others go.
+        if (tree_.branch_child[b] >= 0)
+            places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
+                test.child[0] + static_cast<std::uint32_t>(tree_.branch_child[b]);
+    }
 }
 
 void Sender::close(std::size_t node) {
@@ -123,8 +132,8 @@ std::size_t Sender::place_of(std::size_t node, std::int32_t code) const {
     auto begin = tree_.branch_code.begin() + tree_.branch_start[node],
          end = tree_.branch_code.begin() + tree_.branch_start[node + 1];
     auto found = std::lower_bound(begin, end, code);
-    bool known = found != end && *found == code;
     auto which = static_cast<std::size_t>(found - tree_.branch_code.begin());
+    bool known = found != end && *found == code && tree_.branch_child[which] >= 0;
     return test.child[0] +
            static_cast<std::size_t>(known ? tree_.branch_child[which] : tree_.default_child[node]);
 }
@@ -140,8 +149,10 @@ std::vector<std::uint32_t> sorted_by_leaf(const FlatTree &tree, const PruneRows 
     Router(tree, rows.attribute_kinds, cancel).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
     auto absent = [&](std::size_t row) { return !rows.weights.empty() && rows.weights[row] == 0.0; };
     std::uint32_t all = 0;
-    for (std::size_t row = 0; row < rows.n_rows; ++row)
-        if (!absent(row)) ++end[static_cast<std::size_t>(leaf[row])], ++all;
+    in_stretches(rows.n_rows, cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t row = lo; row < hi; ++row)
+            if (!absent(row)) ++end[static_cast<std::size_t>(leaf[row])], ++all;
+    });
     std::uint32_t at = 0;
     for (std::size_t l : leaves) {
         begin[l] = at;
@@ -149,8 +160,11 @@ std::vector<std::uint32_t> sorted_by_leaf(const FlatTree &tree, const PruneRows 
         end[l] = begin[l];
     }
     std::vector<std::uint32_t> order(all);
-    for (std::size_t row = 0; row < rows.n_rows; ++row)
-        if (!absent(row)) order[end[static_cast<std::size_t>(leaf[row])]++] = static_cast<std::uint32_t>(row);
+    in_stretches(rows.n_rows, cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t row = lo; row < hi; ++row)
+            if (!absent(row))
+                order[end[static_cast<std::size_t>(leaf[row])]++] = static_cast<std::uint32_t>(row);
+    });
     return order;
 }
 
@@ -178,7 +192,7 @@ std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &r
                                         Cancel &cancel) {
     begin.assign(tree.n_nodes(), 0);
     end.assign(tree.n_nodes(), 0);
-    std::vector<std::size_t> leaves = leaves_in_order(tree);
+    std::vector<std::size_t> leaves = leaves_in_order(tree, cancel);
     std::vector<std::uint32_t> order = rows.order.empty()
                                            ? sorted_by_leaf(tree, rows, leaves, begin, end, cancel)
                                            : known_order(tree, rows, leaves, begin, end);

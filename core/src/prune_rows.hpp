@@ -14,7 +14,8 @@ namespace hornbeam {
 class Sender {
   public:
     /// The tree is verified, and the columns are of the kinds it asks for.
-    Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing);
+    Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing,
+           Cancel &cancel);
 
     /// The node has become a leaf: rows stay at it.
     void close(std::size_t node);
@@ -25,6 +26,7 @@ class Sender {
     /// overlap. (To let the next row in for whoever has arrived was slower: a jump that nobody can foresee.)
     void walk(std::size_t node, std::span<const std::uint32_t> rows, std::uint32_t *leaves) const {
         constexpr std::size_t lanes = 16;
+        for (std::size_t i = 0; i < std::min(lanes, rows.size()); ++i) fetch(rows[i]);
         for (std::size_t begin = 0; begin < rows.size(); begin += lanes) {
             for (std::size_t i = begin + lanes; i < std::min(begin + 2 * lanes, rows.size()); ++i)
                 fetch(rows[i]);
@@ -76,7 +78,7 @@ class Sender {
     }
     std::uint32_t step_other(std::size_t node, const char *at, std::size_t row) const;
     std::size_t place_of(std::size_t node, std::int32_t code) const;
-    void add_map(std::size_t node);
+    void add_map(std::size_t node, Pace &pace);
 
     const FlatTree &tree_;
     std::span<const RouteColumn> columns_;

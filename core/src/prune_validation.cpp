@@ -9,10 +9,13 @@ namespace hornbeam {
 namespace {
 
 /// Turns into leaves, from the bottom up, the nodes where `as_leaf(i)` is not above the losses below.
-template <class Loss, class AsLeaf> Pruned cut_where_no_worse(const FlatTree &tree, AsLeaf as_leaf) {
+template <class Loss, class AsLeaf>
+Pruned cut_where_no_worse(const FlatTree &tree, AsLeaf as_leaf, Cancel &cancel) {
     Shape shape(tree);
     std::vector<Loss> losses(tree.n_nodes());
+    Pace pace(cancel, 5 * sizeof(Loss));
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
+        pace.step();
         Loss own = as_leaf(i), below{};
         for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
             below += losses[static_cast<std::size_t>(tree.first_child[i] + c)];
@@ -20,7 +23,7 @@ template <class Loss, class AsLeaf> Pruned cut_where_no_worse(const FlatTree &tr
         shape.leaf[i] = cut;
         losses[i] = cut ? own : below;
     }
-    return rebuild(tree, shape);
+    return rebuild(tree, shape, cancel);
 }
 
 std::vector<std::int32_t> parents(const FlatTree &tree) {
@@ -37,12 +40,13 @@ template <class Loss, class Lost> Pruned sum_on_the_way(const FlatTree &tree, co
                                                         Cancel &cancel) {
     std::vector<std::int32_t> parent = parents(tree);
     std::vector<Loss> losses(tree.n_nodes());
-    for (std::size_t row = 0; row < rows.n_rows; ++row) {
-        if (row % 4096 == 0) cancel.poll();
-        for (std::int32_t at = leaves[row]; at >= 0; at = parent[static_cast<std::size_t>(at)])
+    Pace pace(cancel, 5 * sizeof(Loss));
+    for (std::size_t row = 0; row < rows.n_rows; ++row)
+        for (std::int32_t at = leaves[row]; at >= 0; at = parent[static_cast<std::size_t>(at)]) {
+            pace.step();
             lost(losses[static_cast<std::size_t>(at)], row, static_cast<std::size_t>(at));
-    }
-    return cut_where_no_worse<Loss>(tree, [&](std::size_t i) { return losses[i]; });
+        }
+    return cut_where_no_worse<Loss>(tree, [&](std::size_t i) { return losses[i]; }, cancel);
 }
 
 Pruned count_errors(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> leaves,
@@ -80,9 +84,7 @@ Pruned prune_classes(const FlatTree &tree, const PruneRows &rows, const PruneCos
         bool right = i / n_classes == i % n_classes;
         loss.push_back(right ? 0.0 : costs.weight.empty() ? 1.0 : costs.weight[i / n_classes]);
     }
-    ExponentSpan weight_span, loss_span;
-    for (double w : rows.weights) weight_span.add(w);
-    for (double x : loss) loss_span.add(x);
+    const ExponentSpan weight_span = span_of(rows.weights, cancel), loss_span = span_of(loss, cancel);
     int bits = weight_span.bits() + loss_span.bits() + 32 + 1; // fewer than 2^32 rows, and a sign
     auto prune = bits <= 64 * 3 ? sum_losses<3> : bits <= 64 * 8 ? sum_losses<8> : sum_losses<68>;
     return prune(tree, rows, leaves, said, loss, weight_span.lowest, loss_span.lowest, cancel);
@@ -106,29 +108,30 @@ template <int W> Pruned prune_numbers(const FlatTree &tree, const PruneRows &row
             sums[i] += sums[static_cast<std::size_t>(tree.first_child[i] + c)];
         cancel.poll();
     }
-    return cut_where_no_worse<Fixed<W>>(tree, [&](std::size_t i) {
-        Fixed<W> loss;
-        for (std::size_t t = 0; t < q; ++t) {
-            loss += sums[i].yy[t];
-            Decomposed mean = decompose(tree.mean[i * q + t]);
-            if (mean.mantissa == 0) continue;
-            bool negative = mean.mantissa < 0;
-            auto size = static_cast<std::uint64_t>(negative ? -mean.mantissa : mean.mantissa);
-            auto shift = static_cast<unsigned>(mean.exponent - low);
-            Fixed<W> twice = shifted<W>(times(sums[i].y[t], 2 * size), shift);
-            negative ? loss += twice : loss -= twice;
-            loss += shifted<W>(times(times(sums[i].weight, size), size), 2 * shift);
-        }
-        return loss;
-    });
+    return cut_where_no_worse<Fixed<W>>(
+        tree,
+        [&](std::size_t i) {
+            Fixed<W> loss;
+            for (std::size_t t = 0; t < q; ++t) {
+                loss += sums[i].yy[t];
+                Decomposed mean = decompose(tree.mean[i * q + t]);
+                if (mean.mantissa == 0) continue;
+                bool negative = mean.mantissa < 0;
+                auto size = static_cast<std::uint64_t>(negative ? -mean.mantissa : mean.mantissa);
+                auto shift = static_cast<unsigned>(mean.exponent - low);
+                Fixed<W> twice = shifted<W>(times(sums[i].y[t], 2 * size), shift);
+                negative ? loss += twice : loss -= twice;
+                loss += shifted<W>(times(times(sums[i].weight, size), size), 2 * shift);
+            }
+            return loss;
+        },
+        cancel);
 }
 
 Pruned prune_numbers(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> leaves,
                      Cancel &cancel) {
-    ExponentSpan span, weights;
-    for (double y : rows.values) span.add(y);
-    for (double mean : tree.mean) span.add(mean);
-    for (double w : rows.weights) weights.add(w);
+    const ExponentSpan span = span_of(tree.mean, cancel, span_of(rows.values, cancel)),
+                       weights = span_of(rows.weights, cancel);
     // w (|y| + |mean|)^2 of fewer than 2^31 rows and fewer than 2^20 targets, and a sign.
     int bits = weights.bits() + 2 * span.bits() + 2 + 31 + 20 + 1;
     auto prune = bits <= 64 * 5    ? prune_numbers<5>
@@ -143,7 +146,8 @@ Pruned prune_numbers(const FlatTree &tree, const PruneRows &rows, std::span<cons
 Pruned prune_by_validation(const FlatTree &tree, const PruneRows &rows, const PruneCosts &costs,
                            std::span<const std::int32_t> said, int threads, Cancel &cancel) {
     std::vector<std::int32_t> leaves(rows.n_rows);
-    Router(tree, rows.attribute_kinds, cancel).apply(rows.columns, rows.n_rows, threads, leaves.data(), cancel);
+    Router(tree, rows.attribute_kinds, cancel)
+        .apply(rows.columns, rows.n_rows, threads, leaves.data(), cancel);
     return tree.n_classes > 0 ? prune_classes(tree, rows, costs, leaves, said, cancel)
                               : prune_numbers(tree, rows, leaves, cancel);
 }

@@ -10,6 +10,7 @@
 #include "hornbeam/criteria/gini.hpp"
 #include "hornbeam/criteria/weighted_classes.hpp"
 #include "hornbeam/prune.hpp"
+#include "prune_shape.hpp"
 
 namespace hornbeam {
 
@@ -29,7 +30,8 @@ class CountedRows {
     using Sum = double;
     static constexpr bool counts = true;
 
-    CountedRows(const PruneRows &, const FlatTree &tree, const PruneCosts &, std::string_view criterion)
+    CountedRows(const PruneRows &, const FlatTree &tree, const PruneCosts &, std::string_view criterion,
+                Cancel &)
         : criterion_(criterion), counts_(static_cast<std::size_t>(tree.n_classes)) {}
 
     static Sum of(std::uint32_t) { return 1.0; }
@@ -66,10 +68,9 @@ template <int W> class WeighedRows {
     static constexpr bool counts = false;
 
     WeighedRows(const PruneRows &rows, const FlatTree &tree, const PruneCosts &costs,
-                std::string_view criterion)
+                std::string_view criterion, Cancel &cancel)
         : weights_{rows.weights, 0}, costs_(costs), sums_(static_cast<std::size_t>(tree.n_classes)) {
-        ExponentSpan span;
-        for (double w : rows.weights) span.add(w);
+        const ExponentSpan span = span_of(rows.weights, cancel);
         weights_.exponent = span.lowest;
         measure_.rule = by_squares(criterion) ? ClassRule::gini : ClassRule::entropy;
         measure_.exponent = span.lowest;

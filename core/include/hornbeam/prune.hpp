@@ -47,7 +47,7 @@ struct Pruned {
 
 /// C4.5's last step of growth: a subtree that makes no fewer errors than a leaf becomes one. `said` is the
 /// class that each node predicts.
-Pruned collapse(const FlatTree &tree, std::span<const std::int32_t> said);
+Pruned collapse(const FlatTree &tree, std::span<const std::int32_t> said, Cancel &cancel);
 
 /// C4.5's pruning by expected errors, with subtree raising. `rows` are those that the tree was grown from,
 /// else OtherRows is thrown. `criterion` gives the impurity of nodes whose rows change. 0 < confidence <= 1.
@@ -70,7 +70,7 @@ Pruned prune_by_complexity(const FlatTree &tree, std::span<const double> mass, d
 /// d(u) of each node from the counts that the tree holds: the exact sum of factor times count.
 std::vector<double> masses(std::span<const std::int64_t> count_start,
                            std::span<const std::int32_t> count_class, std::span<const double> count,
-                           std::span<const double> factor);
+                           std::span<const double> factor, Cancel &cancel);
 
 /// A node becomes a leaf where that loses no more on `rows`, which were kept out of growing. `said` is the
 /// class that each node predicts.

@@ -17,7 +17,6 @@ from hornbeam.growth.grow import ClassTarget, NumericTarget, Target, grow_in_ord
 from hornbeam.growth.parameters import Parameters, is_number, one_of, shown
 from hornbeam.growth.rest import rest_of
 from hornbeam.model import Tree, attribute_kinds
-from hornbeam.model.present import brief_nodes, spelled_out
 from hornbeam.table import Column, Table
 
 # The names of the ways to prune, by what is predicted.
@@ -131,10 +130,8 @@ def prune_tree(
         )
         return rest_of(tree, arrays)
     try:
-        # Raising moves a test from below another of its attribute, from which its categories may follow.
-        given = {**tree.native(), **spelled_out(tree)} if len(brief_nodes(tree)) else tree.native()
         arrays = _core.prune_by_errors(
-            given,
+            tree.native(),
             kinds,
             table.native(),
             _native(target),
