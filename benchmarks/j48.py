@@ -204,13 +204,17 @@ def print_rows(form: str, rows: Sequence[Row]) -> None:
 
 
 def print_reasons(rows: Sequence[Row]) -> None:
-    grown = {row.table: row.alike for row in rows if row.form == "unpruned"}
+    """Trees that are alike before pruning differ by pruning alone."""
+    grown = {row.table: row for row in rows if row.form == "unpruned"}
     print("\nWhere leaves differ, by what may make them differ (docs/c45.md)")
     for row in rows:
         if row.alike:
             continue
-        by_pruning = row.form == "pruned" and grown.get(row.table, False)
-        print(f"- {row.table}, {row.form}: {'the estimate of errors' if by_pruning else row.reasons}")
+        reasons = row.reasons
+        if row.form == "pruned" and grown[row.table].alike:
+            raised = ", rows raised into empty branches" if grown[row.table].j48_empty else ""
+            reasons = f"the estimate of errors{raised}"
+        print(f"- {row.table}, {row.form}: {reasons}")
 
 
 def judge(rows: Sequence[Row]) -> list[Verdict]:
