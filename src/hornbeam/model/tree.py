@@ -241,6 +241,8 @@ class Tree:
         if self.costs is None:
             return self.arrays["weight"]
         factors = self.costs.factors(self.counts(0) > 0)
+        if (factors == 1.0).all():
+            return self.arrays["weight"]
         start, codes, counts = (self.arrays[name] for name in ("count_start", "count_class", "count"))
         return _core.masses(start, codes, counts, factors)
 
