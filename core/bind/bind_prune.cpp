@@ -1,4 +1,5 @@
-// Pruning for Python: arrays of a tree in, arrays of another out.
+// Pruning for Python: arrays of a tree in, arrays of another out. They are those of a Tree, which was
+// verified when it was read, or grown here; they are not looked over again.
 #include "bind.hpp"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <nanobind/stl/string.h>
 
 #include "hornbeam/prune.hpp"
-#include "hornbeam/verify.hpp"
 #include "route_columns.hpp"
 #include "tree_arrays.hpp"
 
@@ -78,11 +78,10 @@ std::span<const std::int32_t> classes_said(const Said &said, const FlatTree &tre
 }
 
 void read_rows(Given &given, const FlatTree &tree, const Kinds &kinds, const Columns &columns,
-               const nb::object &target, const nb::object &weights, Cancel &cancel) {
+               const nb::object &target, const nb::object &weights) {
     given.kinds = kinds;
     PruneRows &rows = given.rows;
     rows.attribute_kinds = {kinds.data(), kinds.size()};
-    verify_tree(tree, rows.attribute_kinds, {}, cancel);
     if (tree.n_classes > 0) {
         given.classes = nb::cast<Classes>(target);
         rows.classes = {given.classes.data(), given.classes.size()};
@@ -111,7 +110,7 @@ nb::dict by_errors(const Arrays &arrays, const Kinds &kinds, const Columns &colu
         throw std::invalid_argument("confidence is not above 0 and up to 1");
     Given given;
     SignalCancel cancel;
-    read_rows(given, tree, kinds, columns, target, weights, cancel);
+    read_rows(given, tree, kinds, columns, target, weights);
     GivenCosts paid(costs, tree);
     if (!order.is_none()) {
         given.order = nb::cast<Order>(order);
@@ -131,7 +130,7 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
     Pruned pruned;
     Given given;
     SignalCancel cancel;
-    read_rows(given, tree, kinds, columns, target, weights, cancel);
+    read_rows(given, tree, kinds, columns, target, weights);
     GivenCosts paid(costs, tree);
     Said held;
     std::span<const std::int32_t> classes;
@@ -143,21 +142,14 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
     return handed_out(std::move(pruned));
 }
 
-/// The tree, known to be one; of its attributes only their number is looked at.
-FlatTree verified(const Arrays &arrays, const Kinds &kinds, Cancel &cancel) {
-    FlatTree tree = from_arrays(arrays);
-    verify_tree(tree, {kinds.data(), kinds.size()}, {}, cancel);
-    return tree;
-}
-
 std::span<const double> masses_of(const Numbers &mass, const FlatTree &tree) {
     if (mass.size() != tree.n_nodes()) throw std::invalid_argument("not every node has a mass");
     return {mass.data(), mass.size()};
 }
 
-nb::dict by_complexity(const Arrays &arrays, const Kinds &kinds, const Numbers &mass, double alpha) {
+nb::dict by_complexity(const Arrays &arrays, const Numbers &mass, double alpha) {
     SignalCancel cancel;
-    FlatTree tree = verified(arrays, kinds, cancel);
+    FlatTree tree = from_arrays(arrays);
     Pruned pruned;
     std::span<const double> masses = masses_of(mass, tree);
     {
@@ -167,9 +159,13 @@ nb::dict by_complexity(const Arrays &arrays, const Kinds &kinds, const Numbers &
     return handed_out(std::move(pruned));
 }
 
-Steps complexity_path(const Arrays &arrays, const Kinds &kinds, const Numbers &mass) {
+Steps complexity_path(const Arrays &arrays, const Numbers &mass) {
     SignalCancel cancel;
-    FlatTree tree = verified(arrays, kinds, cancel);
+    FlatTree tree; // what the path asks for
+    read_array(arrays, "kind", tree.kind);
+    read_array(arrays, "first_child", tree.first_child);
+    read_array(arrays, "n_children", tree.n_children);
+    read_array(arrays, "impurity", tree.impurity);
     std::span<const double> masses = masses_of(mass, tree);
     CostPath path;
     {
@@ -179,9 +175,9 @@ Steps complexity_path(const Arrays &arrays, const Kinds &kinds, const Numbers &m
     return nb::make_tuple(own_array(std::move(path.alpha)), own_array(std::move(path.impurity)));
 }
 
-nb::dict collapsed(const Arrays &arrays, const Kinds &kinds, const Said &said) {
+nb::dict collapsed(const Arrays &arrays, const Said &said) {
     SignalCancel cancel;
-    FlatTree tree = verified(arrays, kinds, cancel);
+    FlatTree tree = from_arrays(arrays);
     if (tree.n_classes == 0) throw std::invalid_argument("collapse is for classes");
     std::span<const std::int32_t> classes = classes_said(said, tree);
     Pruned pruned;
@@ -224,11 +220,11 @@ void bind_prune(nb::module_ &m) {
           nb::arg("costs"), nb::arg("said").none(),
           "Reduced-error pruning with rows that were kept out of growing; said: the class that each node "
           "predicts.");
-    m.def("prune_by_complexity", &by_complexity, nb::arg("arrays"), nb::arg("attribute_kinds"),
-          nb::arg("mass"), nb::arg("alpha"), "Cost-complexity pruning: links up to alpha are cut.");
-    m.def("complexity_path", &complexity_path, nb::arg("arrays"), nb::arg("attribute_kinds"), nb::arg("mass"),
+    m.def("prune_by_complexity", &by_complexity, nb::arg("arrays"), nb::arg("mass"), nb::arg("alpha"),
+          "Cost-complexity pruning: links up to alpha are cut.");
+    m.def("complexity_path", &complexity_path, nb::arg("arrays"), nb::arg("mass"),
           "(alphas, impurities) of cost-complexity pruning, a pair for each tree of the path.");
-    m.def("collapse", &collapsed, nb::arg("arrays"), nb::arg("attribute_kinds"), nb::arg("said"),
+    m.def("collapse", &collapsed, nb::arg("arrays"), nb::arg("said"),
           "C4.5's last step of growth: subtrees that make no fewer errors than a leaf become one.");
     m.def("masses", &masses_bound, nb::arg("count_start"), nb::arg("count_class"), nb::arg("count"),
           nb::arg("factor"), "The weight of each node with every class times its factor.");

@@ -67,15 +67,15 @@ def prune_by_validation(arrays: dict[str, Any], attribute_kinds: Annotated[NDArr
     Reduced-error pruning with rows that were kept out of growing; said: the class that each node predicts.
     """
 
-def prune_by_complexity(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float) -> dict:
+def prune_by_complexity(arrays: dict[str, Any], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float) -> dict:
     """Cost-complexity pruning: links up to alpha are cut."""
 
-def complexity_path(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def complexity_path(arrays: dict[str, Any], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     (alphas, impurities) of cost-complexity pruning, a pair for each tree of the path.
     """
 
-def collapse(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], said: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
+def collapse(arrays: dict[str, Any], said: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
     """
     C4.5's last step of growth: subtrees that make no fewer errors than a leaf become one.
     """

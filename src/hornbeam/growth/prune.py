@@ -110,7 +110,7 @@ def prune_tree(
         return tree
     kinds = attribute_kinds(tree.schema)
     if pruning.prune == "cost_complexity":
-        arrays = _core.prune_by_complexity(tree.native(), kinds, tree.masses, pruning.ccp_alpha)
+        arrays = _core.prune_by_complexity(tree.native(), tree.masses, pruning.ccp_alpha)
         return rest_of(tree, arrays)
     if table is None or target is None:
         raise UsageError(
@@ -148,7 +148,7 @@ def prune_tree(
 
 def complexity_path(tree: Tree) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """(alphas, impurities) of cost-complexity pruning: from each alpha on a smaller tree is the best."""
-    alphas, impurities = _core.complexity_path(tree.native(), attribute_kinds(tree.schema), tree.masses)
+    alphas, impurities = _core.complexity_path(tree.native(), tree.masses)
     return alphas, impurities
 
 
