@@ -8,20 +8,6 @@
 
 namespace hornbeam {
 
-ClassFactors factors_of(std::span<const double> factor, int &bits) {
-    ExponentSpan span;
-    for (double z : factor) span.add(z);
-    ClassFactors factors;
-    factors.exponent = span.lowest;
-    for (double z : factor) {
-        Decomposed d = decompose(z);
-        factors.mantissa.push_back(static_cast<std::uint64_t>(d.mantissa));
-        factors.shift.push_back(d.mantissa == 0 ? 0 : static_cast<unsigned>(d.exponent - span.lowest));
-    }
-    bits = span.bits();
-    return factors;
-}
-
 Pruned prune_by_errors(const FlatTree &tree, const PruneRows &rows, const PruneCosts &costs,
                        double confidence, std::string_view criterion, Cancel &cancel) {
     if (tree.n_nodes() == 1) return rebuild(tree, Shape(tree), cancel);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "class_factors.hpp"
 #include "hornbeam/criteria/entropy.hpp"
 #include "hornbeam/criteria/gini.hpp"
 #include "hornbeam/criteria/weighted_classes.hpp"
@@ -57,9 +58,6 @@ class CountedRows {
     std::string_view criterion_;
     ClassCounts counts_;
 };
-
-/// z in units that all factors share.
-ClassFactors factors_of(std::span<const double> factor, int &bits);
 
 /// Rows, classes or mistakes weigh differently. W holds a sum of weights times its factor.
 template <int W> class WeighedRows {
