@@ -15,7 +15,7 @@ from hornbeam.growth import (
     Parameters,
     Pruning,
     complexity_path,
-    grow_tree,
+    grow_in_order,
     prune_tree,
 )
 from hornbeam.model import Tree
@@ -91,13 +91,13 @@ def measure(case: tables.Case, min_leaf: int, repeats: int) -> Row:
     parameters = Parameters(min_samples_leaf=min_leaf).checked("classification")
     table = from_data(case.table)
     target = ClassTarget(case.codes.astype(np.int32), np.unique(case.codes))
-    grown = grow_tree(table, target, parameters)
-    pruned = prune_tree(grown, BY_ERRORS, table, target, criterion="gini")
+    grown, order = grow_in_order(table, target, parameters)
+    pruned = prune_tree(grown, BY_ERRORS, table, target, criterion="gini", order=order)
     confirm_pruned(table, target, grown, pruned, complexity_path(grown))
     timings = common.measure(
         {
-            "grow": lambda: grow_tree(table, target, parameters),
-            "by_errors": lambda: prune_tree(grown, BY_ERRORS, table, target, criterion="gini"),
+            "grow": lambda: grow_in_order(table, target, parameters),
+            "by_errors": lambda: prune_tree(grown, BY_ERRORS, table, target, criterion="gini", order=order),
             "path": lambda: complexity_path(grown),
         },
         repeats=repeats,

@@ -140,6 +140,7 @@ struct Grown {
         return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
                                [](std::size_t n, const Forest &f) { return n + f.nodes.size(); });
     }
+    std::vector<std::uint32_t> take_order() { return std::move(parts.front().order); }
     /// The forest of a training set, and its place there.
     std::pair<const Forest &, std::int32_t> find(std::int32_t set) const {
         if (set < 0 || set >= n_sets()) throw nb::index_error("no such training set");
@@ -190,6 +191,9 @@ void bind_grow(nb::module_ &m) {
     nb::class_<Grown>(m, "Forest")
         .def_prop_ro("n_sets", &Grown::n_sets)
         .def_prop_ro("n_nodes", &Grown::n_nodes)
+        .def(
+            "take_order", [](Grown &g) { return own_array(g.take_order()); },
+            "The rows of the only set, leaf after leaf in preorder; can be taken once.")
         .def("tree",
              [](const Grown &g, std::int32_t set) {
                  auto [forest, at] = g.find(set);

@@ -1,6 +1,7 @@
 // A FlatTree as a dict of NumPy arrays and back: one field of the struct is one entry of the dict.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -92,6 +93,10 @@ template <class T> void read_array(const nb::dict &arrays, const char *name, std
         throw nb::value_error(
             (std::string("tree: '") + name + "' is not a one-dimensional array of the right type").c_str());
     out.resize(values.shape(0));
+    if (values.stride(0) == 1) {
+        std::copy_n(values.data(), out.size(), out.begin());
+        return;
+    }
     auto view = values.view();
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = view(i);
 }

@@ -1,5 +1,5 @@
-// C4.5's pessimism. The case without errors is computed in double-double: about 2^-98 of relative error
-// before the one rounding, so a wrong last bit would need a value that close to the middle of two doubles.
+// C4.5's pessimism. The case without errors is computed in double-double; where that lies too close to the
+// middle of two doubles to say which is nearer, again with several hundred bits.
 #include "expected_errors.hpp"
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "hornbeam/prune.hpp"
+#include "long_zero.hpp"
 
 namespace hornbeam {
 
@@ -40,7 +41,11 @@ DoubleDouble minus_log(double x) {
 /// 1 - exp(-t) for |t| <= 0.5 by its series t (1 - t/2 (1 - t/3 (...))).
 DoubleDouble fall_of_small(DoubleDouble t) {
     DoubleDouble sum{1.0, 0.0};
-    for (int k = 28; k >= 2; --k)
+    // What is left out is below the first factor left out times 2^-108.
+    int last = 2;
+    for (double size = 0.5 * std::abs(t.hi); size > 0x1p-108 && last < 28; size *= std::abs(t.hi) / ++last) {
+    }
+    for (int k = last; k >= 2; --k)
         sum = add({1.0, 0.0}, negated(multiply(divide(t, static_cast<double>(k)), sum)));
     return multiply(t, sum);
 }
@@ -55,15 +60,12 @@ DoubleDouble fall(DoubleDouble t) {
     return add(add({1.0, 0.0}, {-scale, 0.0}), {rest.hi * scale, rest.lo * scale});
 }
 
-/// The nearest double. What lies within the error of the middle of two doubles is taken for the middle: so
-/// exact ties, which roots of simple numbers have, go to even.
-double rounded(DoubleDouble a) {
-    double hi = a.hi + a.lo, lo = a.lo - (hi - a.hi);
-    double next = std::nextafter(hi, lo > 0.0 ? std::numeric_limits<double>::infinity() : 0.0);
-    if (std::abs(std::abs(lo) - std::abs(next - hi) / 2) > std::abs(hi) * 0x1p-96) return hi;
-    int e = 0;
-    double mantissa = std::ldexp(std::frexp(hi, &e), 53);
-    return std::fmod(mantissa, 2.0) == 0.0 ? hi : next;
+/// The nearest double, unless the value is so close to the middle of two that its error might decide.
+bool rounds(DoubleDouble a, double &nearest) {
+    nearest = a.hi + a.lo;
+    double lo = a.lo - (nearest - a.hi);
+    double next = std::nextafter(nearest, lo > 0.0 ? std::numeric_limits<double>::infinity() : 0.0);
+    return std::abs(std::abs(lo) - std::abs(next - nearest) / 2) > std::abs(nearest) * 0x1p-90;
 }
 
 double deviate(double confidence) {
@@ -88,7 +90,9 @@ double ExpectedErrors::exact_zero(double n) const {
     // Beyond, Dekker's products would overflow; what is left out is far below the last bit.
     if (n > 0x1p500) return lambda_.hi;
     if (n < 0x1p-500) return n;
-    return rounded(multiply({n, 0.0}, fall(divide(lambda_, n))));
+    double nearest = 0.0;
+    return rounds(multiply({n, 0.0}, fall(divide(lambda_, n))), nearest) ? nearest
+                                                                         : long_zero(n, confidence_);
 }
 
 double ExpectedErrors::zero(double n) {

@@ -1,8 +1,10 @@
 // What classes weigh in each training set, and how wide their sums have to be.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
 
+#include "class_factors.hpp"
 #include "grow_criteria.hpp"
 
 namespace hornbeam {
@@ -47,21 +49,6 @@ double missed(const ClassCosts &costs, const ClassSums<any_sum> &total, std::siz
     return nearest_double(sum, lowest);
 }
 
-/// The factors in units that all of them share, and the bits they take.
-ClassFactors in_units(const std::vector<double> &z, int &bits) {
-    ExponentSpan span;
-    for (double x : z) span.add(x);
-    ClassFactors f;
-    f.exponent = span.lowest;
-    for (double x : z) {
-        Decomposed d = decompose(x);
-        f.mantissa.push_back(static_cast<std::uint64_t>(d.mantissa));
-        f.shift.push_back(d.mantissa == 0 ? 0 : static_cast<unsigned>(d.exponent - span.lowest));
-    }
-    bits = std::max(bits, span.bits());
-    return f;
-}
-
 } // namespace
 
 Forest grow_weighted_classes(ClassRule rule, const GrowTask &task) {
@@ -83,7 +70,9 @@ Forest grow_weighted_classes(ClassRule rule, const GrowTask &task) {
                         "the weight of a class leaves the range of doubles; scale class_weight, cost_matrix "
                         "or sample_weight to numbers around 1");
             }
-            classes.factors.push_back(in_units(z, factor_bits));
+            int bits = 0;
+            classes.factors.push_back(factors_of(z, bits));
+            factor_bits = std::max(factor_bits, bits);
             weights.push_back(std::move(v));
         }
     // A sum of weights times its factor must fit, with a sign and one to spare; so do squares in twice that.

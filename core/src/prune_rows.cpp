@@ -1,17 +1,18 @@
-// Rows at the nodes of a tree: sorted once by leaf, checked against what the tree says of itself.
+// Rows at the nodes of a tree: sorted once by leaf, and sent on by its tests.
 #include "prune_rows.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace hornbeam {
 
 namespace {
 
 /// The leaves of the tree, in preorder.
-std::vector<std::size_t> leaves_in_order(const FlatTree &tree) {
+std::vector<std::size_t> leaves_in_order(const FlatTree &tree, Cancel &cancel) {
     std::vector<std::size_t> leaves, waiting{0};
+    Pace pace(cancel, 10);
     while (!waiting.empty()) {
+        pace.step();
         std::size_t node = waiting.back();
         waiting.pop_back();
         if (tree.n_children[node] == 0) leaves.push_back(node);
@@ -21,48 +22,52 @@ std::vector<std::size_t> leaves_in_order(const FlatTree &tree) {
     return leaves;
 }
 
-void check_leaf(const FlatTree &tree, std::size_t leaf, std::span<const std::uint32_t> at,
-                std::span<const ClassCode> classes, std::vector<double> &tally) {
-    for (std::uint32_t row : at) tally[classes[row]] += 1.0;
-    double known = 0.0;
-    bool same = true;
-    for (auto i = static_cast<std::size_t>(tree.count_start[leaf]);
-         i < static_cast<std::size_t>(tree.count_start[leaf + 1]); ++i) {
-        same &= tally[static_cast<std::size_t>(tree.count_class[i])] == tree.count[i];
-        known += tree.count[i];
-    }
-    for (std::uint32_t row : at) tally[classes[row]] = 0.0;
-    if (!same || known != static_cast<double>(at.size()))
-        throw OtherRows("the rows are not those that the tree was grown from: leaf " + std::to_string(leaf) +
-                        " has others");
-}
-
 } // namespace
 
-Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing)
-    : tree_(tree), columns_(rows.columns), standing_(standing), tests_(tree.n_nodes()) {
+Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing,
+               Cancel &cancel)
+    : tree_(tree), columns_(rows.columns), standing_(standing), tests_(tree.n_nodes()), how_(tree.n_nodes()) {
+    find_rows();
+    Pace pace(cancel, 20);
     for (std::size_t i = 0; i < tests_.size(); ++i) {
+        pace.step();
         if (tree.n_children[i] == 0) {
-            close(i, i);
+            close(i);
             continue;
         }
         auto a = static_cast<std::size_t>(tree.attribute[i]);
+        auto kind = static_cast<AttributeKind>(rows.attribute_kinds[a]);
+        auto first = static_cast<std::uint32_t>(tree.first_child[i]);
+        auto second = static_cast<std::uint8_t>(tree.default_child[i] == 1);
         Test &t = tests_[i];
         t.data = columns_[a].data;
         t.stride = columns_[a].stride;
-        t.kind = static_cast<AttributeKind>(rows.attribute_kinds[a]);
-        t.first = static_cast<std::uint32_t>(tree.first_child[i]);
-        t.second = tree.default_child[i] == 1;
-        if (t.kind == AttributeKind::integer)
-            t.bound.integer = tree.threshold_integer[i];
-        else if (t.kind == AttributeKind::floating)
+        t.child[0] = first, t.child[1] = first + 1;
+        if (kind == AttributeKind::floating) {
             t.bound.real = tree.threshold[i];
-        else
-            add_map(i);
+            how_[i] = second;
+        } else if (kind == AttributeKind::integer) {
+            t.bound.integer = tree.threshold_integer[i];
+            how_[i] = other + second;
+        } else {
+            add_map(i, pace);
+            how_[i] = nominal;
+        }
     }
 }
 
-void Sender::add_map(std::size_t node) {
+void Sender::find_rows() {
+    constexpr std::ptrdiff_t most = 256; // beyond, a row has too many values that no test asks for
+    if (columns_.size() < 2 || columns_[0].stride <= 0 || columns_[0].stride > most) return;
+    for (const RouteColumn &column : columns_) {
+        std::ptrdiff_t place = column.data - columns_[0].data;
+        if (column.stride != columns_[0].stride || place < 0 || place >= column.stride) return;
+    }
+    first_row_ = columns_[0].data;
+    row_size_ = columns_[0].stride;
+}
+
+void Sender::add_map(std::size_t node, Pace &pace) {
     auto begin = static_cast<std::size_t>(tree_.branch_start[node]),
          end = static_cast<std::size_t>(tree_.branch_start[node + 1]);
     auto base = static_cast<std::size_t>(tree_.branch_code[begin]),
@@ -71,42 +76,49 @@ void Sender::add_map(std::size_t node) {
     test.bound.map = -1;
     if (span > 8 * (end - begin) + 64) return;
     test.bound.map = static_cast<std::int64_t>(maps_.size());
-    auto otherwise = test.first + static_cast<std::uint32_t>(tree_.default_child[node]);
+    auto otherwise = test.child[0] + static_cast<std::uint32_t>(tree_.default_child[node]);
     maps_.push_back(static_cast<std::uint32_t>(base));
     maps_.push_back(static_cast<std::uint32_t>(span));
     maps_.resize(maps_.size() + 1 + span, otherwise);
     std::uint32_t *places = maps_.data() + (maps_.size() - span);
-    for (std::size_t b = begin; b < end; ++b)
-        places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
-            test.first + static_cast<std::uint32_t>(tree_.branch_child[b]);
+    for (std::size_t b = begin; b < end; ++b) {
+        pace.step();
+        // In brief a test lists categories that are no longer present: they go where all others go.
+        if (tree_.branch_child[b] >= 0)
+            places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
+                test.child[0] + static_cast<std::uint32_t>(tree_.branch_child[b]);
+    }
 }
 
-void Sender::close(std::size_t node, std::size_t place) {
+void Sender::close(std::size_t node) {
     static constexpr double zero = 0.0;
     Test &t = tests_[node];
     t.data = reinterpret_cast<const char *>(&zero);
     t.stride = 0;
     t.bound.real = 0.0;
-    t.first = static_cast<std::uint32_t>(place);
-    t.kind = AttributeKind::floating;
+    t.child[0] = t.child[1] = static_cast<std::uint32_t>(node);
+    how_[node] = 0;
+}
+
+void Sender::stand(std::size_t parent, std::size_t place) {
+    if (how_[parent] == nominal) return; // it looks the place up
+    tests_[parent].child[place - static_cast<std::size_t>(tree_.first_child[parent])] =
+        static_cast<std::uint32_t>(standing_[place]);
 }
 
 std::uint32_t Sender::step_other(std::size_t node, const char *at, std::size_t row) const {
     const Test &test = tests_[node];
-    std::size_t place = test.first;
-    if (test.kind == AttributeKind::integer) {
-        const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
-        std::int64_t x = 0;
-        std::memcpy(&x, at, sizeof x);
-        bool missing = column.missing != nullptr &&
-                       column.missing[static_cast<std::ptrdiff_t>(row) * column.missing_stride] != 0;
-        place += missing ? test.second : x > test.bound.integer;
-    } else {
+    if (how_[node] == nominal) {
         std::int32_t code = 0;
         std::memcpy(&code, at, sizeof code);
-        place = place_of(node, code);
+        return static_cast<std::uint32_t>(standing_[place_of(node, code)]);
     }
-    return static_cast<std::uint32_t>(standing_[place]);
+    const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
+    std::int64_t x = 0;
+    std::memcpy(&x, at, sizeof x);
+    bool missing = column.missing != nullptr &&
+                   column.missing[static_cast<std::ptrdiff_t>(row) * column.missing_stride] != 0;
+    return test.child[missing ? how_[node] - other : x > test.bound.integer];
 }
 
 std::size_t Sender::place_of(std::size_t node, std::int32_t code) const {
@@ -120,33 +132,70 @@ std::size_t Sender::place_of(std::size_t node, std::int32_t code) const {
     auto begin = tree_.branch_code.begin() + tree_.branch_start[node],
          end = tree_.branch_code.begin() + tree_.branch_start[node + 1];
     auto found = std::lower_bound(begin, end, code);
-    bool known = found != end && *found == code;
     auto which = static_cast<std::size_t>(found - tree_.branch_code.begin());
-    return test.first +
+    bool known = found != end && *found == code && tree_.branch_child[which] >= 0;
+    return test.child[0] +
            static_cast<std::size_t>(known ? tree_.branch_child[which] : tree_.default_child[node]);
 }
 
-std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &rows,
-                                        std::vector<std::uint32_t> &begin, std::vector<std::uint32_t> &end,
-                                        Cancel &cancel) {
+namespace {
+
+/// Sorts the rows by leaf; `end` holds how many each leaf has got, `begin` where they lie.
+std::vector<std::uint32_t> sorted_by_leaf(const FlatTree &tree, const PruneRows &rows,
+                                          std::span<const std::size_t> leaves,
+                                          std::vector<std::uint32_t> &begin, std::vector<std::uint32_t> &end,
+                                          Cancel &cancel) {
     std::vector<std::int32_t> leaf(rows.n_rows);
     Router(tree, rows.attribute_kinds, cancel).apply(rows.columns, rows.n_rows, 1, leaf.data(), cancel);
-    std::vector<std::uint32_t> order(rows.n_rows);
-    begin.assign(tree.n_nodes(), 0);
-    end.assign(tree.n_nodes(), 0);
-    for (std::int32_t l : leaf) ++end[static_cast<std::size_t>(l)];
+    auto absent = [&](std::size_t row) { return !rows.weights.empty() && rows.weights[row] == 0.0; };
+    std::uint32_t all = 0;
+    in_stretches(rows.n_rows, cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t row = lo; row < hi; ++row)
+            if (!absent(row)) ++end[static_cast<std::size_t>(leaf[row])], ++all;
+    });
     std::uint32_t at = 0;
-    std::vector<std::size_t> leaves = leaves_in_order(tree);
     for (std::size_t l : leaves) {
         begin[l] = at;
         at += end[l];
         end[l] = begin[l];
     }
-    for (std::size_t row = 0; row < rows.n_rows; ++row)
-        order[end[static_cast<std::size_t>(leaf[row])]++] = static_cast<std::uint32_t>(row);
-    std::vector<double> tally(static_cast<std::size_t>(tree.n_classes), 0.0);
-    for (std::size_t l : leaves)
-        check_leaf(tree, l, std::span(order).subspan(begin[l], end[l] - begin[l]), rows.classes, tally);
+    std::vector<std::uint32_t> order(all);
+    in_stretches(rows.n_rows, cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t row = lo; row < hi; ++row)
+            if (!absent(row))
+                order[end[static_cast<std::size_t>(leaf[row])]++] = static_cast<std::uint32_t>(row);
+    });
+    return order;
+}
+
+/// The order that the grower left; leaves have as many rows as the tree says.
+std::vector<std::uint32_t> known_order(const FlatTree &tree, const PruneRows &rows,
+                                       std::span<const std::size_t> leaves, std::vector<std::uint32_t> &begin,
+                                       std::vector<std::uint32_t> &end) {
+    std::size_t at = 0;
+    for (std::size_t l : leaves) {
+        begin[l] = static_cast<std::uint32_t>(at);
+        at += static_cast<std::size_t>(std::max<std::int64_t>(tree.rows[l], 0));
+        if (at > rows.order.size()) break;
+        end[l] = static_cast<std::uint32_t>(at);
+    }
+    bool known = at == rows.order.size();
+    for (std::uint32_t row : rows.order) known &= row < rows.n_rows;
+    if (!known) throw OtherRows("the order of the rows is not that of the tree");
+    return {rows.order.begin(), rows.order.end()};
+}
+
+} // namespace
+
+std::vector<std::uint32_t> rows_by_leaf(const FlatTree &tree, const PruneRows &rows,
+                                        std::vector<std::uint32_t> &begin, std::vector<std::uint32_t> &end,
+                                        Cancel &cancel) {
+    begin.assign(tree.n_nodes(), 0);
+    end.assign(tree.n_nodes(), 0);
+    std::vector<std::size_t> leaves = leaves_in_order(tree, cancel);
+    std::vector<std::uint32_t> order = rows.order.empty()
+                                           ? sorted_by_leaf(tree, rows, leaves, begin, end, cancel)
+                                           : known_order(tree, rows, leaves, begin, end);
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
         if (tree.n_children[i] == 0) continue;
         auto first = static_cast<std::size_t>(tree.first_child[i]);

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
+#include "hornbeam/exact.hpp"
 #include "hornbeam/prune.hpp"
 
 namespace hornbeam {
@@ -39,17 +41,21 @@ struct Shape {
     }
 };
 
-/// The tree that is left, breadth first.
-Pruned rebuild(const FlatTree &tree, const Shape &shape);
-
-/// Position of the class that a node predicts among its counts: the largest, tie the first.
-inline std::size_t predicted(const FlatTree &tree, std::size_t node) {
-    auto begin = static_cast<std::size_t>(tree.count_start[node]),
-         end = static_cast<std::size_t>(tree.count_start[node + 1]);
-    std::size_t best = begin;
-    for (std::size_t i = begin; i < end; ++i)
-        if (tree.count[i] > tree.count[best]) best = i;
-    return best;
+/// The exponents of many numbers, and of those that `span` has seen before.
+inline ExponentSpan span_of(std::span<const double> numbers, Cancel &cancel, ExponentSpan span = {}) {
+    in_stretches(numbers.size(), cancel, [&](std::size_t begin, std::size_t end) {
+        for (double x : numbers.subspan(begin, end - begin)) span.add(x);
+    });
+    return span;
 }
+
+/// The tree that is left, breadth first.
+Pruned rebuild(const FlatTree &tree, const Shape &shape, Cancel &cancel);
+
+/// Whether a test lists no category of its default child: those follow from the tests above it.
+bool is_brief(const FlatTree &tree, std::size_t node);
+
+/// Has the tests of the pruned tree list all their categories, wherever they have moved to.
+void spell_out(const FlatTree &tree, Pruned &pruned, Cancel &cancel);
 
 } // namespace hornbeam

@@ -30,6 +30,11 @@ class Forest:
     @property
     def n_nodes(self) -> int: ...
 
+    def take_order(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """
+        The rows of the only set, leaf after leaf in preorder; can be taken once.
+        """
+
     def tree(self, arg: int, /) -> dict: ...
 
     def class_weight(self, arg: int, /) -> list[float]:
@@ -52,26 +57,31 @@ def encode_labels(values: object | None) -> tuple:
 def encode_ints(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]) -> tuple:
     """Codes (int32) and the distinct values in ascending order."""
 
-def prune_by_errors(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, confidence: float, criterion: str) -> dict:
+def prune_by_errors(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, confidence: float, criterion: str, weights: object | None, costs: tuple, order: object | None) -> dict:
     """
-    C4.5's error-based pruning; columns and target are those that the tree was grown from.
+    C4.5's error-based pruning; columns, target and weights are those that the tree was grown from. costs: what classes weigh, what mistakes cost, and the factors of qualities, each an array or None; order: the rows leaf after leaf, where known.
     """
 
-def prune_by_validation(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, threads: int = 1) -> dict:
-    """Reduced-error pruning with rows that were kept out of growing."""
+def prune_by_validation(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, threads: int, weights: object | None, costs: tuple, said: object | None) -> dict:
+    """
+    Reduced-error pruning with rows that were kept out of growing; said: the class that each node predicts.
+    """
 
-def prune_by_complexity(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float) -> dict:
+def prune_by_complexity(arrays: dict[str, Any], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float) -> dict:
     """Cost-complexity pruning: links up to alpha are cut."""
 
-def complexity_path(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def complexity_path(arrays: dict[str, Any], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     (alphas, impurities) of cost-complexity pruning, a pair for each tree of the path.
     """
 
-def collapse(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], said: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
+def collapse(arrays: dict[str, Any], said: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
     """
     C4.5's last step of growth: subtrees that make no fewer errors than a leaf become one.
     """
+
+def masses(count_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], count_class: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The weight of each node with every class times its factor."""
 
 def expected_errors(n: float, e: float, confidence: float) -> float:
     """What C4.5 expects n rows to get wrong of which e were."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from tests.oracle.growth import TreeNode
 from tests.oracle.quality import nearest, quotient
 from tests.oracle.shape import Subtree, leaf, nested
+from tests.oracle.table import ClassCounts
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,17 @@ def without(tree: Subtree, below: Subtree) -> Subtree:
     return Subtree(tree.node, tuple(without(child, below) for child in tree.children))
 
 
-def steps(nodes: Sequence[TreeNode]) -> Iterator[Step]:
+def held_mass(node: TreeNode, factors: Sequence[float] | None) -> float:
+    """d(u) by the counts that the tree holds, each of them a double."""
+    if factors is None or not isinstance(node.stats, ClassCounts):
+        return node.mass
+    pairs = zip(factors, node.stats.counts, strict=True)
+    return nearest(sum((Fraction(z) * Fraction(nearest(c)) for z, c in pairs), Fraction(0)))
+
+
+def steps(nodes: Sequence[TreeNode], factors: Sequence[float] | None = None) -> Iterator[Step]:
+    """The path; `factors` are those that qualities see, where there are any."""
+    nodes = [replace(node, mass=held_mass(node, factors)) for node in nodes]
     tree, whole, alpha = nested(nodes), nodes[0].mass, 0.0
     yield Step(alpha, cost_below(tree, whole), tree)
     while tree.children:
@@ -56,10 +68,12 @@ def steps(nodes: Sequence[TreeNode]) -> Iterator[Step]:
         yield Step(alpha, cost_below(tree, whole), tree)
 
 
-def cost_complexity(nodes: Sequence[TreeNode], ccp_alpha: float) -> list[TreeNode]:
+def cost_complexity(
+    nodes: Sequence[TreeNode], ccp_alpha: float, factors: Sequence[float] | None = None
+) -> list[TreeNode]:
     chosen = nested(nodes)
     if ccp_alpha > 0.0:
-        for step in steps(nodes):
+        for step in steps(nodes, factors):
             if step.alpha <= ccp_alpha:
                 chosen = step.tree
     return chosen.preorder()

@@ -26,14 +26,22 @@ def errors(node: TreeNode) -> Fraction:
     return Fraction(node.stats.n - node.stats.counts[node.label])
 
 
+def held_errors(node: TreeNode) -> Fraction:
+    """The same by the counts that the tree holds, each of them a double."""
+    assert isinstance(node.stats, ClassCounts)
+    return sum(
+        (Fraction(nearest(c)) for k, c in enumerate(node.stats.counts) if k != node.label), Fraction(0)
+    )
+
+
 def collapse(growth: Growth, nodes: Sequence[TreeNode]) -> list[TreeNode]:
     """A subtree that is not better on its training rows than a leaf becomes one."""
 
     def visit(tree: Subtree) -> Subtree:
         children = tuple(visit(child) for child in tree.children)
         below = Subtree(tree.node, children)
-        total = sum((errors(node) for node in below.leaves()), Fraction(0))
-        return leaf(tree.node) if nearest(total) >= nearest(errors(tree.node)) - EPSILON else below
+        total = sum((held_errors(node) for node in below.leaves()), Fraction(0))
+        return leaf(tree.node) if nearest(total) >= nearest(held_errors(tree.node)) - EPSILON else below
 
     return visit(nested(nodes)).preorder()
 

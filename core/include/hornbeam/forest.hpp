@@ -65,6 +65,7 @@ struct Forest {
     std::vector<std::vector<double>> class_weight; // of each set, where classes weigh differently
     bool keeps_competitors = false;
     std::vector<Competitor> competitors;
+    std::vector<std::uint32_t> order; // of one set: its rows, leaf after leaf in preorder
 
     /// Puts a forest grown apart in the place of a node; its root becomes that node.
     void graft(std::size_t node, const Forest &part);

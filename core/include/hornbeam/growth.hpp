@@ -242,6 +242,10 @@ template <Criterion C> class Growth {
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
         if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));
+        if (forest_.n_sets != 1) return;
+        forest_.order.resize(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            forest_.order[i] = rows[Packed<Narrow>::id(work.frame.entries[i])];
     }
 
     std::vector<Segment<Entry>> root_lists(std::size_t n_used, std::vector<std::vector<Entry>> &kept) {
@@ -294,6 +298,9 @@ template <Criterion C> class Growth {
         };
         grower.grow(std::move(root));
         grow_parts(frame, waiting, workers, grower.open_categories);
+        if (forest_.n_sets != 1) return;
+        forest_.order.reserve(row_list.size());
+        for (Wide e : row_list) forest_.order.push_back(Packed<Wide>::id(e));
     }
 
     /// All rows of the table: the table's own arrays, or copies with room for guests.
@@ -389,6 +396,9 @@ template <Criterion C> class Growth {
         }
         part.nodes[0].lane_end = part.lanes.size();
         grower.grow(std::move(work.root));
+        // Nothing but the order of the rows is left to say: that of one set goes from leaf to leaf.
+        for (std::size_t i = 0; i < rows.size() && forest_.n_sets == 1; ++i)
+            node.rows[i] = Packed<Wide>::make(0, rows[Packed<Narrow>::id(work.frame.entries[i])], 0);
         return part;
     }
 

@@ -40,13 +40,18 @@ void prepare(NodeFacts &facts, const WeightedClasses<W> &criterion, const ClassS
                           (2.0 * classes + 16.0) * 0x1p-52 * (std::abs(std::log2(whole)) + 16.0);
 }
 
+template <int W>
+void prepare(NodeFacts &facts, const C45<WeightedClasses<W>> &criterion, const ClassSums<W> &node) {
+    prepare(facts, static_cast<const WeightedClasses<W> &>(criterion), node);
+}
+
 /// Sums of weights in doubles. Each is a sum of at most as many terms as there are rows, none negative, so it
 /// is off by a share of at most (rows + 4) 2^-53 of itself.
 class MassSweep {
   public:
-    template <int W> MassSweep(const NodeFacts &facts, std::vector<double> &masses,
+    template <int W> MassSweep(const NodeFacts &facts, std::vector<double> &masses, ClassRule rule,
                                const WeightedClasses<W> &criterion, const ClassSums<W> &start)
-        : facts_(facts), rule_(criterion.rule), all_(facts.whole), f_right_(facts.mass_logs) {
+        : facts_(facts), rule_(rule), all_(facts.whole), f_right_(facts.mass_logs) {
         masses.assign(facts.mass.size(), 0.0);
         side_ = masses.data();
         if (start.n == 0) return;
@@ -104,12 +109,36 @@ class MassSweep {
     double left_ = 0.0, all_, s_ = 0.0, x_ = 0.0, f_left_ = 0.0, f_right_;
 };
 
-template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &scan,
-                                        const WeightedClasses<W> &criterion, const Kernels &) {
-    auto once = [](std::uint32_t) { return std::int64_t{1}; };
-    if (criterion.rule == ClassRule::correlation || scan.facts.whole == 0.0)
-        return plain_scan(scan, criterion, once);
-    MassSweep sweep(scan.facts, scan.scratch.masses, criterion, scan.start);
+/// C4.5 counts the cuts whose sides weigh enough: doubles tell, unless they are too close to say.
+class EnoughOnBothSides {
+  public:
+    template <class E, class Target> EnoughOnBothSides(const Scan<E, Target> &scan, double whole)
+        : least_(scan.least_weight), all_(whole), n_(scan.size), min_leaf_(scan.min_leaf),
+          slack_((4.0 * scan.size + 64.0) * 0x1p-52 * whole) {}
+
+    enum class Answer : std::uint8_t { no, yes, unclear };
+    void add(double weight) { left_ += weight; }
+    Answer after(std::uint32_t i) const {
+        const std::int64_t rows = std::int64_t{i} + 1;
+        if (rows < min_leaf_ || n_ - rows < min_leaf_) return Answer::no;
+        const double lighter = std::min(left_, all_ - left_);
+        if (least_ <= 0.0 || lighter - slack_ >= least_) return Answer::yes;
+        return lighter + slack_ < least_ ? Answer::no : Answer::unclear;
+    }
+
+  private:
+    double least_, all_, left_ = 0.0;
+    std::int64_t n_, min_leaf_;
+    double slack_;
+};
+
+/// `criterion` scores what `classes` weighs; `rule` says what bounds a score.
+template <class E, int W, class C> Cut mass_scan(const Scan<E, WeightedClassTarget<W>> &scan,
+                                                 const C &criterion, const WeightedClasses<W> &classes,
+                                                 ClassRule rule) {
+    MassSweep sweep(scan.facts, scan.scratch.masses, rule, classes, scan.start);
+    EnoughOnBothSides enough(scan, classes.weight(scan.node));
+    std::int64_t cuts = 0;
     Cut best;
     best.quality = scan.floor;
     ClassSums<W> exact = scan.start, right = scan.node;
@@ -120,19 +149,46 @@ template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &s
     for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
         scan.pause(i);
         const std::uint32_t id = scan.id(i);
-        sweep.add(scan.target.code[id], weights.empty() ? 1.0 : weights[id]);
-        if (!scan.cuts_after(i) || !scan.admits(scan.start.n + i + 1) || !sweep.promising(best.quality))
-            continue;
+        const double weight = weights.empty() ? 1.0 : weights[id];
+        sweep.add(scan.target.code[id], weight);
+        enough.add(weight);
+        if (!scan.cuts_after(i) || !scan.admits(scan.start.n + i + 1)) continue;
+        using Answer = EnoughOnBothSides::Answer;
+        const Answer answer = of_known_rows<C> ? enough.after(i) : Answer::unclear;
+        if (answer == Answer::no) continue;
+        cuts += answer == Answer::yes;
+        // Where cuts are counted, one that is too close to tell is summed, however little it gains.
+        const bool counted = answer == Answer::yes || !of_known_rows<C>;
+        if (counted && !sweep.promising(best.quality)) continue;
         for (; summed <= i; ++summed) scan.target.add(exact, scan.id(summed), 1);
         pace.step();
-        if (!weighs_enough(scan, criterion, exact)) continue;
+        if (answer == Answer::unclear) {
+            if (!weighs_enough(scan, criterion, exact)) continue;
+            ++cuts;
+        }
         right = scan.node;
         right -= exact;
         Score s = criterion.score(scan.node, sides);
         if (s.quality > best.quality) best = {s.quality, s.gain, i, i + 1, exact.n};
     }
+    best.cuts = cuts;
     if (best.quality == scan.floor) best.quality = -1.0;
     return best;
+}
+
+template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &scan,
+                                        const WeightedClasses<W> &criterion, const Kernels &) {
+    if (criterion.rule == ClassRule::correlation || scan.facts.whole == 0.0)
+        return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+    return mass_scan(scan, criterion, criterion, criterion.rule);
+}
+/// C4.5. What is known of the node is known of all its rows only where none is missing.
+template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &scan,
+                                        const KnownInformation<WeightedClasses<W>> &criterion,
+                                        const Kernels &) {
+    if (scan.missing != 0 || scan.facts.whole == 0.0)
+        return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+    return mass_scan(scan, criterion, *criterion.information, ClassRule::entropy);
 }
 
 } // namespace hornbeam

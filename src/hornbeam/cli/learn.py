@@ -21,11 +21,8 @@ from hornbeam.growth import (
     NumericTarget,
     Parameters,
     Pruning,
-    Target,
-    grow_tree,
+    grow_and_prune,
     hold_out,
-    prune_tree,
-    split_for_validation,
 )
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
@@ -241,12 +238,10 @@ def _grow(
 ) -> tuple[Tree, Tree | None, float]:
     """The tree, what it was before pruning (None: the same), and the seconds that both took."""
     start, pruning, threads = time.perf_counter(), settings.pruning, settings.plan.threads
-    judges: tuple[Table, Target] = table, target
-    if pruning.holds_out:
-        random = np.random.RandomState(settings.plan.seed)  # as the estimator with this random_state
-        (table, target), judges = split_for_validation(table, target, pruning, random)
-    grown = grow_tree(table, target, settings.parameters, threads=threads, report=settings.report)
-    tree = prune_tree(grown, pruning, *judges, criterion=settings.parameters.criterion, threads=threads)
+    random = np.random.RandomState(settings.plan.seed)  # as the estimator with this random_state
+    grown, tree = grow_and_prune(
+        table, target, settings.parameters, pruning, random=random, threads=threads, report=settings.report
+    )
     return tree, None if tree is grown else grown, time.perf_counter() - start
 
 

@@ -69,6 +69,13 @@ def tree_options(function: F) -> F:
             metavar="M",
             help="C4.5's -m: a node below 2 M is a leaf, and a test needs two branches of M.",
         ),
+        click.option(
+            "--competitors",
+            type=Whole(0),
+            default=0,
+            metavar="N",
+            help="Keep the N best tests of other attributes at each node; see them with show --competitors.",
+        ),
         *_pruning_options(),
     )
     return _with(function, *options)

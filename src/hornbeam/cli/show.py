@@ -40,6 +40,7 @@ class Levels(Whole):
 )
 @click.option("--table", metavar="NAME", help="SQL as a query of this table, with every answer.")
 @click.option("--depth", type=Levels(0), metavar="N|all", help="Show no more than N levels below the root.")
+@click.option("--competitors", is_flag=True, help="In text, the tests that each node kept beside its own.")
 @click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
 @debug_option
 def command(
@@ -51,6 +52,7 @@ def command(
     dialect: str | None,
     table: str | None,
     depth: Depth,
+    competitors: bool,
     output: str | None,
 ) -> None:
     """Show MODEL, a file that hornbeam fit wrote."""
@@ -59,6 +61,8 @@ def command(
         raise click.UsageError(
             f"--depth: {_title(chosen)} always the whole tree; leave it out, or show text, svg or dot"
         )
+    if competitors and chosen != "text":
+        raise click.UsageError("--competitors is for text; JSON always has them")
     for name, given in (("--dialect", dialect), ("--table", table)):
         if given is not None and chosen != "sql":
             raise click.UsageError(f"{name} is for SQL only; add --format sql, or leave it out")
@@ -68,7 +72,12 @@ def command(
     from hornbeam.estimators.store import read_model
 
     stored = read_model(model)
-    content = _sql(stored, dialect or "duckdb", table) if chosen == "sql" else _shown(stored, chosen, depth)
+    if competitors and stored.tree.kept_competitors is None:
+        raise click.UsageError("--competitors: the model kept none; fit it with --competitors 5, for example")
+    if chosen == "sql":
+        content = _sql(stored, dialect or "duckdb", table)
+    else:
+        content = _shown(stored, chosen, depth, competitors)
     if output:
         write_file(output, content.encode("utf-8", "replace"))
     else:
@@ -87,7 +96,7 @@ def _title(form: str) -> str:
     return {"json": "JSON is", "sql": "SQL is", "rules": "rules are"}[form]
 
 
-def _shown(stored: StoredModel, form: str, depth: Depth) -> str:
+def _shown(stored: StoredModel, form: str, depth: Depth, competitors: bool) -> str:
     tree = stored.tree
     if form == "json":
         return tree.to_json() + "\n"
@@ -99,7 +108,7 @@ def _shown(stored: StoredModel, form: str, depth: Depth) -> str:
     if form == "svg":
         of = f" for {stored.notes['target']}" if "target" in stored.notes else ""
         return tree.to_svg("auto" if depth is None else levels, title=f"Decision tree{of}")
-    return tree.to_text(levels)
+    return tree.to_text(levels, competitors=competitors)
 
 
 def _sql(stored: StoredModel, dialect: str, table: str | None) -> str:

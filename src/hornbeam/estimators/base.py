@@ -22,9 +22,9 @@ from hornbeam.growth import (
     Pruning,
     Target,
     complexity_path,
+    grow_and_prune,
     grow_tree,
     prune_tree,
-    split_for_validation,
 )
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, check_same_length, conform
@@ -122,13 +122,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _grow(self, table: Table, target: Target, parameters: Parameters, pruning: Pruning) -> None:
         """Grow and prune the tree and keep it; attributes of an earlier fit go when they no longer hold."""
-        threads, judges = threads_of(self.n_jobs), (table, target)
-        if pruning.holds_out:
-            random = check_random_state(self.random_state)
-            (table, target), judges = split_for_validation(table, target, pruning, random)
-        self.unpruned_tree_ = grow_tree(table, target, parameters, threads=threads)
-        self.tree_ = prune_tree(
-            self.unpruned_tree_, pruning, *judges, criterion=parameters.criterion, threads=threads
+        random = check_random_state(self.random_state) if pruning.holds_out else None
+        self.unpruned_tree_, self.tree_ = grow_and_prune(
+            table, target, parameters, pruning, random=random, threads=threads_of(self.n_jobs)
         )
         self.n_features_in_ = len(table.columns)
         if table.schema.named:

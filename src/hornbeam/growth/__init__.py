@@ -1,9 +1,16 @@
 """Growth: from a table, a target and parameters to a tree, by the native grower; and pruning."""
 
 from hornbeam.growth.costs import ClassCosts, check_class_weight
-from hornbeam.growth.grow import ClassTarget, NumericTarget, Target, grow_forest, grow_tree
+from hornbeam.growth.grow import (
+    ClassTarget,
+    NumericTarget,
+    Target,
+    grow_forest,
+    grow_in_order,
+    grow_tree,
+)
 from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
-from hornbeam.growth.prune import Pruning, complexity_path, hold_out, prune_tree, split_for_validation
+from hornbeam.growth.prune import Pruning, complexity_path, grow_and_prune, hold_out, prune_tree
 
 __all__ = [
     "CRITERIA",
@@ -17,9 +24,10 @@ __all__ = [
     "Target",
     "check_class_weight",
     "complexity_path",
+    "grow_and_prune",
     "grow_forest",
+    "grow_in_order",
     "grow_tree",
     "hold_out",
     "prune_tree",
-    "split_for_validation",
 ]

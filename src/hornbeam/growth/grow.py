@@ -69,6 +69,19 @@ def grow_tree(
     return _tree(forest, 0, table, target, parameters)
 
 
+def grow_in_order(
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    *,
+    threads: int = 1,
+    report: Callable[[float], None] | None = None,
+) -> tuple[Tree, npt.NDArray[np.uint32]]:
+    """The tree of all rows, and the rows leaf after leaf in preorder, those of weight 0 left out."""
+    forest = _grow(table, target, parameters, None, threads, Engine(), report)
+    return _tree(forest, 0, table, target, parameters), forest.take_order()
+
+
 def grow_forest(
     table: Table,
     target: Target,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hornbeam import _core
-from hornbeam.model import Tree, attribute_kinds
+from hornbeam.model import Tree
 
 
 def rest_of(tree: Tree, arrays: dict[str, Any]) -> Tree:
@@ -23,5 +23,5 @@ def rest_of(tree: Tree, arrays: dict[str, Any]) -> Tree:
 
 def collapsed(tree: Tree) -> Tree:
     """A subtree that makes no fewer errors than a leaf becomes one."""
-    arrays = _core.collapse(tree.native(), attribute_kinds(tree.schema), tree.leaf_class)
+    arrays = _core.collapse(tree.native(), tree.leaf_class)
     return tree if len(arrays["kind"]) == tree.n_nodes else rest_of(tree, arrays)

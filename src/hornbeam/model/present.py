@@ -90,19 +90,6 @@ def preorder(tree: Tree) -> Iterator[tuple[int, Branches | None]]:
             known.append((first[node] + place, sent))
 
 
-def spelled_out(tree: Tree) -> dict[str, Array]:
-    """The arrays of the tree with every category present listed: for whoever moves nodes."""
-    lists = {node: listed(tree, node) for node in range(tree.n_nodes)}
-    lists |= {node: whole for node, whole in preorder(tree) if whole is not None}
-    sizes = [len(codes) for codes, _ in lists.values()]
-    return {
-        **tree.arrays,
-        "branch_start": np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        "branch_code": np.concatenate([codes for codes, _ in lists.values()]).astype(np.int32),
-        "branch_child": np.concatenate([children for _, children in lists.values()]).astype(np.int32),
-    }
-
-
 def listed(tree: Tree, node: int) -> Branches:
     """What the arrays say: in brief, -1 marks a category that is no longer present."""
     begin, end = tree.arrays["branch_start"][node : node + 2]

@@ -207,6 +207,7 @@ class Tree:
         hits = np.flatnonzero(count == np.repeat(largest, np.diff(start)))
         first = hits[np.searchsorted(hits, start[:-1])]
         codes: npt.NDArray[np.int32] = self.arrays["count_class"][first]
+        codes[largest == 0] = self.arrays["count_class"][0]  # weights too small for a double: all are equal
         codes.setflags(write=False)
         return codes
 
@@ -240,9 +241,10 @@ class Tree:
         if self.costs is None:
             return self.arrays["weight"]
         factors = self.costs.factors(self.counts(0) > 0)
-        return sums_in_order(
-            self.arrays["count_start"], factors[self.arrays["count_class"]] * self.arrays["count"]
-        )
+        if (factors == 1.0).all():
+            return self.arrays["weight"]
+        start, codes, counts = (self.arrays[name] for name in ("count_start", "count_class", "count"))
+        return _core.masses(start, codes, counts, factors)
 
     @cached_property
     def means(self) -> npt.NDArray[np.float64]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam._core import encode_labels
+from hornbeam._core import encode_ints, encode_labels
 from hornbeam.errors import DataError
 from hornbeam.table.columns import Array
 from hornbeam.table.objects import class_of
@@ -86,20 +86,13 @@ def _encode_array(y: Array) -> tuple[Array, Array]:
 
 
 def _encode_integers(y: Array) -> tuple[Array, Array]:
-    if len(y) == 0:
-        return np.empty(0, dtype=np.int32), y[:0].copy()
-    low, high = int(y.min()), int(y.max())
-    if high - low >= max(1024, 4 * len(y)):
-        classes, inverse = np.unique(y, return_inverse=True)
-        return inverse.astype(np.int32), classes
-    # The labels lie close together: one pass marks those that occur, one looks their ranks up.
-    place = (y - y.dtype.type(low)).astype(np.int64) if y.dtype.kind == "u" else y.astype(np.int64) - low
-    seen = np.zeros(high - low + 1, dtype=np.bool_)
-    seen[place] = True
-    rank = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    offsets = np.flatnonzero(seen)
-    classes = (offsets.astype(np.uint64) + np.uint64(low)) if y.dtype.kind == "u" else offsets + low
-    return rank[place], classes.astype(y.dtype)
+    if y.dtype != np.uint64:
+        codes, distinct = encode_ints(y.astype(np.int64, copy=False))
+        return codes, distinct.astype(y.dtype)
+    # The upper half of their range has no int64: with the highest bit turned, order is kept and all have one.
+    turn = np.uint64(2**63)
+    codes, distinct = encode_ints((y ^ turn).view(np.int64))
+    return codes, distinct.view(np.uint64) ^ turn
 
 
 def _encode_floats(y: Array) -> tuple[Array, Array]:

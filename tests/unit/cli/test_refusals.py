@@ -188,3 +188,17 @@ def test_a_closed_stream_is_no_defect(stream: str, place: Path) -> None:
     assert "internal" not in done.stderr
     if stream != "stderr":
         assert "closed" in done.stderr
+
+
+def test_competitors_are_shown_where_they_were_kept(place: Path) -> None:
+    for line in (
+        "generate agrawal --rows 300 -o data.csv",
+        "fit data.csv --target class --max-depth 2 --competitors 2 -o kept",
+        "fit data.csv --target class --max-depth 2 -o none",
+    ):
+        assert run(*line.split()).exit_code == 0
+    assert run("show", "kept").output.count("(next: ") == 0
+    lines = run("show", "kept", "--competitors").output.splitlines()
+    assert [line for line in lines if line.startswith("|   (next: ")][1:2] != []
+    refused(2, "show", "kept", "--competitors", "--svg", says="--competitors is for text")
+    refused(2, "show", "none", "--competitors", says="the model kept none; fit it with --competitors 5")

@@ -130,6 +130,70 @@ def test_on_the_same_tree_the_path_is_scikit_learns(name: str, criterion: str) -
     assert impurities == pytest.approx(path.impurities, abs=1e-9 * scale)
 
 
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
+def test_on_the_same_weighted_tree_the_path_is_scikit_learns(name: str, criterion: str) -> None:
+    table, target = TABLES[name]
+    numbers = criterion == "squared_error"
+    source = np.random.default_rng(4)
+    for weights in (source.integers(1, 5, len(table)).astype(float), source.random(len(table)) + 0.1):
+        theirs = (DecisionTreeRegressor if numbers else DecisionTreeClassifier)(
+            criterion=criterion, random_state=0
+        )
+        path = theirs.fit(table, target, weights).cost_complexity_pruning_path(table, target, weights)
+        alphas, impurities = complexity_path(from_sklearn(theirs))
+        scale = max(1.0, float(path.impurities[-1]))
+        assert alphas == pytest.approx(path.ccp_alphas, abs=1e-9 * scale)
+        assert impurities == pytest.approx(path.impurities, abs=1e-9 * scale)
+
+
+@pytest.mark.parametrize("class_weight", [None, {0: 1.0, 1: 3.5}])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_the_path_of_a_weighted_table_is_scikit_learns(numbers: bool, class_weight: Any) -> None:
+    """Continuous values, so that both grow one tree; weights of few bits, as else scikit-learn finds dust of
+    rounding in pure nodes and splits them."""
+    source = np.random.default_rng(5)
+    table = source.normal(size=(2000, 4)).astype(np.float32).astype(np.float64)
+    target = table[:, 0] + table[:, 1] ** 2 + source.normal(size=2000)
+    weights = source.integers(1, 8, 2000) / 2
+    if numbers:
+        ours, theirs = (
+            TreeRegressor(min_samples_leaf=20),
+            DecisionTreeRegressor(min_samples_leaf=20, random_state=0),
+        )
+    else:
+        target = (target > 1).astype(int)
+        options = {"min_samples_leaf": 20, "class_weight": class_weight}
+        ours, theirs = TreeClassifier(**options), DecisionTreeClassifier(**options, random_state=0)
+    path, known = (
+        model.cost_complexity_pruning_path(table, target, sample_weight=weights) for model in (ours, theirs)
+    )
+    assert path.ccp_alphas == pytest.approx(known.ccp_alphas, abs=1e-9)
+    assert path.impurities == pytest.approx(known.impurities, abs=1e-9)
+
+
+def test_weights_are_pruned_by_and_have_to_be_given_again(tmp_path: Path) -> None:
+    table, labels = noisy()
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.5], len(table))
+    for options in ({}, {"class_weight": "balanced"}, {"cost_matrix": [[0, 3], [1, 0]]}):
+        model = TreeClassifier(prune="error_based", **options).fit(table, labels, sample_weight=weights)
+        assert 1 < model.get_n_leaves() < model.unpruned_tree_.n_leaves
+        hornbeam.save(model, tmp_path / "model.hornbeam")
+        again = hornbeam.load(tmp_path / "model.hornbeam").pruned(table, labels, weights)
+        assert again.tree_ == model.tree_
+        assert again.tree_.costs == model.unpruned_tree_.costs
+        kept = TreeClassifier(prune="reduced_error", random_state=0, **options)
+        assert kept.fit(table, labels, sample_weight=weights).get_n_leaves() >= 1
+        absent = weights > 0  # a row of weight 0 is no row: not drawn either
+        fewer = clone(kept).fit(table[absent], labels[absent], sample_weight=weights[absent])
+        assert fewer.tree_ == kept.tree_
+    with pytest.raises(DataError, match=r"grown from: leaf .* has others; give the sample_weight"):
+        model.pruned(table, labels)
+    plain = TreeClassifier(prune="error_based").fit(table, labels)
+    with pytest.raises(DataError, match="leave sample_weight out, as there"):
+        plain.pruned(table, labels, weights + 1)
+
+
 @pytest.mark.parametrize("numbers", [False, True])
 def test_the_path_of_a_table_is_scikit_learns(numbers: bool) -> None:
     """Continuous values and leaves of many rows: no two tests are equally good, so both grow one tree."""

@@ -15,24 +15,11 @@ import pytest
 import hornbeam
 from hornbeam import C45Classifier, Tree, TreeClassifier
 from hornbeam.errors import DataError
+from tests.laws.test_oracle_c45 import GOLF
 
 
 def golf() -> tuple[pd.DataFrame, list[str]]:
-    rows = """sunny 85 85 false no
-sunny 80 90 true no
-overcast 83 78 false yes
-rain 70 96 false yes
-rain 68 80 false yes
-rain 65 70 true no
-overcast 64 65 true yes
-sunny 72 95 false no
-sunny 69 70 false yes
-rain 75 80 false yes
-sunny 75 70 true yes
-overcast 72 90 true yes
-overcast 81 75 false yes
-rain 71 80 true no"""
-    cells = [line.split() for line in rows.splitlines()]
+    cells = [line.split() for line in GOLF.splitlines()]
     frame = pd.DataFrame(cells, columns=["outlook", "temperature", "humidity", "windy", "class"])
     frame = frame.astype({"temperature": int, "humidity": float})
     return frame.drop(columns="class"), frame["class"].tolist()

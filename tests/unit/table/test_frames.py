@@ -448,3 +448,16 @@ def test_every_library_gives_the_same_table(rows: list[tuple[Any, ...]]) -> None
         assert other.schema == first.schema
         for j in range(4):
             assert texts(other, j) == texts(first, j)
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_long_text_in_stretches_is_the_same_column(
+    type_: pa.DataType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = ["b", None, "a", "b", "c", "a", None, "d", "a", "b", "e"]
+    whole = pa.chunked_array([pa.array(cells[:4]).cast(type_), pa.array(cells[4:]).cast(type_)])
+    at_once = from_data(pa.table({"s": whole}))
+    monkeypatch.setattr("hornbeam.table.arrow.ENCODED_AT_ONCE", 3)
+    in_stretches = from_data(pa.table({"s": whole}))
+    assert in_stretches.schema == at_once.schema
+    assert texts(in_stretches) == texts(at_once) == cells

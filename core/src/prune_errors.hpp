@@ -1,0 +1,443 @@
+// C4.5's error-based pruning. The training rows lie in one array, those of a node side by side; a node is
+// judged after its children. What raising a branch would cost is found by sending only the rows of the
+// *other* branches down it: at most half of a node's rows in a binary tree, and no more of them than it takes
+// to see that it does not pay. A branch that is raised is judged anew, but only where rows have come in: a
+// subtree that was pruned with the same rows would come out as it is.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "expected_errors.hpp"
+#include "prune_rows.hpp"
+#include "prune_shape.hpp"
+#include "prune_weights.hpp"
+
+namespace hornbeam {
+
+/// `Rows` says what rows come to: CountedRows or WeighedRows.
+template <class Rows> class ErrorPruner {
+  public:
+    ErrorPruner(const FlatTree &tree, const PruneRows &rows, const PruneCosts &costs, double confidence,
+                std::string_view criterion, Cancel &cancel);
+    Pruned prune();
+
+  private:
+    using Sum = typename Rows::Sum;
+
+    static constexpr double slack = 0.1;
+    static constexpr std::size_t at_once = 1024;   // guests that are sent without a look at the clock
+    static constexpr std::uint32_t first_look = 4; // guests after which a first judgement is tried
+
+    /// What is known of a node and the rows at it.
+    struct Node {
+        std::uint32_t begin = 0, end = 0; // of the rows in `order_`
+        std::int32_t parent = -1;
+        std::int32_t place = 0;
+        double as_leaf = 0;  // expected errors of the node as a leaf
+        double expected = 0; // and of what stands below it
+        std::uint32_t size() const { return end - begin; }
+    };
+
+    std::size_t standing(std::size_t place) const { return static_cast<std::size_t>(shape_.standing[place]); }
+    template <class Visit> void visit_children(std::size_t node, Visit visit) const {
+        auto first = static_cast<std::size_t>(tree_.first_child[node]);
+        auto many = static_cast<std::size_t>(tree_.n_children[node]);
+        for (std::size_t place = first; place < first + many; ++place) visit(standing(place));
+    }
+    template <class Visit> void visit_counts(std::size_t node, Visit visit) const {
+        if (shape_.recounted[node] >= 0) {
+            for (const auto &c : recounts_[static_cast<std::size_t>(shape_.recounted[node])])
+                visit(c.code, c.sum);
+            return;
+        }
+        for (auto i = static_cast<std::size_t>(tree_.count_start[node]);
+             i < static_cast<std::size_t>(tree_.count_start[node + 1]); ++i)
+            if constexpr (Rows::counts)
+                visit(tree_.count_class[i], tree_.count[i]);
+            else
+                visit(tree_.count_class[i], sums_[i]);
+    }
+    /// What the rows of a node come to.
+    Sum total(std::size_t node) const {
+        if constexpr (Rows::counts)
+            return static_cast<double>(nodes_[node].size());
+        else
+            return totals_[node];
+    }
+
+    void count_leaf(std::size_t leaf);
+    void count_inner(std::size_t node);
+    double expected_as_leaf(std::size_t node);
+    void take(std::int32_t code, const Sum &sum);
+    double expected_of_tally(const Sum &n);
+    void judge(std::size_t place);
+    double if_raised(std::size_t node, std::size_t branch, double below);
+    void invite(std::size_t node, std::size_t branch, double few);
+    void gather(std::size_t node, std::size_t branch, std::size_t goal);
+    void send(std::size_t branch, std::size_t stop);
+    double at_least(std::size_t branch);
+    double with_guests(std::size_t leaf);
+    double sum_with_guests(std::size_t branch);
+    void forget_guests();
+    void raise(std::size_t place, std::size_t branch);
+    void lay_out(std::size_t branch, std::uint32_t begin, std::uint32_t end);
+    void recount(std::size_t node);
+
+    const FlatTree &tree_;
+    const PruneRows &rows_;
+    Cancel &cancel_;
+    Pace pace_; // of rows and nodes
+    Rows weigh_;
+    Shape shape_;
+    Sender sender_; // sees who stands where
+    ExpectedErrors expect_;
+    bool rises_;
+    std::vector<Node> nodes_;
+    std::vector<Sum> sums_;   // as tree_.count, exact; nothing where rows are counted
+    std::vector<Sum> totals_; // by node; likewise
+    std::vector<std::vector<ClassSum<Sum>>> recounts_;
+    std::vector<std::uint32_t> order_;  // the rows, leaf after leaf
+    std::vector<std::uint32_t> moved_;  // scratch for `order_`
+    std::vector<std::uint32_t> places_; // still to be judged, the next one last
+
+    // Guests: rows of other branches, sent down a branch to see what would come of it. They hang at the leaf
+    // that they reached, in a list.
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> first_guest_; // by leaf
+    std::vector<std::uint32_t> next_guest_;  // by position in `guests_`, of those that were sent
+    std::vector<std::uint32_t> guests_;      // rows
+    std::vector<std::uint32_t> later_;       // guests that are sent last
+    std::uint32_t asked_ = 0;                // how many rows are in one or the other
+    bool all_come_ = true;                   // as they lie, else:
+    std::vector<std::uint8_t> comes_first_;  // by class
+    std::vector<std::uint32_t> reached_;     // scratch: their leaves
+    std::vector<std::int32_t> visited_;      // leaves with guests; later also the nodes above them
+    std::vector<std::uint8_t> is_visited_;
+    std::vector<double> fresh_; // expected errors of a visited node with its guests
+    std::vector<Sum> tally_;    // by class, zero between uses
+    std::vector<std::int32_t> tallied_;
+};
+
+template <class Rows>
+ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, const PruneCosts &costs,
+                               double confidence, std::string_view criterion, Cancel &cancel)
+    : tree_(tree), rows_(rows), cancel_(cancel), pace_(cancel, Rows::counts ? 20 : 100),
+      weigh_(rows, tree, costs, criterion, cancel), shape_(tree),
+      sender_(tree, rows, shape_.standing, cancel), expect_(confidence),
+      rises_(Rows::counts && expect_.rises()), nodes_(tree.n_nodes()), first_guest_(tree.n_nodes(), none),
+      comes_first_(static_cast<std::size_t>(tree.n_classes)), is_visited_(tree.n_nodes(), 0),
+      fresh_(tree.n_nodes()), tally_(static_cast<std::size_t>(tree.n_classes)) {
+    std::vector<std::uint32_t> begin, end;
+    order_ = rows_by_leaf(tree, rows, begin, end, cancel);
+    moved_.resize(order_.size());
+    if constexpr (!Rows::counts) {
+        sums_.resize(tree.count.size());
+        totals_.resize(tree.n_nodes());
+    }
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        pace_.step();
+        Node &node = nodes_[i];
+        node.begin = begin[i], node.end = end[i];
+        node.place = static_cast<std::int32_t>(i);
+        tree.n_children[i] == 0 ? count_leaf(i) : count_inner(i);
+        node.as_leaf = expected_as_leaf(i);
+        for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
+            nodes_[static_cast<std::size_t>(tree.first_child[i] + c)].parent = static_cast<std::int32_t>(i);
+    }
+}
+
+/// Checks that the rows at a leaf are those that the tree knows of, and sums up what they weigh.
+template <class Rows> void ErrorPruner<Rows>::count_leaf(std::size_t leaf) {
+    std::span<const std::uint32_t> at = std::span(order_).subspan(nodes_[leaf].begin, nodes_[leaf].size());
+    for (std::uint32_t row : at) {
+        pace_.step();
+        tally_[rows_.classes[row]] += weigh_.of(row);
+    }
+    bool same = static_cast<std::int64_t>(at.size()) == tree_.rows[leaf];
+    for (auto i = static_cast<std::size_t>(tree_.count_start[leaf]);
+         i < static_cast<std::size_t>(tree_.count_start[leaf + 1]); ++i) {
+        Sum &sum = tally_[static_cast<std::size_t>(tree_.count_class[i])];
+        same &= weigh_.nearest(sum) == tree_.count[i];
+        if constexpr (!Rows::counts) {
+            sums_[i] = sum;
+            totals_[leaf] += sum;
+        }
+        sum = Sum{};
+    }
+    // A class that the leaf does not know of is left in the tally.
+    for (std::uint32_t row : at) same &= weigh_.is_zero(tally_[rows_.classes[row]]);
+    if (!same)
+        throw OtherRows("the rows are not those that the tree was grown from: leaf " + std::to_string(leaf) +
+                        " has others");
+}
+
+template <class Rows> void ErrorPruner<Rows>::count_inner(std::size_t node) {
+    if constexpr (!Rows::counts) {
+        visit_children(node, [&](std::size_t child) {
+            totals_[node] += totals_[child];
+            visit_counts(child, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
+        });
+        for (auto i = static_cast<std::size_t>(tree_.count_start[node]);
+             i < static_cast<std::size_t>(tree_.count_start[node + 1]); ++i)
+            sums_[i] = tally_[static_cast<std::size_t>(tree_.count_class[i])];
+        for (std::int32_t code : tallied_) tally_[static_cast<std::size_t>(code)] = Sum{};
+        tallied_.clear();
+    }
+}
+
+template <class Rows> void ErrorPruner<Rows>::take(std::int32_t code, const Sum &sum) {
+    Sum &all = tally_[static_cast<std::size_t>(code)];
+    if (weigh_.is_zero(all)) tallied_.push_back(code);
+    all += sum;
+}
+
+/// Expected errors of a leaf of what was tallied; the tally is empty afterwards.
+template <class Rows> double ErrorPruner<Rows>::expected_of_tally(const Sum &n) {
+    double e = weigh_.wrong(n, tallied_, tally_);
+    for (std::int32_t code : tallied_) tally_[static_cast<std::size_t>(code)] = Sum{};
+    tallied_.clear();
+    return expect_(weigh_.nearest(n), e);
+}
+
+template <class Rows> double ErrorPruner<Rows>::expected_as_leaf(std::size_t node) {
+    if constexpr (Rows::counts) {
+        double most = 0.0, n = total(node);
+        visit_counts(node, [&](std::int32_t, double count) { most = std::max(most, count); });
+        return expect_(n, n - most);
+    } else {
+        visit_counts(node, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
+        return expected_of_tally(totals_[node]);
+    }
+}
+
+template <class Rows> Pruned ErrorPruner<Rows>::prune() {
+    // Places are numbered from the root down, so taken from the end children come before their parents.
+    places_.resize(nodes_.size());
+    std::iota(places_.begin(), places_.end(), 0u);
+    while (!places_.empty()) {
+        std::size_t place = places_.back();
+        places_.pop_back();
+        judge(place);
+        if (places_.size() % 256 == 0) cancel_.poll();
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        pace_.step();
+        if (shape_.recounted[i] < 0) continue;
+        cancel_.poll();
+        const auto &sums = recounts_[static_cast<std::size_t>(shape_.recounted[i])];
+        Recount &r = shape_.recounts[static_cast<std::size_t>(shape_.recounted[i])];
+        r.rows = nodes_[i].size();
+        r.weight = weigh_.nearest(total(i));
+        r.impurity = weigh_.impurity(r.rows, total(i), sums);
+        for (const auto &c : sums) r.counts.push_back({c.code, weigh_.nearest(c.sum)});
+    }
+    Pruned pruned = rebuild(tree_, shape_, cancel_);
+    spell_out(tree_, pruned, cancel_);
+    return pruned;
+}
+
+template <class Rows> void ErrorPruner<Rows>::judge(std::size_t place) {
+    std::size_t at = standing(place), largest = 0;
+    Node &node = nodes_[at];
+    if (shape_.leaf[at]) {
+        node.expected = node.as_leaf;
+        return;
+    }
+    double below = 0.0;
+    Sum most{};
+    visit_children(at, [&](std::size_t child) {
+        below += nodes_[child].expected;
+        if (Sum n = total(child); weigh_.is_more(n, most)) most = n, largest = child;
+    });
+    double raised = if_raised(at, largest, below);
+    if (node.as_leaf <= raised + slack && node.as_leaf <= below + slack) {
+        shape_.leaf[at] = 1;
+        sender_.close(at);
+        node.expected = node.as_leaf;
+    } else if (raised <= below + slack) {
+        raise(place, largest);
+    } else {
+        node.expected = below;
+    }
+    forget_guests();
+}
+
+/// Expected errors if all rows of the node went down the branch; infinity where they are known to be so many
+/// that their number does not matter.
+template <class Rows>
+double ErrorPruner<Rows>::if_raised(std::size_t node, std::size_t branch, double below) {
+    const double as_leaf = nodes_[node].as_leaf, own = nodes_[branch].expected;
+    if (shape_.leaf[branch]) return as_leaf; // all rows meet again in one leaf
+    // The leaf is out of the question above below + slack; else it is it or the branch that wins.
+    const double matters = as_leaf <= below + slack ? as_leaf - slack : below + slack;
+    const std::size_t others = nodes_[node].size() - nodes_[branch].size();
+    double least = own, added = 1.0; // by a guest, as far as seen
+    for (std::size_t sent = 0;; sent = next_guest_.size()) {
+        // With all guests it is the sum but for rounding; before, more of them must not lower it.
+        if ((rises_ || sent == others) && least > matters + 1e-6 * (1.0 + least))
+            return std::numeric_limits<double>::infinity();
+        if (sent == others) return sum_with_guests(branch);
+        if (sent == 0) invite(node, branch, 1.5 * (matters - own));
+        // The next look is due when it should be decided.
+        std::size_t most = 4 * sent + 16, goal = others;
+        double wait = 1.1 * (matters - least) / added + first_look;
+        if (rises_)
+            goal = std::min(
+                others, sent + (wait < static_cast<double>(most) ? static_cast<std::size_t>(wait) : most));
+        gather(node, branch, goal);
+        send(branch, goal);
+        least = at_least(branch);
+        added = std::max((least - own) / static_cast<double>(next_guest_.size()), 1e-3);
+    }
+}
+
+/// The rows that are at the node and not at the branch will be guests. Where it may be enough to send `few`,
+/// those of classes that are rare in the branch come first: they have more to get wrong there.
+template <class Rows>
+void ErrorPruner<Rows>::invite(std::size_t node, std::size_t branch, [[maybe_unused]] double few) {
+    const Node &all = nodes_[node], &own = nodes_[branch];
+    asked_ = 0;
+    all_come_ = true;
+    if constexpr (Rows::counts) {
+        if (!rises_ || all.size() - own.size() < 16) return;
+        all_come_ = false;
+        visit_counts(branch, [&](std::int32_t code, double count) { take(code, count); });
+        // By how much a class has to be rarer in the branch than in the node.
+        const double share = static_cast<double>(own.size()) / static_cast<double>(all.size());
+        double most = 0.0;
+        for (double part : {0.0625, 0.25, 1.0}) {
+            most = part * share;
+            double come = 0.0;
+            visit_counts(node, [&](std::int32_t code, double count) {
+                double held = tally_[static_cast<std::size_t>(code)];
+                if (held < most * count) come += count - held;
+            });
+            if (come >= few) break;
+        }
+        visit_counts(node, [&](std::int32_t code, double count) {
+            auto k = static_cast<std::size_t>(code);
+            comes_first_[k] = tally_[k] < most * count;
+            tally_[k] = 0.0;
+        });
+        tallied_.clear();
+    }
+}
+
+/// Has so many guests ready to go.
+template <class Rows> void ErrorPruner<Rows>::gather(std::size_t node, std::size_t branch, std::size_t goal) {
+    const Node &all = nodes_[node], &own = nodes_[branch];
+    const std::uint32_t before = own.begin - all.begin, others = all.size() - own.size();
+    while (guests_.size() < goal && asked_ < others) {
+        pace_.step();
+        std::uint32_t row = order_[asked_ < before ? all.begin + asked_ : own.end + (asked_ - before)];
+        ++asked_;
+        (all_come_ || comes_first_[rows_.classes[row]] ? guests_ : later_).push_back(row);
+    }
+    if (guests_.size() >= goal) return;
+    guests_.insert(guests_.end(), later_.begin(), later_.end());
+    later_.clear();
+}
+
+/// Guests go down the branch until so many have.
+template <class Rows> void ErrorPruner<Rows>::send(std::size_t branch, std::size_t stop) {
+    while (next_guest_.size() < stop) {
+        std::size_t first = next_guest_.size(), last = std::min(stop, first + at_once);
+        reached_.resize(last - first);
+        sender_.walk(branch, std::span(guests_).subspan(first, last - first), reached_.data());
+        for (std::size_t i = first; i < last; ++i) {
+            std::uint32_t leaf = reached_[i - first];
+            if (!is_visited_[leaf]) {
+                is_visited_[leaf] = 1;
+                visited_.push_back(static_cast<std::int32_t>(leaf));
+            }
+            next_guest_.push_back(first_guest_[leaf]);
+            first_guest_[leaf] = static_cast<std::uint32_t>(i);
+        }
+        if (last - first == at_once) cancel_.poll();
+    }
+}
+
+/// Expected errors of a leaf with its guests.
+template <class Rows> double ErrorPruner<Rows>::with_guests(std::size_t leaf) {
+    if constexpr (Rows::counts) {
+        // Most often there is one, and it needs no tally.
+        if (std::uint32_t only = first_guest_[leaf]; next_guest_[only] == none) {
+            const auto guest = static_cast<std::int32_t>(rows_.classes[guests_[only]]);
+            double most = 1.0, n = total(leaf) + 1.0;
+            visit_counts(leaf, [&](std::int32_t code, double count) {
+                most = std::max(most, count + (code == guest ? 1.0 : 0.0));
+            });
+            return expect_(n, n - most);
+        }
+    }
+    visit_counts(leaf, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
+    Sum n = total(leaf);
+    for (std::uint32_t g = first_guest_[leaf]; g != none; g = next_guest_[g]) {
+        pace_.step();
+        Sum weight = weigh_.of(guests_[g]);
+        take(static_cast<std::int32_t>(rows_.classes[guests_[g]]), weight);
+        n += weight;
+    }
+    return expected_of_tally(n);
+}
+
+/// What the branch is expected to get wrong with the guests that have come so far: more of them will not make
+/// it less. Up to rounding.
+template <class Rows> double ErrorPruner<Rows>::at_least(std::size_t branch) {
+    double sum = nodes_[branch].expected;
+    for (std::int32_t leaf : visited_) {
+        pace_.step();
+        auto at = static_cast<std::size_t>(leaf);
+        sum += with_guests(at) - nodes_[at].expected;
+    }
+    return sum;
+}
+
+/// The sum over the leaves of the branch, children first and in order; only the nodes above guests have
+/// changed.
+template <class Rows> double ErrorPruner<Rows>::sum_with_guests(std::size_t branch) {
+    for (std::int32_t leaf : visited_)
+        fresh_[static_cast<std::size_t>(leaf)] = with_guests(static_cast<std::size_t>(leaf));
+    std::size_t n_leaves = visited_.size();
+    for (std::size_t i = 0; i < n_leaves; ++i) {
+        auto at = static_cast<std::size_t>(visited_[i]);
+        while (at != branch) {
+            at = static_cast<std::size_t>(nodes_[at].parent);
+            if (is_visited_[at]) break;
+            is_visited_[at] = 1;
+            visited_.push_back(static_cast<std::int32_t>(at));
+        }
+    }
+    std::sort(visited_.begin(), visited_.end(), [&](std::int32_t a, std::int32_t b) {
+        pace_.step();
+        return a < b;
+    });
+    for (std::size_t i = visited_.size(); i-- > 0;) {
+        pace_.step();
+        auto at = static_cast<std::size_t>(visited_[i]);
+        if (shape_.leaf[at]) continue;
+        double sum = 0.0;
+        visit_children(at, [&](std::size_t child) {
+            sum += is_visited_[child] ? fresh_[child] : nodes_[child].expected;
+        });
+        fresh_[at] = sum;
+    }
+    return fresh_[branch];
+}
+
+template <class Rows> void ErrorPruner<Rows>::forget_guests() {
+    for (std::int32_t node : visited_) {
+        is_visited_[static_cast<std::size_t>(node)] = 0;
+        first_guest_[static_cast<std::size_t>(node)] = none;
+    }
+    visited_.clear();
+    guests_.clear();
+    later_.clear();
+    next_guest_.clear();
+}
+
+} // namespace hornbeam
+
+#include "prune_errors_raise.hpp"
