@@ -25,7 +25,8 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          choosing_(frame, target, criterion, task, rules), pool_(target), counting_(frame, target, pool_) {}
+          choosing_(frame, target, criterion, task, rules), pool_(target),
+          counting_(frame, target, pool_, choosing_.scans_lists_together()) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
@@ -285,6 +286,8 @@ template <class E, Criterion C> class Grower {
         const bool alone = members.size() == 1;
         const std::size_t rows = alone ? static_cast<std::size_t>(part.lanes[0].total.n) : node.rows.size();
         const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
+        // What is scanned row by row for all lanes may pay to be counted for one.
+        const bool counted = alone && slots != 0 && node.avc.empty() && counting_.pays_alone(rows);
         std::size_t lists = 1 + slots;
         for (const Segment<E> &s : node.active) lists += s.listed();
         part.owner = std::make_shared_for_overwrite<E[]>(rows * lists + vector_room);
@@ -302,15 +305,16 @@ template <class E, Criterion C> class Grower {
         };
         part.rows = filtered(node.rows);
         for (const Segment<E> &s : node.active) {
-            if (!s.listed()) {
-                part.active.push_back(s);
+            if (!s.listed() || (counted && frame_.avc->find(s.attribute) != nullptr)) {
+                part.active.push_back({s.attribute, 0, nullptr});
                 continue;
             }
             std::span<E> list = filtered({s.begin, s.size});
             part.active.push_back({s.attribute, static_cast<std::uint32_t>(list.size()), list.data()});
         }
         if (slots != 0) part.room = {part.rows.data(), to, rows};
-        part.avc = counting_.kept(node.avc, node.lanes.size(), members);
+        part.avc =
+            counted ? counting_.count_alone(part.rows) : counting_.kept(node.avc, node.lanes.size(), members);
         return part;
     }
 
