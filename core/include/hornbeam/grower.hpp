@@ -213,26 +213,32 @@ template <class E, Criterion C> class Grower {
             return std::pair(a.test.attribute, a.test.lo) < std::pair(b.test.attribute, b.test.lo);
         });
         std::vector<Group> made;
+        std::size_t room = frame_.room_for_guests(), guests = 0; // of the group made last
         for (Group &g : groups) {
-            if (!made.empty() && cut_alike(made.back(), g) && near(made.back(), g, node))
-                widen(made.back(), g, node);
-            else
-                made.push_back(std::move(g));
+            if (!made.empty() && cut_alike(made.back(), g)) {
+                const std::size_t between = rows_between(made.back(), g, node);
+                if (between <= std::min(node.rows.size() / widest_band, room)) {
+                    widen(made.back(), g, node);
+                    guests = between;
+                    continue;
+                }
+            }
+            room -= std::exchange(guests, 0);
+            made.push_back(std::move(g));
         }
         groups = std::move(made);
     }
 
-    /// Whether few examples lie between the cuts of two groups: they will be on both sides.
-    bool near(const Group &low, const Group &high, const Node &node) const {
+    /// How many examples lie between the cuts of two groups: they would be on both sides.
+    std::size_t rows_between(const Group &low, const Group &high, const Node &node) const {
         const std::uint32_t from = low.test.lo, to = high.test.lo;
-        const std::size_t limit = std::min(node.rows.size() / widest_band, frame_.room_for_guests());
         const Segment<E> &s = segment_of(node, low.test.attribute);
-        if (!s.listed()) return counting_.rows_between(node, low.test.attribute, from, to) <= limit;
+        if (!s.listed()) return counting_.rows_between(node, low.test.attribute, from, to);
         auto above = [&](std::uint32_t rank) {
             return std::upper_bound(s.begin, s.begin + s.size, rank,
                                     [](std::uint32_t r, E e) { return r < Packed<E>::rank(e); });
         };
-        return static_cast<std::size_t>(above(to) - above(from)) <= limit;
+        return static_cast<std::size_t>(above(to) - above(from));
     }
 
     static const Segment<E> &segment_of(const Node &node, std::int32_t attribute) {
@@ -267,8 +273,9 @@ template <class E, Criterion C> class Grower {
             });
         };
         if (c.kind == TestKind::numeric) {
-            for (const Segment<E> &s : node.active)
-                if (s.attribute == c.attribute) add({s.begin, s.size}, [](std::uint32_t) { return true; });
+            const Segment<E> &s = segment_of(node, c.attribute);
+            if (s.size == node.rows.size()) return false;
+            add({s.begin, s.size}, [](std::uint32_t) { return true; });
         } else {
             const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(c.attribute)];
             add(node.rows, [&](std::uint32_t id) { return codes.code[id] >= 0; });

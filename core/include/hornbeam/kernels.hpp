@@ -61,7 +61,7 @@ struct LaneTotals {
 };
 /// Of each lane before a block of a two-class list: its rows and their ones; and a score that no cut in the
 /// block exceeds. Counts of a block fit a byte.
-inline constexpr std::uint32_t lane_block = 128;
+inline constexpr std::uint32_t lane_block = 32;
 struct LaneBlock {
     std::int32_t n[lane_width], ones[lane_width];
     float bound[lane_width];
