@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import warnings
 from dataclasses import fields
 from types import FunctionType
@@ -13,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import (
-    MAX_THREADS,
+    Forest,
+    Pair,
     Parameters,
     Pruning,
     Target,
     complexity_path,
-    grow_and_prune,
     grow_tree,
     prune_tree,
 )
@@ -30,13 +29,15 @@ from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, check_same_length, conform
 
 from .foreign import refuse_foreign
+from .growing import Growing
+from .threads import threads_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.utils import Tags
 
 
-class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+class TreeEstimator(Growing, BaseEstimator):  # type: ignore[misc]
     """A decision tree over one table. Subclasses add the target: a class or numbers.
 
     A subclass names in its header what it has by default instead: `class Mine(Tree, criterion="entropy")`.
@@ -44,6 +45,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     tree_: Tree
     unpruned_tree_: Tree
+    cv_results_: dict[str, Any]
+    forest_: Forest
     n_features_in_: int
     _task: str
 
@@ -63,6 +66,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         ccp_alpha: float = 0.0,
         validation_fraction: float = 0.33,
         competitors: int = 0,
+        cv: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -79,6 +83,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         self.ccp_alpha = ccp_alpha
         self.validation_fraction = validation_fraction
         self.competitors = competitors
+        self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -120,12 +125,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         """The target of further rows, in the codes of a grown tree."""
         raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
 
-    def _grow(self, table: Table, target: Target, parameters: Parameters, pruning: Pruning) -> None:
-        """Grow and prune the tree and keep it; attributes of an earlier fit go when they no longer hold."""
-        random = check_random_state(self.random_state) if pruning.holds_out else None
-        self.unpruned_tree_, self.tree_ = grow_and_prune(
-            table, target, parameters, pruning, random=random, threads=threads_of(self.n_jobs)
-        )
+    def _learn(self, pair: Pair, table: Table, target: Target) -> None:
+        """Keep the trees; attributes of an earlier fit go when they no longer hold."""
+        self.tree_, self.unpruned_tree_ = pair
         self.n_features_in_ = len(table.columns)
         if table.schema.named:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
@@ -154,7 +156,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             target = self._encode(y, grown, sample_weight)
             check_same_length(table.n_rows, target.n_rows)
             rows = table, target
+        of_folds = ("cv_results_", "forest_")  # they were pruned as this estimator says
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        learned = {name: value for name, value in learned.items() if name not in of_folds}
         vars(model).update(learned)
         model.tree_ = prune_tree(
             grown, pruning, *rows, criterion=parameters.criterion, threads=threads_of(self.n_jobs)
@@ -189,6 +193,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _conform(self, X: Any) -> tuple[Tree, Table]:
         tree = self._fitted()
+        if isinstance(X, Table):  # rows of the table that the folds were grown from
+            return tree, X
         if isinstance(X, np.ndarray) and tree.schema.named:
             name = type(self).__name__
             message = f"X does not have valid feature names, but {name} was fitted with feature names"
@@ -230,18 +236,6 @@ def _with_defaults(function: Any, name: str, defaults: dict[str, Any]) -> Any:
     copy.__annotations__, copy.__qualname__ = function.__annotations__, name
     copy.__kwdefaults__ = function.__kwdefaults__ | defaults
     return copy
-
-
-def threads_of(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's n_jobs: None is one, -1 all processors, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
-    if not whole or n_jobs == 0 or n_jobs > MAX_THREADS:
-        raise UsageError(
-            f"n_jobs={n_jobs!r}: None (one thread), 1 to {MAX_THREADS} or -1 (all processors) is allowed"
-        )
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def _caller() -> str:
