@@ -50,11 +50,13 @@ class Arm:
     folds: tuple[int, ...]
     final: bool = False
     """Whether the tree of all rows is among them."""
+    attribute: str = ""
+    """What it asks about, as the text begins; empty where it stops."""
     band: ThresholdBand | None = None
 
     @property
     def is_leaf(self) -> bool:
-        return self.test == "leaf" or self.test.startswith("leaf: ")
+        return not self.attribute
 
     def to_record(self) -> dict[str, Any]:
         band = None if self.band is None else self.band.to_record()
@@ -213,11 +215,10 @@ class Reader:
         if tree.is_leaf(node):
             answers = {_answer(self._trees[i], n) for i, n in zip(sets, nodes, strict=True)}
             text = f"leaf: {answers.pop()}" if len(answers) == 1 else "leaf"
-        elif band is not None:
-            text = f"{attribute_name(tree, node)} <= {band.text}"
-        else:
-            text = tree.test_text(node)
-        return Arm(text, folds, sets[0] == 0, band)
+            return Arm(text, folds, sets[0] == 0)
+        name = attribute_name(tree, node)
+        text = f"{name} <= {band.text}" if band is not None else tree.test_text(node)
+        return Arm(text, folds, sets[0] == 0, name, band)
 
     def band(self, arm: int) -> ThresholdBand | None:
         """The thresholds of an arm; None where it does not ask for a number."""

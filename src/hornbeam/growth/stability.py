@@ -16,7 +16,7 @@ from hornbeam.growth.arms import Arm, Bifurcation, LevelStability, NodeStability
 from hornbeam.growth.joint import Joint, walk_together
 from hornbeam.growth.parameters import shown
 from hornbeam.model import Tree
-from hornbeam.model.arrays import LEAF
+from hornbeam.model.arrays import LEAF, NUMERIC
 
 if TYPE_CHECKING:
     from hornbeam.growth.show import StabilityView
@@ -33,6 +33,7 @@ class Stability:
     def __init__(self, trees: Sequence[Tree]) -> None:
         if len(trees) < 2:
             raise UsageError("stability needs the tree of all rows and that of at least one fold")
+        self.trees = tuple(trees)
         self.tree: Tree = trees[0]
         self._joint = walk_together(trees)
         self._reader = Reader(trees, self._joint)
@@ -57,6 +58,15 @@ class Stability:
             f"<Stability: {self.n_folds} folds, {self.root_agreement:.0%} agree at the root, "
             f"{self.agreement:.0%} of the tests that a row meets>"
         )
+
+    def thresholds(self, node: int) -> list[float | int]:
+        """The threshold of the tree at a numeric node, then those of the folds with the same test.
+
+        Those of dates, decimals and integers are codes, which `Attribute.decode` turns into numbers.
+        """
+        if self.tree.arrays["kind"][node] != NUMERIC:
+            raise UsageError(f"{shown('node', node)} has no numeric test, so no thresholds")
+        return self._reader.thresholds(int(self._joint.first_arm[node]))[1]
 
     # numbers of the whole tree
 

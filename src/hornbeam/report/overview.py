@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hornbeam.drawing import Picture, draw_icicle, draw_tree
+from hornbeam.drawing.html import section, tag
 from hornbeam.drawing.text import count_text, escape, number_text
 
-from .html import section, tag
 from .records import Score, Study
 
 _MOST_BOXES = 90
