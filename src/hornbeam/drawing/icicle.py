@@ -21,12 +21,16 @@ _SLIM_STEPS = 2
 
 @dataclass(frozen=True)
 class Brush:
-    """How a block is painted: its fill, how strongly, the class of its text, what its tooltip adds."""
+    """How a block is painted: its fill, how strongly, the class of its text, what its tooltip adds.
+
+    With a plate the text stands on a ground of its own: for fills of any lightness.
+    """
 
     fill: str
     opacity: float
     look: str
     note: str = ""
+    plate: bool = False
 
 
 def draw_icicle(
@@ -100,8 +104,12 @@ def _block(picture: Picture, index: int, brush: Brush, x: float, y: float, width
         )
     )
     if width > 64 and band >= 16:
-        text, shown = node.test or node.prediction, _short(node, (width - 12) / 11)
-        parts.append(text_line(x + 6, y + band / 2 + 4, shown, text, brush.look))
+        text, shown = node.test or node.prediction, _short(node, (width - (20 if brush.plate else 12)) / 11)
+        if brush.plate:
+            wide, top = width_em(shown) * 11 + 8, y + band / 2 - 8
+            ground = "fill:var(--hb-card);fill-opacity:.85"
+            parts.append(element("rect", x=x + 4, y=top, width=wide, height=15.0, rx=3, style=ground))
+        parts.append(text_line(x + (8 if brush.plate else 6), y + band / 2 + 4, shown, text, brush.look))
     return element("g", "".join(parts))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .agreement import Agreement, Parting, StabilityPicture, folds_text, way_head
+from .folds import agreement_fill, counts_of, draw_mark
 from .html import cell, section, table, tag
 from .icicle import Brush, draw_icicle
-from .stability import agreement_fill, counts_of, draw_mark, draw_stability
-from .style import read_part, write_page
+from .stability import draw_stability
+from .style import page_head, read_part, write_page
 from .svg import element
 from .text import count_text, escape, percent_text
 
@@ -24,8 +25,9 @@ def render_stability(stability: StabilityPicture, title: str) -> str:
         _heading(stability),
         _cards(stability),
         _tree_section(stability),
+        _reading_section(),
         _icicle_section(stability),
-        tag("div", _level_section(stability), _reading_section(), class_="pair"),
+        _level_section(stability),
         _parting_section(stability),
         _outline_section(stability),
         tag("footer", "Drawn by Hornbeam; this page needs no network."),
@@ -35,14 +37,13 @@ def render_stability(stability: StabilityPicture, title: str) -> str:
 
 def _heading(stability: StabilityPicture) -> str:
     root, folds = stability.agreements[0], stability.folds
+    who = f"All {folds_text(folds)}" if root.same == folds else f"{root.same} of {folds_text(folds)}"
     share = tag("em", escape(percent_text(stability.agreement)))
-    asked = "are" if not stability.picture.nodes[0].test else "ask first"
-    first = "All" if root.same == folds else f"{root.same} of"
-    what = "a single leaf too" if not stability.picture.nodes[0].test else "what this tree asks first"
-    lead = f"{first} {folds_text(folds)} {asked.split()[0]} {what}."
-    lead += " Below, each question stands beside the trees grown without one fold of the rows."
-    headline = f"{share} of the questions that a row meets are the same in every fold’s tree, on average"
-    return tag("header", tag("h1", headline), tag("p", escape(lead), class_="lead"))
+    if not stability.picture.nodes[0].test:
+        return page_head(f"This tree is a single leaf in {share} of the folds", f"{who} ask nothing either.")
+    headline = f"A fold’s tree asks {share} of the questions that a row meets in this tree, on average"
+    lead = f"{who} begin with the same question. Each fold’s tree was grown without a part of the rows."
+    return page_head(headline, lead)
 
 
 def _cards(stability: StabilityPicture) -> str:
@@ -80,7 +81,7 @@ def _tree_section(stability: StabilityPicture) -> str:
         for depth in depths
     ]
     hint = (
-        "A cell is a fold. The stripe of a box is the darker the more folds agree; where their thresholds "
+        "A cell is a fold. The stripe of a box is the stronger the more folds agree; where their thresholds "
         "differ, a line shows them on the scale of the attribute, and the dot is this tree’s."
     )
     return section("The tree and its folds", hint, tag("style", *map(_rule, depths)), *picks, choice, *views)
@@ -110,11 +111,11 @@ def _icicle_section(stability: StabilityPicture) -> str:
     def paint(index: int) -> Brush:
         agreement = stability.agreements[index]
         note = f"{agreement.same} of {folds_text(agreement.folds)} agree"
-        return Brush(agreement_fill(agreement.share), 0.92, "l", note)
+        return Brush(agreement_fill(agreement.share), 1.0, "s", note, plate=True)
 
     hint = (
-        "Every level is a band and every node as wide as its share of the rows: the darker, the more folds "
-        "agree. Hover for the path."
+        "Every level is a band and every node as wide as its share of the rows; the stronger its colour, the "
+        "more folds agree. Hover for the path."
     )
     drawn = draw_icicle(stability.picture, inline=True, title="Agreement of the folds", paint=paint)
     return section("Where it is stable", hint, tag("div", drawn, class_="scroll"))
@@ -144,32 +145,23 @@ def _level_section(stability: StabilityPicture) -> str:
     return section("By level", hint, table(header, *rows))
 
 
+_MEANINGS = (
+    ("background:var(--hb-c0)", "Asks the same of the same attribute, or ends here too."),
+    ("background:var(--hb-c3)", "Ends at the same leaf, but gives another answer."),
+    ("background:var(--hb-c1)", "Arrived by the same questions, and asks something else."),
+    ("background:var(--hb-other)", "Arrived by the same questions, and stops where this tree asks."),
+    ("border:1px solid var(--hb-soft)", "Parted from this tree further up, so it has no such place."),
+)
+
+
 def _reading_section() -> str:
-    entries = (
-        (
-            "same",
-            "var(--hb-c0)",
-            "Asks the same of the same attribute, whatever the threshold; or ends here too.",
-        ),
-        ("astray", "var(--hb-c3)", "Ends at the same leaf, but gives another answer."),
-        ("others", "var(--hb-c1)", "Arrived by the same questions, and asks something else."),
-        ("leaves", "var(--hb-other)", "Arrived by the same questions, and stops where this tree asks."),
-        ("gone", "", "Parted from this tree further up, so this place does not exist in it."),
-    )
-    rows = [
-        tag(
-            "dt",
-            tag("i", class_="fold", style=f"background:{fill}") if fill else tag("i", class_="fold gone"),
-        )
-        + tag("dd", escape(text))
-        for _, fill, text in entries
-    ]
+    rows = [tag("li", tag("i", class_="fold", style=look), escape(text)) for look, text in _MEANINGS]
     note = (
         "A question that few folds share is not wrong: another one was nearly as good. What the tree says "
         "there depends on which rows it saw."
     )
     return section(
-        "How to read it", "", tag("dl", *rows, class_="key"), tag("p", escape(note), class_="hint")
+        "How to read it", "", tag("ul", *rows, class_="key"), tag("p", escape(note), class_="hint")
     )
 
 
@@ -192,14 +184,16 @@ def _parting(parting: Parting) -> str:
     arms = []
     for place, way in enumerate(parting.arms[:_MOST_ARMS]):
         final = parting.final and place == 0
-        who = folds_text(way.folds) + (" and this tree" if final else "")
+        who = folds_text(way.folds)
+        if final:
+            who = f"{who} and this tree" if way.folds else "this tree alone"
         arms.append(tag("li", tag("span", escape(who), class_="who"), " ", escape(way.text)))
     more = len(parting.arms) - _MOST_ARMS
     if more > 0:
         arms.append(tag("li", f"… {more} more ways"))
     where = escape(parting.path or "at the root")
     rows = cell(count_text(parting.rows), right=True)
-    return tag("tr", rows, tag("td", where), tag("td", tag("ul", *arms, class_="arms")))
+    return tag("tr", rows, tag("td", where, class_="where"), tag("td", tag("ul", *arms, class_="arms")))
 
 
 def _outline_section(stability: StabilityPicture) -> str:

@@ -8,6 +8,19 @@ from .html import tag
 from .svg import page_definitions, style_sheet
 from .text import escape
 
+_LEAF = (
+    '<svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true">'
+    '<path d="M12 2C6 6 4 10 4 14a8 8 0 0 0 16 0c0-4-2-8-8-12z" style="fill:var(--hb-accent)"/>'
+    '<path d="M12 22V8m0 12l5-5m-5 2l-4-4m4 1l3-3" style="stroke:var(--hb-card)" '
+    'stroke-width="1.4" fill="none" stroke-linecap="round"/></svg>'
+)
+
+
+def page_head(headline: str, lead: str) -> str:
+    """The result in one sentence, which is HTML already, and where it comes from."""
+    brand = tag("div", _LEAF, tag("span", "Hornbeam"), class_="brand")
+    return tag("header", brand, tag("h1", headline), tag("p", escape(lead), class_="lead"))
+
 
 def write_page(title: str, *content: str, more_style: str = "", data: str = "", script: str = "") -> str:
     """One HTML file without outside links; content is HTML already, and data an element for the script."""

@@ -11,17 +11,21 @@ from hornbeam.growth.grow import (
 )
 from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
 from hornbeam.growth.prune import Pruning, complexity_path, grow_and_prune, hold_out, prune_tree
+from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 
 __all__ = [
     "CRITERIA",
     "MAX_THREADS",
+    "Bifurcation",
     "ClassCosts",
     "ClassTarget",
     "Engine",
     "NumericTarget",
     "Parameters",
     "Pruning",
+    "Stability",
     "Target",
+    "bifurcations_of",
     "check_class_weight",
     "complexity_path",
     "grow_and_prune",
@@ -30,4 +34,6 @@ __all__ = [
     "grow_tree",
     "hold_out",
     "prune_tree",
+    "stability_of",
+    "tests_by_level",
 ]

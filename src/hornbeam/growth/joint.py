@@ -129,7 +129,8 @@ def _check(trees: Sequence[Tree]) -> None:
 def _in_company(place: Ints) -> npt.NDArray[np.bool_]:
     """Whether another entry has the same place; places ascend."""
     same = np.diff(place) == 0
-    return np.concatenate([[False], same]) | np.concatenate([same, [False]])
+    company: npt.NDArray[np.bool_] = np.concatenate([[False], same]) | np.concatenate([same, [False]])
+    return company
 
 
 def _children(

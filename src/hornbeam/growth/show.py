@@ -29,7 +29,9 @@ class StabilityView:
         """The records that are drawn."""
         return stability_picture(self.stability)
 
-    def svg(self, max_depth: int | Literal["auto"] | None = "auto", *, title: str = "Stability") -> str:
+    def svg(
+        self, max_depth: int | Literal["auto"] | None = "auto", *, title: str = "Stability of the tree"
+    ) -> str:
         """The picture; below `max_depth` subtrees are counted instead of drawn ("auto": as `Tree.to_svg`)."""
         depth = depth_to_draw(self.stability.tree) if max_depth == "auto" else max_depth
         return draw_stability(self.picture, depth, title=title) + "\n"
@@ -38,14 +40,14 @@ class StabilityView:
         """A page of its own that needs no network: the picture, every node, the levels, where folds part."""
         return render_stability(self.picture, title)
 
-    def save(self, path: str | PathLike[str], **options: object) -> Path:
-        """Write the picture to `*.svg` or the page to `*.html`; options are those of `svg` and `html`."""
+    def save(self, path: str | PathLike[str], *, title: str = "Stability of the tree") -> Path:
+        """Write the picture to `*.svg` or the page to `*.html`."""
         place = Path(path)
         makers = {".svg": self.svg, ".html": self.html, ".htm": self.html}
         maker = makers.get(place.suffix.lower())
         if maker is None:
             raise UsageError(f"path {str(place)!r}: a name that ends in .svg or .html is allowed")
-        text = maker(**options)  # type: ignore[operator]
+        text = maker(title=title)
         try:
             place.write_text(text, encoding="utf-8")
         except OSError as error:

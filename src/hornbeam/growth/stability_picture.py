@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hornbeam.growth.stability import Stability
     from hornbeam.model import Tree
 
-MOST_PARTINGS = 20
+MOST_PARTINGS = 12
 
 
 def stability_picture(stability: Stability) -> StabilityPicture:
