@@ -19,9 +19,9 @@ _ROW = 16.0
 _MOST_WAYS = 2  # alternatives that a box lists
 _INDENT = "\u2003"
 _WIDTHS = (252.0, 232.0, 214.0)
-_WIDE = 252.0
+_WIDE = 232.0
 _GAP_DOWN = 46.0
-_WIDEST_GAP = 150.0
+_WIDEST_GAP = 112.0
 
 
 def draw_stability(
@@ -208,5 +208,5 @@ def _fold_line(agreement: Agreement, node: PictureNode, x: float, y: float, room
 
 def _range(mark: Mark, x: float, y: float, room: float) -> str:
     """The band of thresholds on the scale of the attribute: a tick a fold, a dot for the tree itself."""
-    wide = min(94.0, room * 0.46)
+    wide = min(94.0, max(36.0, room - width_em(mark.text) * 11 - 9))
     return draw_mark(mark, x, y - 4, wide) + label(x + wide + 8, y, mark.text, room - wide - 8, 11, "s")

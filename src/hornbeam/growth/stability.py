@@ -17,6 +17,7 @@ from hornbeam.growth.joint import Joint, walk_together
 from hornbeam.growth.parameters import shown
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC
+from hornbeam.model.text import share_text
 
 if TYPE_CHECKING:
     from hornbeam.growth.show import StabilityView
@@ -55,8 +56,8 @@ class Stability:
 
     def __repr__(self) -> str:
         return (
-            f"<Stability: {self.n_folds} folds, {self.root_agreement:.0%} agree at the root, "
-            f"{self.agreement:.0%} of the tests that a row meets>"
+            f"<Stability: {self.n_folds} folds, {share_text(self.root_agreement)} agree at the root, "
+            f"{share_text(self.agreement)} of the tests that a row meets>"
         )
 
     def thresholds(self, node: int) -> list[float | int]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hornbeam.drawing.agreement import Agreement, LevelRow, Mark, Parting, StabilityPicture, Way
-from hornbeam.growth.arms import Arm, Bifurcation, NodeStability
+from hornbeam.drawing.text import number_text
+from hornbeam.growth.arms import Arm, Bifurcation, NodeStability, ThresholdBand
 from hornbeam.model.arrays import NUMERIC
 from hornbeam.model.picture import picture_of
 
@@ -54,7 +55,17 @@ def _agreement(record: NodeStability, scales: Scales) -> Agreement:
 def _way(arm: Arm) -> Way:
     if arm.is_leaf:
         return Way(len(arm.folds), arm.test)
-    return Way(len(arm.folds), arm.attribute, _pretty(arm.test[len(arm.attribute) :]).strip())
+    if arm.band is not None:
+        return Way(len(arm.folds), arm.attribute, f"≤ {_band_text(arm.band)}")
+    return Way(len(arm.folds), arm.attribute, arm.test[len(arm.attribute) :].strip())
+
+
+def _band_text(band: ThresholdBand) -> str:
+    """As short as the picture writes its numbers; what differs may read the same."""
+    if not isinstance(band.low, float):
+        return band.text
+    low, high = number_text(band.low), number_text(band.high)
+    return low if low == high else f"{low} to {high}"
 
 
 def _pretty(text: str) -> str:
@@ -84,7 +95,7 @@ class Scales:
 
         ticks = tuple(sorted({round(place(value), 4) for value in folds}))
         ends = min(own, *folds), max(own, *folds)
-        return Mark(place(own), place(ends[0]), place(ends[1]), ticks, record.band.text)
+        return Mark(place(own), place(ends[0]), place(ends[1]), ticks, _band_text(record.band))
 
 
 def _ranges(tree: Tree) -> list[tuple[int, float, float]]:
