@@ -190,6 +190,51 @@ def test_a_forest_is_the_same_on_every_path() -> None:
                     assert_same(tree, other, (parameters, engine, threads))
 
 
+def assert_all_algorithms_agree(
+    table: Table, target: Target, parameters: Parameters, times: npt.NDArray[np.uint8], threads: int = 1
+) -> None:
+    """Serial growth is a forest for each set: the tree of its rows alone, by the laws above."""
+    serial = grow_forest(table, target, parameters, times, engine=Engine(algorithm="serial"))
+    for algorithm in ("auto", "overlapping", "folds"):
+        for kernels in KERNELS:
+            engine = Engine(kernels, algorithm=algorithm)
+            trees = grow_forest(table, target, parameters, times, threads=threads, engine=engine)
+            for i, (tree, other) in enumerate(zip(trees, serial, strict=True)):
+                assert_same(tree, other, (parameters, engine, f"set {i}"))
+
+
+@pytest.mark.parametrize("leaf", [1, 7])
+@pytest.mark.parametrize("nominal", [False, True], ids=["numbers", "all kinds"])
+@pytest.mark.parametrize("kind", TARGETS)
+def test_all_algorithms_give_the_same_trees(kind: str, nominal: bool, leaf: int) -> None:
+    """Large enough for the scans that look at a list once for all sets, and for near thresholds."""
+    n = 700 if kind == "26 classes" else 1500
+    table, target = generated(n, **TARGETS[kind], nominal=nominal)
+    for parameters in rules(target, nominal=("subset",), leaf=leaf):
+        assert_all_algorithms_agree(table, target, parameters, folds(n, 10), threads=1 + leaf % 3)
+
+
+@pytest.mark.parametrize(
+    "name", ["yeast", "spambase", "mushroom", "abalone", "credit_approval", "iris", "glass"]
+)
+def test_all_algorithms_give_the_same_trees_of_a_real_set(
+    real_set: Callable[[str], RealSet], name: str
+) -> None:
+    table, target = table_of(real_set(name))
+    criterion = "variance" if isinstance(target, NumericTarget) else "gini"
+    assert_all_algorithms_agree(table, target, Parameters(criterion), folds(table.n_rows, 10))
+
+
+@pytest.mark.parametrize("n", [20000, 40000])
+def test_near_thresholds_of_several_attributes_find_room(n: int) -> None:
+    """Nothing but noise: below the top the sets cut several attributes, each at near values, and the examples
+    between all of these cuts go both ways."""
+    rng = np.random.default_rng(3)
+    table = from_data(rng.normal(size=(n, 6)))
+    target = ClassTarget(*encode_classes(rng.integers(0, 2, n)))
+    assert_all_algorithms_agree(table, target, Parameters(max_depth=9), folds(n, 10))
+
+
 # ---- the order of the rows ----
 
 
