@@ -1,32 +1,48 @@
 """Growth: from a table, a target and parameters to a tree, by the native grower; and pruning."""
 
 from hornbeam.growth.costs import ClassCosts, check_class_weight
+from hornbeam.growth.forest import Forest, grow_sets
 from hornbeam.growth.grow import (
     ClassTarget,
+    Grower,
     NumericTarget,
     Target,
     grow_forest,
     grow_in_order,
     grow_tree,
 )
+from hornbeam.growth.levels import Levels
+from hornbeam.growth.memory import bytes_of
 from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
-from hornbeam.growth.prune import Pruning, complexity_path, grow_and_prune, hold_out, prune_tree
+from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, grow_and_prune, hold_out, prune_tree
+from hornbeam.growth.set_trees import Pair
+from hornbeam.growth.sets import ALGORITHMS, TrainingSet, TrainingSets
 
 __all__ = [
+    "ALGORITHMS",
     "CRITERIA",
     "MAX_THREADS",
     "ClassCosts",
     "ClassTarget",
     "Engine",
+    "Forest",
+    "Grower",
+    "Levels",
     "NumericTarget",
+    "Pair",
     "Parameters",
     "Pruning",
     "Target",
+    "TrainingSet",
+    "TrainingSets",
+    "bytes_of",
     "check_class_weight",
     "complexity_path",
+    "draw_seed",
     "grow_and_prune",
     "grow_forest",
     "grow_in_order",
+    "grow_sets",
     "grow_tree",
     "hold_out",
     "prune_tree",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ MAX_TARGET = 1e100  # squares of sums stay finite
 MAX_CATEGORY_CLASSES = 2**28  # categories of a column times classes: the counts of one node
 
 
+_TAKES_ALGORITHM = "algorithm" in (_core.grow.__doc__ or "")
 Weights = npt.NDArray[np.float64] | None
 
 
@@ -38,6 +39,11 @@ class ClassTarget:
     def n_rows(self) -> int:
         return len(self.codes)
 
+    def take(self, rows: npt.NDArray[np.int64]) -> ClassTarget:
+        """The target of some rows, in their order."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, codes=self.codes[rows], weights=weights)
+
 
 @dataclass(frozen=True, eq=False)
 class NumericTarget:
@@ -51,8 +57,94 @@ class NumericTarget:
     def n_rows(self) -> int:
         return len(self.values)
 
+    def take(self, rows: npt.NDArray[np.int64]) -> NumericTarget:
+        """The target of some rows, in their order."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, values=np.ascontiguousarray(self.values[rows]), weights=weights)
+
 
 Target = ClassTarget | NumericTarget
+
+
+class Grower:
+    """A table that is encoded once, whatever number of training sets is grown from it."""
+
+    def __init__(
+        self,
+        table: Table,
+        target: Target,
+        parameters: Parameters,
+        *,
+        threads: int = 1,
+        engine: Engine | None = None,
+    ) -> None:
+        self.table, self.target, self.parameters = table, target, parameters
+        self.threads, self.engine = threads, engine or Engine()
+        self._values, self._n_classes = _native_target(table, target)
+        self._encoded: _core.EncodedTable | None = None
+        kernels = self.engine.kernels
+        if kernels != "auto" and kernels not in _core.kernels():
+            known = ", ".join(("auto", *_core.kernels()))
+            raise UsageError(f"kernels {kernels!r} are not available here; use one of {known}")
+
+    def grow(
+        self,
+        multiplicity: npt.NDArray[np.uint8] | None = None,
+        *,
+        last: bool = True,
+        report: Callable[[float], None] | None = None,
+    ) -> _core.Forest:
+        """The forest of training sets, `multiplicity[row, set]` being how often a row counts; None: of all
+        rows. The `last` growth needs no copy of the encoded table and uses it up."""
+        parameters, target, engine = self.parameters, self.target, self.engine
+        weights = target.weights
+        costs = target.costs if isinstance(target, ClassTarget) else ClassCosts()
+        if multiplicity is not None:
+            _check_sets(multiplicity, weights)
+        if self._encoded is None:
+            self._encoded = _core.encode(self.table.native(), self.table.n_rows, self.threads)
+        encoded = self._encoded
+        if last:
+            self._encoded = None
+        try:
+            return _core.grow(
+                encoded,
+                self._values,
+                self._n_classes,
+                criterion=parameters.criterion,
+                nominal=parameters.nominal,
+                max_depth=-1 if parameters.max_depth is None else parameters.max_depth,
+                min_samples_split=parameters.min_samples_split,
+                min_samples_leaf=parameters.min_samples_leaf,
+                min_impurity_decrease=parameters.min_impurity_decrease,
+                min_objs=parameters.min_objs,
+                competitors=parameters.competitors,
+                multiplicity=multiplicity,
+                threads=self.threads,
+                kernels=engine.kernels,
+                accelerate=engine.accelerate,
+                counting=engine.counting,
+                **({"algorithm": engine.algorithm} if _TAKES_ALGORITHM else {}),
+                consume=last,
+                report=report,
+                weights=weights,
+                class_weight=costs.weights,
+                costs=None if costs.matrix is None else costs.matrix.ravel(),
+            )
+        except ValueError as error:  # the core says in one line what it cannot take
+            raise DataError(str(error)) from None
+
+    def tree(self, forest: _core.Forest, i: int) -> Tree:
+        """The tree of one of the training sets that were grown."""
+        target, schema = self.target, self.table.schema
+        arrays = forest.tree(i)
+        kept = arrays.get("competitors")
+        if isinstance(target, NumericTarget):
+            return _finite(Tree.trusted(schema, arrays, targets=target.names, competitors=kept), target)
+        costs = costs_of(forest.class_weight(i), target.costs.rows)
+        classes = target.labels.tolist()
+        tree = _finite(Tree.trusted(schema, arrays, classes=classes, costs=costs, competitors=kept), target)
+        return collapsed(tree) if self.parameters.criterion == "c45" and tree.n_nodes > 1 else tree
 
 
 def grow_tree(
@@ -65,8 +157,8 @@ def grow_tree(
     report: Callable[[float], None] | None = None,
 ) -> Tree:
     """The tree of all rows. `report` hears ten times a second which share of them rests in a leaf."""
-    forest = _grow(table, target, parameters, None, threads, engine or Engine(), report)
-    return _tree(forest, 0, table, target, parameters)
+    grower = Grower(table, target, parameters, threads=threads, engine=engine)
+    return grower.tree(grower.grow(report=report), 0)
 
 
 def grow_in_order(
@@ -78,8 +170,9 @@ def grow_in_order(
     report: Callable[[float], None] | None = None,
 ) -> tuple[Tree, npt.NDArray[np.uint32]]:
     """The tree of all rows, and the rows leaf after leaf in preorder, those of weight 0 left out."""
-    forest = _grow(table, target, parameters, None, threads, Engine(), report)
-    return _tree(forest, 0, table, target, parameters), forest.take_order()
+    grower = Grower(table, target, parameters, threads=threads)
+    forest = grower.grow(report=report)
+    return grower.tree(forest, 0), forest.take_order()
 
 
 def grow_forest(
@@ -92,19 +185,9 @@ def grow_forest(
     engine: Engine | None = None,
 ) -> list[Tree]:
     """Trees of several training sets, grown together: `multiplicity[row, set]` is how often a row counts."""
-    forest = _grow(table, target, parameters, multiplicity, threads, engine or Engine())
-    return [_tree(forest, i, table, target, parameters) for i in range(forest.n_sets)]
-
-
-def _tree(forest: _core.Forest, i: int, table: Table, target: Target, parameters: Parameters) -> Tree:
-    arrays = forest.tree(i)
-    kept = arrays.get("competitors")
-    if isinstance(target, NumericTarget):
-        return _finite(Tree.trusted(table.schema, arrays, targets=target.names, competitors=kept), target)
-    costs = costs_of(forest.class_weight(i), target.costs.rows)
-    classes = target.labels.tolist()
-    tree = _finite(Tree.trusted(table.schema, arrays, classes=classes, costs=costs, competitors=kept), target)
-    return collapsed(tree) if parameters.criterion == "c45" and tree.n_nodes > 1 else tree
+    grower = Grower(table, target, parameters, threads=threads, engine=engine)
+    forest = grower.grow(multiplicity)
+    return [grower.tree(forest, i) for i in range(forest.n_sets)]
 
 
 def _finite(tree: Tree, target: Target) -> Tree:
@@ -117,51 +200,11 @@ def _finite(tree: Tree, target: Target) -> Tree:
     return tree
 
 
-def _grow(
-    table: Table,
-    target: Target,
-    parameters: Parameters,
-    multiplicity: npt.NDArray[np.uint8] | None,
-    threads: int,
-    engine: Engine,
-    report: Callable[[float], None] | None = None,
-) -> _core.Forest:
-    values, n_classes = _native_target(table, target)
-    if engine.kernels != "auto" and engine.kernels not in _core.kernels():
-        known = ", ".join(("auto", *_core.kernels()))
-        raise UsageError(f"kernels {engine.kernels!r} are not available here; use one of {known}")
-    if multiplicity is not None and (multiplicity.sum(axis=0, dtype=np.int64) == 0).any():
+def _check_sets(multiplicity: npt.NDArray[np.uint8], weights: Weights) -> None:
+    if (multiplicity.sum(axis=0, dtype=np.int64) == 0).any():
         raise DataError("a training set has no rows; every set needs at least one")
-    weights, costs = target.weights, target.costs if isinstance(target, ClassTarget) else ClassCosts()
-    if weights is not None and multiplicity is not None and not ((weights > 0) @ (multiplicity > 0)).all():
+    if weights is not None and not multiplicity[weights > 0].any(axis=0).all():
         raise DataError("a training set has no rows of weight above 0; every set needs at least one")
-    encoded = _core.encode(table.native(), table.n_rows, threads)
-    try:
-        return _core.grow(
-            encoded,
-            values,
-            n_classes,
-            criterion=parameters.criterion,
-            nominal=parameters.nominal,
-            max_depth=-1 if parameters.max_depth is None else parameters.max_depth,
-            min_samples_split=parameters.min_samples_split,
-            min_samples_leaf=parameters.min_samples_leaf,
-            min_impurity_decrease=parameters.min_impurity_decrease,
-            min_objs=parameters.min_objs,
-            competitors=parameters.competitors,
-            multiplicity=multiplicity,
-            threads=threads,
-            kernels=engine.kernels,
-            accelerate=engine.accelerate,
-            counting=engine.counting,
-            consume=True,
-            report=report,
-            weights=weights,
-            class_weight=costs.weights,
-            costs=None if costs.matrix is None else costs.matrix.ravel(),
-        )
-    except ValueError as error:  # the core says in one line what it cannot take
-        raise DataError(str(error)) from None
 
 
 def _native_target(table: Table, target: Target) -> tuple[npt.NDArray[Any], int]:

@@ -60,8 +60,9 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Engine:
-    """Switches that never change a tree: which kernels run, whether the fast scans are used at all, and when
-    attributes of few values are counted by value ("auto": where it pays, "always", "never").
+    """Switches that never change a tree: which kernels run, whether the fast scans are used at all, when
+    attributes of few values are counted by value ("auto": where it pays, "always", "never"), and how several
+    training sets are grown ("auto", "serial", "overlapping", "folds").
 
     HORNBEAM_KERNELS names the kernels for a whole process: auto, plain, avx2 or avx512.
     """
@@ -69,6 +70,7 @@ class Engine:
     kernels: str = field(default_factory=lambda: os.environ.get("HORNBEAM_KERNELS", "auto"))
     accelerate: bool = True
     counting: str = "auto"
+    algorithm: str = "auto"
 
 
 def one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "", also: str = "") -> str:

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
-from hornbeam.growth.grow import ClassTarget, NumericTarget, Target, grow_in_order, grow_tree
+from hornbeam.growth.grow import ClassTarget, Target, grow_in_order, grow_tree
 from hornbeam.growth.parameters import Parameters, is_number, one_of, shown
 from hornbeam.growth.rest import rest_of
 from hornbeam.model import Tree, attribute_kinds
-from hornbeam.table import Column, Table
+from hornbeam.table import Table
 
 # The names of the ways to prune, by what is predicted.
 PRUNINGS: dict[str, tuple[str, ...]] = {
@@ -190,39 +190,24 @@ def hold_out(groups: npt.NDArray[np.int32], share: float, seed: int) -> tuple[Ro
     return np.sort(ranked[~held]), np.sort(ranked[held])
 
 
-def split_for_validation(
-    table: Table, target: Target, pruning: Pruning, random: np.random.RandomState
-) -> tuple[tuple[Table, Target], tuple[Table, Target]]:
-    """(rows to grow from, rows to validate on): within each class, or among all rows."""
-    groups = target.codes if isinstance(target, ClassTarget) else np.zeros(table.n_rows, dtype=np.int32)
-    # A row of weight 0 is absent, so it is not drawn either.
-    rows = np.arange(table.n_rows) if target.weights is None else np.flatnonzero(target.weights > 0)
-    drawn = hold_out(groups[rows], pruning.validation_fraction, int(random.randint(2**31 - 1)))
-    grown, held = rows[drawn[0]], rows[drawn[1]]
+def draw_validation(rows: Rows, target: Target, pruning: Pruning, seed: int) -> tuple[Rows, Rows]:
+    """Which of the rows a tree is grown from, and which are kept out to validate on: drawn within each class,
+    or among all rows."""
+    if target.weights is not None:  # a row of weight 0 is absent, so it is not drawn either
+        rows = rows[target.weights[rows] > 0]
+    groups = target.codes[rows] if isinstance(target, ClassTarget) else np.zeros(len(rows), dtype=np.int32)
+    grown, held = hold_out(groups, pruning.validation_fraction, seed)
     if len(held) == 0:
         raise DataError(
             f"validation_fraction={pruning.validation_fraction:g} of n_samples={len(rows)} leaves no row "
             "to validate on; give more rows, a larger fraction or another prune"
         )
-    return (_rows(table, grown), _target_rows(target, grown)), (
-        _rows(table, held),
-        _target_rows(target, held),
-    )
+    return rows[grown], rows[held]
 
 
-def _rows(table: Table, rows: Rows) -> Table:
-    columns = tuple(
-        Column(column.kind, column.values[rows], None if column.missing is None else column.missing[rows])
-        for column in table.columns
-    )
-    return Table(table.schema, columns, len(rows))
-
-
-def _target_rows(target: Target, rows: Rows) -> Target:
-    weights = None if target.weights is None else target.weights[rows]
-    if isinstance(target, NumericTarget):
-        return replace(target, values=np.ascontiguousarray(target.values[rows]), weights=weights)
-    return replace(target, codes=target.codes[rows], weights=weights)
+def draw_seed(random: np.random.RandomState) -> int:
+    """What a fit takes from its random_state to draw the rows that it validates on."""
+    return int(random.randint(2**31 - 1))
 
 
 def grow_and_prune(
@@ -240,7 +225,8 @@ def grow_and_prune(
     order = None
     if pruning.holds_out:
         assert random is not None
-        (table, target), judges = split_for_validation(table, target, pruning, random)
+        drawn = draw_validation(np.arange(table.n_rows), target, pruning, draw_seed(random))
+        (table, target), judges = ((table.take(rows), target.take(rows)) for rows in drawn)
     if pruning.prune == "error_based":
         grown, order = grow_in_order(table, target, parameters, threads=threads, report=report)
     else:

@@ -32,6 +32,14 @@ class Table:
     columns: tuple[Column, ...]
     n_rows: int
 
+    def take(self, rows: npt.NDArray[np.int64]) -> "Table":
+        """The table of some rows, in their order; the schema stays."""
+        columns = tuple(
+            Column(column.kind, column.values[rows], None if column.missing is None else column.missing[rows])
+            for column in self.columns
+        )
+        return Table(self.schema, columns, len(rows))
+
     def native(self) -> list[NativeColumn]:
         """The columns as `_core` takes them: (kind, values, missing, number of categories)."""
         return [

@@ -1,0 +1,174 @@
+"""Forest: the trees of several training sets of one table, grown together and pruned each for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.errors import HornbeamError, UsageError
+from hornbeam.growth.grow import Grower, Target
+from hornbeam.growth.levels import Levels
+from hornbeam.growth.memory import MemoryPlan
+from hornbeam.growth.parameters import Engine, Parameters
+from hornbeam.growth.prune import Pruning
+from hornbeam.growth.set_trees import Pair, SetTrees
+from hornbeam.growth.sets import TrainingSets
+from hornbeam.model import Tree
+from hornbeam.table import Table
+
+if TYPE_CHECKING:
+    from hornbeam.growth.stability import Bifurcation, Stability
+
+MOST_TOGETHER = 64  # sets that the core grows as one
+
+
+class Forest:
+    """Trees that were grown together, one for each training set. `tree(i)` is what growing and pruning the
+    rows of set i alone would give, digest for digest."""
+
+    def __init__(self, growth: SetTrees | None, n_sets: int) -> None:
+        self._growth = growth
+        self._pairs: dict[int, Pair] = {}
+        self.n_sets = n_sets
+        self.algorithm = "auto" if growth is None else growth.grower.engine.algorithm
+        self.seconds = 0.0
+        self._levels = Levels.none()
+        self.failures: Mapping[int, HornbeamError] = {} if growth is None else growth.failures
+
+    def __len__(self) -> int:
+        return self.n_sets
+
+    def __repr__(self) -> str:
+        first = f", tree 0 with {self.tree(0).n_leaves} leaves" if 0 not in self.failures else ""
+        return f"<Forest: {self.n_sets} trees{first}>"
+
+    def tree(self, i: int) -> Tree:
+        """The tree of set i; in cross-validation 0 is that of all rows, 1 to k are the folds'."""
+        return self.pair(i).tree
+
+    def unpruned_tree(self, i: int) -> Tree:
+        """The tree of set i before pruning."""
+        return self.pair(i).unpruned
+
+    def pair(self, i: int) -> Pair:
+        """Both trees of set i."""
+        if not 0 <= i < self.n_sets:
+            raise IndexError(f"tree {i} of a forest of {self.n_sets}; 0 to {self.n_sets - 1} are there")
+        if i in self.failures:
+            raise self.failures[i]
+        known = self._pairs.get(i)
+        if known is None:
+            assert self._growth is not None
+            known = self._growth.pair(i)
+            if self._growth.keeps(known):
+                self._pairs[i] = known
+        return known
+
+    def trees(self) -> Iterator[Tree]:
+        """All trees, in the order of their sets; sets that could not be grown are passed over."""
+        return (self.tree(i) for i in range(self.n_sets) if i not in self.failures)
+
+    @property
+    def levels(self) -> Levels:
+        """What growing cost, by depth."""
+        return self._levels
+
+    @cached_property
+    def tests_by_level(self) -> npt.NDArray[np.float64]:
+        """f of Blockeel and Struyf, section 3.2: different tests per node of the forest, by depth."""
+        from hornbeam.growth.stability import tests_by_level
+
+        return tests_by_level(list(self.trees()))
+
+    @cached_property
+    def bifurcations(self) -> tuple[Bifurcation, ...]:
+        """The places where training sets that came together part."""
+        from hornbeam.growth.stability import bifurcations_of
+
+        return bifurcations_of(list(self.trees()))
+
+    @cached_property
+    def _stability(self) -> Stability:
+        from hornbeam.growth.stability import stability_of
+
+        return stability_of(list(self.trees()))
+
+    def stability(self) -> Stability:
+        """For each node of tree 0, how many of the other trees ask the same, and what the others ask."""
+        return self._stability
+
+    def show(self) -> Any:
+        """The picture of `stability`."""
+        return self._stability.show()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle keeps: the trees and what they cost, not the table."""
+        pairs = {i: self.pair(i) for i in range(self.n_sets) if i not in self.failures}
+        return {**self.__dict__, "_growth": None, "_pairs": pairs}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+Visit = Callable[[int, Pair], None]
+
+
+def grow_sets(
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    sets: TrainingSets,
+    *,
+    pruning: Pruning | None = None,
+    random: Sequence[int] | None = None,
+    threads: int = 1,
+    engine: Engine | None = None,
+    memory_limit: int | None = None,
+    report: Callable[[float], None] | None = None,
+    visit: Visit | None = None,
+    keep_failures: bool = False,
+) -> Forest:
+    """Grow the trees of all sets over one encoded table, and prune each with the rows of its set.
+
+    `random` holds a seed for each set, for reduced_error (`draw_seed`). `visit` is shown both trees of each
+    set as soon as they are there; what does not fit `memory_limit` afterwards is grown again when it is asked
+    for. A set that cannot be grown is an error, or with `keep_failures` an entry of `Forest.failures`.
+    """
+    engine = engine or Engine()
+    sets.checked(engine.algorithm)
+    if sets.n_rows != table.n_rows:
+        raise UsageError(f"training sets of {sets.n_rows} rows for a table of {table.n_rows}; give its own")
+    plan = MemoryPlan.of(table, target, parameters, memory_limit)
+    grower = Grower(table, target, parameters, threads=threads, engine=engine)
+    growth = SetTrees(grower, sets, pruning or Pruning(), random, plan)
+    if growth.failures and not keep_failures:
+        raise next(iter(growth.failures.values()))
+    forest = Forest(growth, sets.n_sets)
+    left = [i for i in range(sets.n_sets) if i not in growth.failures]
+    done, many = 0, len(left)
+    while left:
+        width = 1 if engine.algorithm == "serial" else plan.width(MOST_TOGETHER)
+        chunk, left = left[:width], left[width:]
+
+        def told(share: float, done: int = done, now: int = len(chunk)) -> None:
+            assert report is not None
+            report((done + share * now) / many)
+
+        begin = perf_counter()
+        native = growth.grow(chunk, last=not left, report=None if report is None else told)
+        forest._levels = forest._levels.plus(native)
+        forest.seconds += perf_counter() - begin
+        for i in chunk if visit is not None or plan.limited else ():
+            begin = perf_counter()
+            pair = forest.pair(i)
+            forest.seconds += perf_counter() - begin
+            if visit is not None:
+                visit(i, pair)
+        done += len(chunk)
+        growth.trim(chunk, forest._pairs)
+    return forest

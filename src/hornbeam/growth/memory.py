@@ -1,0 +1,103 @@
+"""What growing several sets needs of memory: estimated from above beforehand, and kept within a limit."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from typing import TYPE_CHECKING, Any
+
+from hornbeam.errors import DataError, UsageError
+from hornbeam.growth.grow import ClassTarget, Target
+from hornbeam.growth.parameters import Parameters, is_number
+from hornbeam.model import Tree
+from hornbeam.table import Table
+
+if TYPE_CHECKING:
+    from hornbeam.growth.set_trees import Pair
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_TEXT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)\s*")
+
+KEPT_TREES = 2**30  # bytes of trees that a forest keeps where no limit is given; others are grown again
+
+# Bytes of a cell, a row and a node; docs/cross-validation.md tells what they stand for.
+_CELL, _CELL_OF_SET, _ROW, _ROW_OF_SET, _NODE, _COUNT = 32, 8, 48, 4, 320, 24
+
+
+def bytes_of(limit: Any) -> int | None:
+    """A memory limit as bytes: a number of them, or a text such as "500MB" or "2GiB"; None is no limit."""
+    if limit is None:
+        return None
+    if is_number(limit, numbers.Real) and 0 < limit < math.inf:
+        return int(limit)
+    found = _TEXT.fullmatch(limit) if isinstance(limit, str) else None
+    if found is None or found[2].upper() not in _UNITS or float(found[1]) == 0:
+        shown = " ".join(repr(limit).split())[:60]
+        raise UsageError(f"memory_limit={shown}: give a number of bytes, or a text such as '500MB' or '2GiB'")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def text_of(size: float) -> str:
+    """A number of bytes for people."""
+    for unit in ("TB", "GB", "MB", "KB"):
+        if size >= _UNITS[unit]:
+            return f"{size / _UNITS[unit]:.3g} {unit}"
+    return f"{size:.0f} bytes"
+
+
+class MemoryPlan:
+    """How many sets may grow together, and which trees may stay, within a limit."""
+
+    def __init__(self, fixed: int, per_set: int, limit: int | None) -> None:
+        self.limited = limit is not None
+        self.full = False
+        self._fixed, self._per_set, self._limit, self._kept = fixed, per_set, limit, 0
+        if limit is not None and fixed + per_set > limit:
+            raise DataError(
+                f"memory_limit={text_of(limit)}: a tree of this table may need {text_of(fixed + per_set)}; "
+                "allow as much, or limit the tree by min_samples_leaf or max_depth"
+            )
+
+    @classmethod
+    def of(cls, table: Table, target: Target, parameters: Parameters, limit: int | None) -> MemoryPlan:
+        """The plan for a table; DataError where not even one tree is sure to fit."""
+        n, cells = table.n_rows, table.n_rows * len(table.columns)
+        nodes = 2 * _most_leaves(table, parameters)
+        said = min(len(target.labels), 8) if isinstance(target, ClassTarget) else len(target.names)
+        fixed = _CELL * cells + _ROW * n
+        return cls(fixed, _CELL_OF_SET * cells + _ROW_OF_SET * n + nodes * (_NODE + _COUNT * said), limit)
+
+    def width(self, most: int) -> int:
+        """How many sets may grow together now."""
+        if self._limit is None:
+            return most
+        return max(1, min(most, (self._limit - self._fixed - self._kept) // self._per_set))
+
+    def take(self, pair: Pair) -> bool:
+        """Whether both trees may stay; from the first that may not, none does."""
+        size = tree_bytes(pair.tree) + (0 if pair.tree is pair.unpruned else tree_bytes(pair.unpruned))
+        room = KEPT_TREES if self._limit is None else self._limit - self._fixed - self._per_set
+        self.full = self.full or self._kept + size > room
+        if not self.full:
+            self._kept += size
+        return not self.full
+
+
+def _most_leaves(table: Table, parameters: Parameters) -> int:
+    """A bound on the leaves of a tree."""
+    least = parameters.min_samples_leaf
+    rows = math.ceil(least * table.n_rows) if isinstance(least, float) else least
+    leaves = max(1, table.n_rows // max(1, rows))
+    binary = parameters.nominal != "multiway" or all(column.kind != "nominal" for column in table.columns)
+    if binary and parameters.max_depth is not None and parameters.max_depth < 31:
+        leaves = min(leaves, 2**parameters.max_depth)
+    return leaves
+
+
+def tree_bytes(tree: Tree) -> int:
+    """The memory of a tree's arrays."""
+    kept = tree.kept_competitors
+    arrays = [*tree.arrays.values(), *(() if kept is None else kept.arrays.values())]
+    return sum(array.nbytes for array in arrays)

@@ -1,0 +1,142 @@
+"""The trees of training sets: taken out of the forest that grew them, or grown again, and pruned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.errors import DataError, HornbeamError
+from hornbeam.growth.grow import Grower, Target
+from hornbeam.growth.memory import MemoryPlan
+from hornbeam.growth.prune import Pruning, Rows, draw_validation, prune_tree
+from hornbeam.growth.sets import TrainingSets, stack
+from hornbeam.model import Tree
+from hornbeam.table import Table
+
+Report = Callable[[float], None] | None
+
+
+class Pair(NamedTuple):
+    """A tree, and what it was before pruning: the same object where nothing was pruned."""
+
+    tree: Tree
+    unpruned: Tree
+
+
+class SetTrees:
+    """How to get at a tree: out of the forest that grew it, or by growing it again."""
+
+    def __init__(
+        self,
+        grower: Grower,
+        sets: TrainingSets,
+        pruning: Pruning,
+        seeds: Sequence[int] | None,
+        plan: MemoryPlan,
+    ) -> None:
+        self.grower, self.sets, self.pruning, self.seeds, self.plan = grower, sets, pruning, seeds, plan
+        self.failures = {i: error for i in range(sets.n_sets) if (error := self._failure(i)) is not None}
+        self._homes: dict[int, tuple[_core.Forest, int]] = {}
+
+    def _failure(self, i: int) -> HornbeamError | None:
+        """Why set i has no tree."""
+        one, weights = self.sets[i], self.grower.target.weights
+        if len(one) == 0:
+            return DataError(f"training set {i} has no rows; every set needs at least one")
+        if weights is not None and not (weights[one.rows] > 0).any():
+            return DataError(f"training set {i} has no rows of weight above 0; every set needs at least one")
+        if not self.pruning.holds_out:
+            return None
+        try:
+            self.drawn(i)
+        except DataError as error:
+            return DataError(f"training set {i}: {error}")
+        return None
+
+    def drawn(self, i: int) -> tuple[Rows, Rows]:
+        """The rows of set i that its tree is grown from, and those that prune it."""
+        assert self.seeds is not None
+        return draw_validation(self.sets[i].rows, self.grower.target, self.pruning, self.seeds[i])
+
+    def _times(self, i: int) -> npt.NDArray[np.uint8]:
+        if not self.pruning.holds_out:
+            return self.sets[i].times()
+        return np.bincount(self.drawn(i)[0], minlength=self.sets.n_rows).astype(np.uint8)
+
+    def grow(self, chunk: Sequence[int], *, last: bool, report: Report = None) -> _core.Forest:
+        """Grow some sets together and remember where their trees are."""
+        native = self.grower.grow(
+            stack(self.sets.n_rows, [self._times(i) for i in chunk]), last=last, report=report
+        )
+        self._homes.update({i: (native, place) for place, i in enumerate(chunk)})
+        return native
+
+    def pair(self, i: int) -> Pair:
+        if i not in self._homes:  # it did not fit the memory
+            self.grow([i], last=True)
+            native, place = self._homes.pop(i)
+        else:
+            native, place = self._homes[i]
+        grown = self.grower.tree(native, place)
+        return Pair(self._pruned(i, grown), grown)
+
+    def keeps(self, pair: Pair) -> bool:
+        return self.plan.take(pair)
+
+    def trim(self, chunk: Sequence[int], pairs: Mapping[int, Pair]) -> None:
+        """Let go of the forest of some sets where their trees are kept, or memory is short."""
+        if self.plan.full or all(i in pairs for i in chunk):
+            for i in chunk:
+                del self._homes[i]
+
+    def _pruned(self, i: int, grown: Tree) -> Tree:
+        grower, pruning = self.grower, self.pruning
+        if pruning.prune is None or grown.n_nodes == 1:
+            return grown
+        rows: tuple[Table, Target] | tuple[()] = ()
+        order = None
+        if pruning.holds_out:
+            held = self.drawn(i)[1]
+            rows = grower.table.take(held), grower.target.take(held)
+        elif pruning.prune == "error_based":
+            rows = grower.table, grower.target
+            order = self._in_order(i, grown)
+        return prune_tree(
+            grown, pruning, *rows, criterion=grower.parameters.criterion, threads=grower.threads, order=order
+        )
+
+    def _in_order(self, i: int, grown: Tree) -> npt.NDArray[np.uint32]:
+        """The rows of set i leaf after leaf, those of weight 0 left out."""
+        rows, weights = self.sets[i].rows, self.grower.target.weights
+        if weights is not None:
+            rows = rows[weights[rows] > 0]
+        place = leaf_places(grown)[grown.apply(self.grower.table, self.grower.threads)]
+        return rows[np.argsort(place[rows], kind="stable")].astype(np.uint32)
+
+
+def leaf_places(tree: Tree) -> npt.NDArray[np.int64]:
+    """How many leaves come before each node, from left to right. Its nodes are numbered level by level."""
+    n_children = tree.arrays["n_children"].astype(np.int64)
+    spans, begin, end = [], 0, 1
+    while begin < end:
+        spans.append((begin, end))
+        begin, end = end, end + int(n_children[begin:end].sum())
+    leaves = np.ones(len(n_children), dtype=np.int64)
+    firsts: list[npt.NDArray[np.int64]] = []
+    for (begin, end), (lo, hi) in reversed(list(pairwise(spans))):
+        counts = n_children[begin:end][n_children[begin:end] > 0]
+        first = np.cumsum(counts) - counts
+        firsts.append(first)
+        leaves[begin:end][n_children[begin:end] > 0] = np.add.reduceat(leaves[lo:hi], first)
+    place = np.zeros(len(n_children), dtype=np.int64)
+    for (begin, end), (lo, hi), first in zip(spans[:-1], spans[1:], reversed(firsts), strict=True):
+        inner = np.flatnonzero(n_children[begin:end] > 0)
+        counts = n_children[begin:end][inner]
+        before = np.cumsum(leaves[lo:hi]) - leaves[lo:hi]
+        place[lo:hi] = before - np.repeat(before[first], counts) + np.repeat(place[begin:end][inner], counts)
+    return place

@@ -1,0 +1,163 @@
+"""Training sets over the rows of one table: each kept as the rows it leaves out, or those it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.errors import DataError, UsageError
+
+Rows = npt.NDArray[np.int64]
+
+ALGORITHMS = ("auto", "serial", "overlapping", "folds")
+MOST_REPEATS = 255  # how often a row may count in one set: a byte
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """One set of `n_rows` rows: all but those `left_out` (ascending), or those `taken`, in their order and as
+    often as they are there. Leave-one-out of many rows stays small."""
+
+    n_rows: int
+    left_out: Rows | None = None
+    taken: Rows | None = None
+
+    @classmethod
+    def of_rows(cls, n_rows: int, rows: npt.ArrayLike) -> TrainingSet:
+        """The set of some rows: indices from 0, or a truth value for each row of the table."""
+        given = _indices(rows, n_rows)
+        if len(given) and (given[1:] > given[:-1]).all() and 2 * len(given) >= n_rows:
+            absent = np.ones(n_rows, dtype=np.bool_)
+            absent[given] = False
+            return cls(n_rows, left_out=np.flatnonzero(absent))
+        return cls(n_rows, taken=given)
+
+    def __len__(self) -> int:
+        """How many rows it has, repeats counted."""
+        if self.taken is not None:
+            return len(self.taken)
+        return self.n_rows - (0 if self.left_out is None else len(self.left_out))
+
+    @property
+    def rows(self) -> Rows:
+        """The rows, in the order in which they were given."""
+        if self.taken is not None:
+            return self.taken
+        if self.left_out is None:
+            return np.arange(self.n_rows)
+        return np.flatnonzero(self.times())
+
+    @property
+    def absent(self) -> Rows | None:
+        """The rows that it leaves out, ascending; None where some row counts more than once."""
+        if self.taken is None:
+            return np.arange(0) if self.left_out is None else self.left_out
+        times = self.times()
+        return None if (times > 1).any() else np.flatnonzero(times == 0)
+
+    def times(self) -> npt.NDArray[np.uint8]:
+        """How often each row of the table counts."""
+        if self.taken is not None:
+            counts = np.bincount(self.taken, minlength=self.n_rows)
+            most = int(counts.max(initial=0))
+            if most > MOST_REPEATS:
+                raise DataError(
+                    f"row {int(counts.argmax())} is {most} times in one training set; up to {MOST_REPEATS} "
+                    "times are allowed: give it a weight instead"
+                )
+            return counts.astype(np.uint8)
+        ones = np.ones(self.n_rows, dtype=np.uint8)
+        if self.left_out is not None:
+            ones[self.left_out] = 0
+        return ones
+
+
+def _indices(rows: npt.ArrayLike, n_rows: int) -> Rows:
+    given = np.asarray(rows)
+    if given.dtype == np.bool_ and given.shape == (n_rows,):
+        return np.flatnonzero(given)
+    if given.size == 0:
+        return np.arange(0)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise UsageError(
+            f"a training set is given by an array of shape {given.shape} and type {given.dtype}; "
+            "give a list of row numbers"
+        )
+    given = given.astype(np.int64, copy=False)
+    if int(given.min()) < -n_rows or int(given.max()) >= n_rows:
+        worst = int(given.max()) if int(given.max()) >= n_rows else int(given.min())
+        raise UsageError(f"a training set names row {worst}; the table has rows 0 to {n_rows - 1}")
+    return np.where(given < 0, given + n_rows, given) if int(given.min()) < 0 else given
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSets:
+    """Several training sets over one table. In cross-validation set 0 is all rows."""
+
+    n_rows: int
+    sets: tuple[TrainingSet, ...]
+
+    @classmethod
+    def of_rows(
+        cls, n_rows: int, rows: Iterable[npt.ArrayLike], *, all_rows_first: bool = False
+    ) -> TrainingSets:
+        """A set for each list of row numbers, after that of all rows where it is asked for."""
+        first = (TrainingSet(n_rows),) if all_rows_first else ()
+        return cls(n_rows, first + tuple(TrainingSet.of_rows(n_rows, some) for some in rows))
+
+    @property
+    def n_sets(self) -> int:
+        return len(self.sets)
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def __getitem__(self, i: int) -> TrainingSet:
+        return self.sets[i]
+
+    def __iter__(self) -> Iterator[TrainingSet]:
+        return iter(self.sets)
+
+    def multiplicity(self, begin: int = 0, end: int | None = None) -> npt.NDArray[np.uint8]:
+        """[row, set]: how often each row counts in each of the sets `begin` to `end`."""
+        return stack(self.n_rows, [some.times() for some in self.sets[begin:end]])
+
+    @cached_property
+    def kind(self) -> str:
+        """ "folds" where all sets, but for those of all rows at the beginning, leave out the parts of a
+        partition of the rows (or of several, one after the other); else "overlapping"."""
+        covered, many = np.zeros(self.n_rows, dtype=np.bool_), 0
+        folds = [some for i, some in enumerate(self.sets) if i > 0 or len(some) != self.n_rows]
+        for some in folds:
+            out = some.absent
+            if out is None or len(out) == 0 or covered[out].any():
+                return "overlapping"
+            covered[out] = True
+            many += len(out)
+            if many == self.n_rows:
+                covered[:], many = False, 0
+        return "folds" if folds and many == 0 else "overlapping"
+
+    def checked(self, algorithm: str) -> str:
+        """The algorithm, if these sets can be grown by it."""
+        if algorithm not in ALGORITHMS:
+            shown = " ".join(repr(algorithm).split())[:60]
+            raise UsageError(f"algorithm={shown}: use 'auto', 'serial', 'overlapping' or 'folds'")
+        if algorithm == "folds" and self.kind != "folds":
+            raise UsageError(
+                "algorithm='folds' for training sets that are not the complements of the parts of a "
+                "partition; use 'overlapping', 'serial' or 'auto', or another splitter"
+            )
+        return algorithm
+
+
+def stack(n_rows: int, times: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+    """Counts set after set as [row, set], as the core takes them."""
+    table = np.empty((n_rows, len(times)), dtype=np.uint8)
+    for place, column in enumerate(times):
+        table[:, place] = column
+    return table
