@@ -1,6 +1,6 @@
 """Bagging: trees of rows drawn again and again from one table, and what they say together."""
 
-from hornbeam.ensemble.bagging import ALGORITHMS, grow_bags
+from hornbeam.ensemble.bagging import ALGORITHMS, Copies, grow_bags
 from hornbeam.ensemble.bags import MAX_BAGS, Bags, draw_bags
 from hornbeam.ensemble.committee import VOTING, Committee
 from hornbeam.ensemble.outside import Outside, ask_outside
@@ -11,6 +11,7 @@ __all__ = [
     "VOTING",
     "Bags",
     "Committee",
+    "Copies",
     "Outside",
     "ask_outside",
     "draw_bags",

@@ -1,42 +1,33 @@
-"""Growing the trees of bags: so many together as the native grower takes, each pruned by its own rows."""
+"""Growing the trees of bags: training sets of one table, so many together as the native grower takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
-import numpy.typing as npt
 
 from hornbeam.ensemble.bags import Bags, Rows
 from hornbeam.growth import (
-    ClassTarget,
     Engine,
+    Forest,
+    Pair,
     Parameters,
     Pruning,
     Target,
-    grow_forest,
-    grow_tree,
-    hold_out,
-    prune_tree,
+    TrainingSet,
+    TrainingSets,
+    draw_seed,
+    grow_sets,
 )
 from hornbeam.growth.parameters import one_of
-from hornbeam.model import Tree
 from hornbeam.table import Table
 
 ALGORITHMS = ("auto", "serial", "overlapping")
-TOGETHER = 64  # training sets of one native forest
-MOST_REPEATS = 255  # how often a row may count in one of them: a byte
-
-Report = Callable[[float], None] | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Set:
-    """The rows that a tree is grown from, and those that judge it where some are held out."""
-
-    grown: Rows
-    held: Rows | None = None
+# A training set has a row at most 255 times. Where a row is expected this often it gets copies, each of which
+# is taken a share of the times; twice as often is then out of the question.
+OFTEN = 100
 
 
 def grow_bags(
@@ -48,82 +39,87 @@ def grow_bags(
     *,
     algorithm: str = "auto",
     threads: int = 1,
-    engine: Engine | None = None,
-    report: Report = None,
-) -> list[tuple[Tree, Tree]]:
-    """(the tree as it was grown, what pruning leaves of it) of each bag.
+    memory_limit: int | None = None,
+    report: Callable[[float], None] | None = None,
+) -> Forest:
+    """The trees of all bags: those that the rows of each grow alone with its seed, whatever the algorithm.
 
-    They are those that its rows grow alone with its seed, whatever the algorithm. What rows weigh is not
-    looked at here: bags draw by it. `report` hears which share of the bags is grown.
+    What rows weigh is not looked at here: bags draw by it.
     """
-    one_of("algorithm", algorithm, ALGORITHMS)
-    pairs: list[tuple[Tree, Tree]] = []
-    together = 1 if algorithm == "serial" else TOGETHER
-    for begin in range(0, len(bags), together):
-        sets = [_set_of(target, pruning, bags, i) for i in range(begin, min(begin + together, len(bags)))]
-        grown = _grow(table, target, parameters, sets, threads, engine or Engine())
-        pairs += [
-            (tree, _pruned(tree, table, target, parameters, pruning, some, threads))
-            for some, tree in zip(sets, grown, strict=True)
-        ]
-        if report is not None:
-            report(len(pairs) / len(bags))
-    return pairs
-
-
-def _set_of(target: Target, pruning: Pruning, bags: Bags, i: int) -> _Set:
-    rows = bags.rows(i)
-    if not pruning.holds_out:
-        return _Set(rows)
-    # As a fit of these rows alone draws them with the bag's seed.
-    seed = int(np.random.RandomState(int(bags.seeds[i])).randint(2**31 - 1))
-    groups = target.codes[rows] if isinstance(target, ClassTarget) else np.zeros(len(rows), dtype=np.int32)
-    grown, held = hold_out(groups, pruning.validation_fraction, seed)
-    return _Set(rows[grown], rows[held])
-
-
-def _grow(
-    table: Table, target: Target, parameters: Parameters, sets: list[_Set], threads: int, engine: Engine
-) -> Iterator[Tree]:
-    """The trees of some sets; one that has a row too often for the forest grows from a table of its own."""
-    times = [np.bincount(some.grown, minlength=table.n_rows) for some in sets]
-    shared = [place for place, counts in enumerate(times) if counts.max() <= MOST_REPEATS]
-    trees: dict[int, Tree] = {}
-    if shared:
-        multiplicity = _stack(table.n_rows, [times[place] for place in shared])
-        forest = grow_forest(table, target, parameters, multiplicity, threads=threads, engine=engine)
-        trees = dict(zip(shared, forest, strict=True))
-    for place, some in enumerate(sets):
-        yield trees.get(place) or grow_tree(
-            table.take(some.grown), target.take(some.grown), parameters, threads=threads, engine=engine
-        )
-
-
-def _stack(n_rows: int, times: list[Rows]) -> npt.NDArray[np.uint8]:
-    """Counts as [row, set], as the core takes them."""
-    stacked = np.empty((n_rows, len(times)), dtype=np.uint8)
-    for place, counts in enumerate(times):
-        stacked[:, place] = counts
-    return stacked
-
-
-def _pruned(
-    tree: Tree,
-    table: Table,
-    target: Target,
-    parameters: Parameters,
-    pruning: Pruning,
-    some: _Set,
-    threads: int,
-) -> Tree:
-    if pruning.prune in (None, "cost_complexity"):
-        return prune_tree(tree, pruning, criterion=parameters.criterion, threads=threads)
-    judges = some.grown if some.held is None else some.held
-    return prune_tree(
-        tree,
-        pruning,
-        table.take(judges),
-        target.take(judges),
-        criterion=parameters.criterion,
+    engine = Engine(algorithm=one_of("algorithm", algorithm, ALGORITHMS))
+    copies = Copies.of(bags)
+    if len(copies.origin) > table.n_rows:
+        table, target = table.take(copies.origin), target.take(copies.origin)
+    seeds = [draw_seed(np.random.RandomState(seed)) for seed in bags.seeds.tolist()]
+    pairs: list[Pair] = []
+    grown = grow_sets(
+        table,
+        target,
+        parameters,
+        TrainingSets(table.n_rows, DrawnSets(bags, copies)),
+        pruning=pruning,
+        random=seeds if pruning.holds_out else None,
         threads=threads,
+        engine=engine,
+        memory_limit=memory_limit,
+        report=report,
+        visit=lambda _, pair: pairs.append(pair),
     )
+    return grown.settled(pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Rows that are in the table several times, so that none is too often in a training set."""
+
+    origin: Rows
+    """The row of which each row of the longer table is a copy; the first are the rows themselves."""
+    many: Rows
+    """How many there are of each row."""
+    further: Rows
+    """Where the second copy of each row is; the others follow."""
+
+    @classmethod
+    def of(cls, bags: Bags) -> Copies:
+        """As many of each row as it is expected in a bag, in hundreds."""
+        shares = 1.0 / bags.n_rows if bags.weights is None else bags.weights / bags.weights.sum()
+        expected = np.broadcast_to(np.asarray(bags.draws * shares), (bags.n_rows,))
+        many = np.maximum(np.ceil(expected / OFTEN), 1).astype(np.int64)
+        rows = np.arange(bags.n_rows)
+        further = bags.n_rows + np.cumsum(many - 1) - (many - 1)
+        return cls(np.concatenate((rows, np.repeat(rows, many - 1))), many, further)
+
+    def spread(self, rows: Rows) -> Rows:
+        """The same rows in the longer table, the copies of each in turn."""
+        often = np.flatnonzero(self.many[rows] > 1)
+        if len(often) == 0:
+            return rows
+        some = rows[often]
+        order = np.argsort(some, kind="stable")
+        ranked = some[order]
+        turn = np.empty(len(some), dtype=np.int64)
+        turn[order] = np.arange(len(some)) - np.searchsorted(ranked, ranked)
+        copy = turn % self.many[some]
+        result = rows.copy()
+        result[often] = np.where(copy == 0, some, self.further[some] + copy - 1)
+        return result
+
+
+class DrawnSets(Sequence[TrainingSet]):
+    """The training sets of bags, drawn when they are asked for."""
+
+    def __init__(self, bags: Bags, copies: Copies) -> None:
+        self._bags, self._copies = bags, copies
+
+    def __len__(self) -> int:
+        return len(self._bags)
+
+    @overload
+    def __getitem__(self, i: int) -> TrainingSet: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[TrainingSet]: ...
+    def __getitem__(self, i: int | slice) -> TrainingSet | list[TrainingSet]:
+        if isinstance(i, slice):
+            return [self[place] for place in range(*i.indices(len(self)))]
+        rows = self._copies.spread(self._bags.rows(i))
+        return TrainingSet(len(self._copies.origin), taken=rows)

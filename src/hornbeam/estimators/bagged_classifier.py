@@ -49,6 +49,8 @@ class BaggedTreesClassifier(ClassifierMixin, ReadsClasses, BaggedTrees):  # type
     estimators_ : list of TreeClassifier
         The tree of each bag as an estimator that a fit of the bag's rows alone would give.
     trees_ : list of hornbeam.Tree
+    forest_ : Forest
+        The trees as they were grown together: `tree(i)`, `bifurcations`, `levels`.
     estimators_samples_ : list of ndarray
         The rows that each bag has drawn.
     bags_ : Bags

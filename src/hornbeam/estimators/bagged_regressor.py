@@ -36,7 +36,7 @@ class BaggedTreesRegressor(RegressorMixin, ReadsNumbers, BaggedTrees, criterion=
         R² on the rows outside the bags; only with `oob_score=True`, as is the next.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         What the trees say of rows outside their bags; NaN where every bag has the row.
-    trees_, estimators_samples_, bags_, n_features_in_, n_outputs_, feature_names_in_,
+    trees_, forest_, estimators_samples_, bags_, n_features_in_, n_outputs_, feature_names_in_,
     feature_importances_, schema_
         As in `BaggedTreesClassifier`.
     """

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from hornbeam.ensemble import Bags, Committee, Outside, ask_outside, draw_bags, grow_bags
 from hornbeam.errors import UsageError
-from hornbeam.growth import Target
+from hornbeam.growth import Forest, Target
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table
 
@@ -25,6 +25,7 @@ class BaggedTrees(TableEstimator):
 
     estimators_: list[Any]
     bags_: Bags
+    forest_: Forest
     oob_score_: float
     voting: str = "soft"
     _tree: type
@@ -97,11 +98,11 @@ class BaggedTrees(TableEstimator):
         # Bags draw rows by their weights; a row that was drawn counts as one.
         plain = replace(target, weights=None)
         threads = threads_of(self.n_jobs)
-        pairs = grow_bags(table, plain, parameters, pruning, bags, algorithm=self.algorithm, threads=threads)
+        forest = grow_bags(table, plain, parameters, pruning, bags, algorithm=self.algorithm, threads=threads)
         self._remember(table)
         self.bags_ = bags
-        learned = self._learn(plain)
-        self.estimators_ = self._members(pairs, learned)
+        self.forest_ = forest
+        self.estimators_ = self._members(forest, self._learn(plain))
         for name in ("oob_score_", self._outside):
             self.__dict__.pop(name, None)
         if self.oob_score:
@@ -115,7 +116,7 @@ class BaggedTrees(TableEstimator):
     def _keep_outside(self, outside: Outside, target: Any) -> None:
         raise TypeError(f"{type(self).__name__} has no target; use BaggedTreesClassifier")
 
-    def _members(self, pairs: list[tuple[Tree, Tree]], learned: dict[str, Any]) -> list[Any]:
+    def _members(self, forest: Forest, learned: dict[str, Any]) -> list[Any]:
         """An estimator around each tree, as if it was fitted to the rows of its bag alone."""
         own = self.get_params(deep=False)
         names = set(inspect.signature(self._tree).parameters) & set(own) - {"random_state"}
@@ -126,9 +127,10 @@ class BaggedTrees(TableEstimator):
             if name in ("n_features_in_", "feature_names_in_")
         }
         members = []
-        for seed, (grown, tree) in zip(self.bags_.seeds.tolist(), pairs, strict=True):
+        for i, seed in enumerate(self.bags_.seeds.tolist()):
             member = self._tree(**parameters, random_state=seed)
-            vars(member).update(columns | learned, tree_=tree, unpruned_tree_=grown)
+            pair = forest.pair(i)
+            vars(member).update(columns | learned, tree_=pair.tree, unpruned_tree_=pair.unpruned)
             members.append(member)
         return members
 
