@@ -61,13 +61,17 @@ def draw_bags(
 ) -> Bags:
     """Bags as scikit-learn's bagging draws them: the same generator gives the same bootstrap samples.
 
-    The first bags do not depend on how many follow.
+    A share is one of all rows, or of the sum of their weights; without replacement of the rows that can be
+    drawn at all. The first bags do not depend on how many follow.
     """
     count = _whole("n_estimators", n_bags, "a whole number of trees", MAX_BAGS)
     if not isinstance(bootstrap, (bool, np.bool_)):
         raise UsageError(f"bootstrap={bootstrap!r}: True (with replacement) or False is allowed")
-    draws = _draws(n_rows, max_samples, weights)
     drawable = n_rows if weights is None else int(np.count_nonzero(weights))
+    if bootstrap:
+        draws = _draws(max_samples, n_rows, float(n_rows) if weights is None else float(weights.sum()))
+    else:
+        draws = _draws(max_samples, drawable, drawable)
     if not bootstrap and draws > drawable:
         raise DataError(
             f"{draws} rows cannot be drawn without replacement from n_samples={drawable}"
@@ -78,10 +82,10 @@ def draw_bags(
     return Bags(n_rows, draws, seeds, bool(bootstrap), weights)
 
 
-def _draws(n_rows: int, max_samples: Any, weights: npt.NDArray[np.float64] | None) -> int:
-    """How many rows a bag draws; a float is a share of all rows, or of the sum of their weights."""
+def _draws(max_samples: Any, all_of_them: int, whole: float) -> int:
+    """How many rows a bag draws; a float is a share of the whole."""
     if max_samples is None:
-        return n_rows
+        return all_of_them
     if isinstance(max_samples, numbers.Integral):
         return _whole("max_samples", max_samples, "a whole number of rows", MAX_ROWS)
     if not isinstance(max_samples, numbers.Real) or not 0.0 < float(max_samples) <= 1.0:
@@ -89,7 +93,6 @@ def _draws(n_rows: int, max_samples: Any, weights: npt.NDArray[np.float64] | Non
             f"max_samples={max_samples!r}: a whole number of rows from 1, a share above 0 up to 1.0, or None "
             "for as many as there are is allowed"
         )
-    whole = float(n_rows) if weights is None else float(weights.sum())
     return min(max(int(float(max_samples) * whole), 1), MAX_ROWS)
 
 
