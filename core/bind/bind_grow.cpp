@@ -72,16 +72,17 @@ std::vector<double> positive(const nb::object &values, std::size_t size, std::si
 }
 
 /// The training sets, so many at a time as grow together.
-std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_rows) {
+std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_rows, Sharing sharing) {
     if (multiplicity.is_none()) return {TrainingSets()};
     auto a = nb::cast<Multiplicity>(multiplicity);
     if (a.shape(0) != n_rows || a.shape(1) == 0)
         throw std::invalid_argument(
             "multiplicity must have a row per row of the table and a column per training set");
     std::vector<TrainingSets> parts;
-    for (std::size_t begin = 0; begin < a.shape(1); begin += TrainingSets::most)
+    const std::size_t together = sharing == Sharing::serial ? 1 : TrainingSets::most;
+    for (std::size_t begin = 0; begin < a.shape(1); begin += together)
         parts.emplace_back(std::span(a.data(), a.size()), a.shape(1), begin,
-                           std::min<std::size_t>(begin + TrainingSets::most, a.shape(1)));
+                           std::min(begin + together, a.shape(1)), sharing);
     return parts;
 }
 
@@ -128,9 +129,20 @@ CountValues count_values(const std::string &name) {
     throw std::invalid_argument("counting is '" + name + "'; allowed are auto, always, never");
 }
 
+Sharing sharing_named(const std::string &name) {
+    if (name == "auto") return Sharing::automatic;
+    if (name == "serial") return Sharing::serial;
+    if (name == "overlapping") return Sharing::overlapping;
+    if (name == "folds") return Sharing::folds;
+    throw std::invalid_argument("algorithm is '" + name +
+                                "'; allowed are auto, serial, overlapping, folds");
+}
+
 /// The trees of all training sets, in one forest for those that grew together.
 struct Grown {
     std::vector<Forest> parts;
+    std::size_t together = 1; // sets in all forests but the last
+    double seconds = 0.0;
 
     std::int32_t n_sets() const {
         return std::accumulate(parts.begin(), parts.end(), 0,
@@ -141,10 +153,31 @@ struct Grown {
                                [](std::size_t n, const Forest &f) { return n + f.nodes.size(); });
     }
     std::vector<std::uint32_t> take_order() { return std::move(parts.front().order); }
+    /// What all levels cost; the processor's ticks become shares of the seconds that passed.
+    nb::dict levels() const {
+        LevelCosts all;
+        for (const Forest &f : parts) all.add(f.costs);
+        const double tick = seconds / static_cast<double>(std::max<std::uint64_t>(all.ticks(), 1));
+        std::vector<double> spent;
+        std::vector<std::int64_t> nodes, entries, own;
+        for (const LevelCost &level : all.levels()) {
+            for (std::uint64_t t : level.ticks) spent.push_back(static_cast<double>(t) * tick);
+            nodes.push_back(level.nodes);
+            entries.push_back(level.entries);
+            own.push_back(level.own_entries);
+        }
+        nb::dict out;
+        out["seconds"] = own_array(std::move(spent)); // [level][kind of work]
+        out["nodes"] = own_array(std::move(nodes));
+        out["entries"] = own_array(std::move(entries));
+        out["own_entries"] = own_array(std::move(own));
+        return out;
+    }
     /// The forest of a training set, and its place there.
     std::pair<const Forest &, std::int32_t> find(std::int32_t set) const {
         if (set < 0 || set >= n_sets()) throw nb::index_error("no such training set");
-        return {parts[static_cast<std::size_t>(set / TrainingSets::most)], set % TrainingSets::most};
+        const auto at = static_cast<std::size_t>(set);
+        return {parts[at / together], static_cast<std::int32_t>(at % together)};
     }
 };
 
@@ -152,16 +185,19 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
                  const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
                  const nb::object &min_samples_split, const nb::object &min_samples_leaf,
                  double min_impurity_decrease, const nb::object &multiplicity, int threads,
-                 const std::string &kernels, bool accelerate, const std::string &counting, bool consume,
+                 const std::string &kernels, bool accelerate, const std::string &counting,
+                 const std::string &algorithm, bool consume,
                  const nb::object &report, const nb::object &weights, const nb::object &class_weight,
                  const nb::object &costs, const std::optional<double> &min_objs, std::size_t competitors) {
+    GrowParameters p;
+    p.counting = count_values(counting);
+    p.sharing = sharing_named(algorithm);
     GrowTarget t = target_of(target, n_classes, table.n_rows);
     t.costs.balanced = nb::isinstance<nb::str>(class_weight);
     if (!t.costs.balanced) t.costs.weight = positive(class_weight, n_classes, 0);
     t.costs.cost = positive(costs, n_classes * n_classes, n_classes + 1);
-    std::vector<TrainingSets> sets = sets_of(multiplicity, table.n_rows);
+    std::vector<TrainingSets> sets = sets_of(multiplicity, table.n_rows, p.sharing);
     add_weights(t, sets, weights, table.n_rows);
-    GrowParameters p;
     p.nominal = nominal_mode(nominal);
     p.max_depth = max_depth;
     p.min_samples_split = size_rule(min_samples_split);
@@ -170,7 +206,6 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
     p.min_objs = min_objs.value_or(-1.0);
     p.competitors = competitors;
     p.accelerate = accelerate;
-    p.counting = count_values(counting);
     p.threads = std::max(threads, 1);
     p.kernels = kernels_named(kernels);
     if (p.kernels == nullptr)
@@ -179,9 +214,12 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
     ReportingCancel cancel(progress, report);
     nb::gil_scoped_release release;
     Grown grown;
+    grown.together = static_cast<std::size_t>(sets.front().n_sets);
+    const auto begin = std::chrono::steady_clock::now();
     for (const TrainingSets &part : sets)
         grown.parts.push_back(
             grow(criterion, {table, t, part, p, consume && &part == &sets.back(), progress, cancel}));
+    grown.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return grown;
 }
 
@@ -207,7 +245,10 @@ void bind_grow(nb::module_ &m) {
                 return forest.class_weight.empty() ? std::vector<double>()
                                                    : forest.class_weight[static_cast<std::size_t>(at)];
             },
-            "What each class weighs in a training set; nothing where all weigh the same.");
+            "What each class weighs in a training set; nothing where all weigh the same.")
+        .def("levels", &Grown::levels,
+             "By depth: seconds of tests, statistics, numeric and other work, nodes of the forest, entries "
+             "read, and entries that the sets would have read one by one.");
     m.def("kernels", [] {
         std::vector<std::string> names;
         for (auto name : kernels_available()) names.emplace_back(name);
@@ -218,7 +259,7 @@ void bind_grow(nb::module_ &m) {
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
           nb::arg("min_samples_leaf"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
-          nb::arg("counting") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none(),
+          nb::arg("counting") = "auto", nb::arg("algorithm") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none(),
           nb::arg("weights") = nb::none(), nb::arg("class_weight") = nb::none(),
           nb::arg("costs") = nb::none(), nb::arg("min_objs") = nb::none(), nb::arg("competitors") = 0);
 }

@@ -7,6 +7,7 @@
 namespace hornbeam {
 
 void Forest::graft(std::size_t node, const Forest &part) {
+    costs.add(part.costs);
     const std::uint64_t lane0 = lanes.size(), count0 = count.size(), branch0 = branch_code.size(),
                         competitor0 = competitors.size();
     const auto arm0 = static_cast<std::int32_t>(arms.size());

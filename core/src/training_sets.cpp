@@ -6,7 +6,7 @@
 namespace hornbeam {
 
 TrainingSets::TrainingSets(std::span<const std::uint8_t> given, std::size_t width, std::size_t begin,
-                           std::size_t end)
+                           std::size_t end, Sharing sharing)
     : n_sets(static_cast<std::int32_t>(end - begin)) {
     const std::size_t n_rows = given.size() / width, k = end - begin;
     mask.resize(n_rows);
@@ -19,7 +19,8 @@ TrainingSets::TrainingSets(std::span<const std::uint8_t> given, std::size_t widt
             repeated |= times > 1;
             in += times != 0;
         }
-    by_complement = !repeated && k > 1 && 2 * in > n_rows * k;
+    by_complement = !repeated && k > 1 && sharing != Sharing::overlapping &&
+                    (sharing == Sharing::folds || 2 * in > n_rows * k);
     if (!repeated) return;
     multiplicity.resize(n_rows * k);
     for (std::size_t row = 0; row < n_rows; ++row)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hornbeam/cancel.hpp"
+#include "hornbeam/level_costs.hpp"
 #include "hornbeam/tree.hpp"
 
 namespace hornbeam {
@@ -65,6 +66,7 @@ struct Forest {
     std::vector<std::vector<double>> class_weight; // of each set, where classes weigh differently
     bool keeps_competitors = false;
     std::vector<Competitor> competitors;
+    LevelCosts costs;
     std::vector<std::uint32_t> order; // of one set: its rows, leaf after leaf in preorder
 
     /// Puts a forest grown apart in the place of a node; its root becomes that node.

@@ -36,6 +36,7 @@ struct GrowParameters {
     std::size_t competitors = 0; // tests kept beside that of each node
     bool accelerate = true;      // off: the plain path everywhere; same trees
     CountValues counting = CountValues::where_it_pays;
+    Sharing sharing = Sharing::automatic;
     int threads = 1;
     const Kernels *kernels = nullptr;
 };

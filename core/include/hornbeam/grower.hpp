@@ -107,7 +107,18 @@ template <class E, Criterion C> class Grower {
 
     // ---- choosing ----
 
+    void spent(const Node &node, Work work) { forest_.costs.spent(node.depth, work); }
+
+    void count_entries(const Node &node) {
+        LevelCost &level = forest_.costs.at(node.depth);
+        const auto attributes = static_cast<std::int64_t>(node.active.size());
+        ++level.nodes;
+        level.entries += static_cast<std::int64_t>(node.rows.size()) * attributes;
+        for (const Lane<Stats> &lane : node.lanes) level.own_entries += lane.total.n * attributes;
+    }
+
     void refine(Node node) {
+        forest_.costs.start();
         if (node.lanes.size() == 1 && !solo(node)) {
             const std::size_t only = 0;
             node = copy_for(node, {&only, 1});
@@ -115,13 +126,17 @@ template <class E, Criterion C> class Grower {
             drop_unwanted(node);
         }
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
+        count_entries(node);
+        spent(node, Work::other);
         choosing_.choose(node, counting_.own(node), workers, choice_);
+        spent(node, Work::numeric);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
             if (worth(node.lanes[0], *own)) split_by(node, *own, {&own, 1}, nullptr);
         } else {
             split_groups(node);
         }
+        spent(node, Work::other);
         pool_.recycle(std::move(node));
     }
 
@@ -138,6 +153,7 @@ template <class E, Criterion C> class Grower {
                 split(node, group, own);
             } else {
                 Node part = copy_for(node, group.members);
+                spent(node, Work::other);
                 split(part, group, own);
             }
         }
@@ -426,7 +442,9 @@ template <class E, Criterion C> class Grower {
         std::array<Node, 2> child{pool_.fresh(), pool_.fresh()};
         child[0].rows = node.rows.first(left);
         child[1].rows = node.rows.subspan(left);
+        spent(node, Work::tests);
         add_children(node, child);
+        spent(node, Work::statistics);
         bool grows[2] = {!child[0].lanes.empty(), !child[1].lanes.empty()};
         if (grows[0] || grows[1]) {
             for (auto &c : child) c.active.resize(node.active.size());
@@ -442,7 +460,9 @@ template <class E, Criterion C> class Grower {
                 child[1].active[a] = {s.attribute, s.size - n_left, s.listed() ? s.begin + n_left : nullptr};
             };
             part_lists(node, part_list);
+            spent(node, Work::tests);
             counting_.hand_down(node, child, workers);
+            spent(node, Work::statistics);
         }
         for (int c = 1; c >= 0; --c) // the left child is visited first
             grows[c] ? stack_.push_back(std::move(child[c])) : pool_.recycle(std::move(child[c]));
@@ -474,7 +494,9 @@ template <class E, Criterion C> class Grower {
             return std::pair(list.first(static_cast<std::size_t>(left - list.data())), std::span(right, to));
         };
         std::tie(child[0].rows, child[1].rows) = deal(node.rows);
+        spent(node, Work::tests);
         add_children(node, child);
+        spent(node, Work::statistics);
         child[1].owner = owner;
         for (const Segment<E> &s : node.active) {
             poll_if_large(node);
@@ -484,7 +506,9 @@ template <class E, Criterion C> class Grower {
             child[1].active.push_back({s.attribute, static_cast<std::uint32_t>(right.size()), right.data()});
         }
         if (slots != 0) child[1].room = {child[1].rows.data(), to, n_right};
+        spent(node, Work::tests);
         counting_.hand_down(node, child, workers);
+        spent(node, Work::statistics);
         for (int c = 1; c >= 0; --c)
             child[c].lanes.empty() ? pool_.recycle(std::move(child[c]))
                                    : stack_.push_back(std::move(child[c]));
@@ -636,7 +660,9 @@ template <class E, Criterion C> class Grower {
         deal(node.rows.data(), static_cast<std::uint32_t>(node.rows.size()));
         for (std::size_t c = 0; c < n_children; ++c)
             child[c].rows = node.rows.subspan(start[c], start[c + 1] - start[c]);
+        spent(node, Work::tests);
         add_children(node, child);
+        spent(node, Work::statistics);
         for (const Segment<E> &s : node.active) {
             // A category's rows share it: the tested attribute has nothing more to say below.
             if (s.attribute == test.attribute) continue;
@@ -645,7 +671,9 @@ template <class E, Criterion C> class Grower {
                 child[c].active.push_back(
                     s.listed() ? Segment<E>{s.attribute, start[c + 1] - start[c], s.begin + start[c]} : s);
         }
+        spent(node, Work::tests);
         counting_.hand_down(node, child, workers);
+        spent(node, Work::statistics);
         for (std::size_t c = n_children; c-- > 0;)
             child[c].lanes.empty() ? pool_.recycle(std::move(child[c]))
                                    : stack_.push_back(std::move(child[c]));

@@ -25,6 +25,15 @@ template <Criterion C> class Growth {
     }
 
     Forest grow() {
+        const std::uint64_t begin = LevelCosts::now();
+        grow_all();
+        const std::uint64_t all = LevelCosts::now() - begin, told = forest_.costs.ticks();
+        forest_.costs.at(0).ticks[static_cast<std::size_t>(Work::other)] += all - std::min(all, told);
+        return std::move(forest_);
+    }
+
+  private:
+    void grow_all() {
         if (counts_rows<Stats> && task_.parameters.accelerate)
             layout_ = AvcLayout(task_.table, task_.target.n_classes,
                                 static_cast<std::size_t>(task_.sets.n_sets), task_.parameters.counting);
@@ -34,10 +43,8 @@ template <Criterion C> class Growth {
             grow_small(total);
         else
             grow_large(total);
-        return std::move(forest_);
     }
 
-  private:
     const GrowTask &task_;
     const C &criterion_;
     Target whole_; // the target by table row

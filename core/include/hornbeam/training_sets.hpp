@@ -12,6 +12,11 @@ namespace hornbeam {
 /// A set of training sets: bit s is set s.
 using SetMask = std::uint64_t;
 
+/// How trees of several sets are grown: one after the other (S of paper 000), rows counted for the sets they
+/// are in (OS, figure 3) or for those that leave them out (CV, figure 4), or whatever costs least. The trees
+/// are the same.
+enum class Sharing : std::uint8_t { automatic, serial, overlapping, folds };
+
 /// Invariant: `mask` is empty where there is one set and every row counts once; `multiplicity` is row-major
 /// [n_rows][n_sets] and empty where no row counts more than once.
 struct TrainingSets {
@@ -26,7 +31,8 @@ struct TrainingSets {
 
     TrainingSets() = default;
     /// Sets [begin, end) out of the columns of `given`, which is row-major and `width` wide.
-    TrainingSets(std::span<const std::uint8_t> given, std::size_t width, std::size_t begin, std::size_t end);
+    TrainingSets(std::span<const std::uint8_t> given, std::size_t width, std::size_t begin, std::size_t end,
+                 Sharing sharing = Sharing::automatic);
 
     bool plain() const { return mask.empty(); }
     bool repeats() const { return !multiplicity.empty(); }
