@@ -17,7 +17,8 @@ from hornbeam.growth import Forest, Target
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table
 
-from .reading import TableEstimator, threads_of
+from .reading import TableEstimator
+from .threads import threads_of
 
 
 class BaggedTrees(TableEstimator):

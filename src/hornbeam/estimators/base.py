@@ -8,32 +8,36 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import (
-    Parameters,
+    Forest,
+    Pair,
     Pruning,
     Target,
     complexity_path,
-    grow_and_prune,
     grow_tree,
     prune_tree,
 )
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, check_same_length, conform
 
-from .reading import TableEstimator, threads_of
+from .growing import Growing
+from .reading import TableEstimator
+from .threads import threads_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class TreeEstimator(TableEstimator):
+class TreeEstimator(Growing, TableEstimator):
     """A decision tree over one table. Subclasses add the target: a class or numbers."""
 
     tree_: Tree
     unpruned_tree_: Tree
+    cv_results_: dict[str, Any]
+    forest_: Forest
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class TreeEstimator(TableEstimator):
         ccp_alpha: float = 0.0,
         validation_fraction: float = 0.33,
         competitors: int = 0,
+        cv: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -67,6 +72,7 @@ class TreeEstimator(TableEstimator):
         self.ccp_alpha = ccp_alpha
         self.validation_fraction = validation_fraction
         self.competitors = competitors
+        self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -74,12 +80,9 @@ class TreeEstimator(TableEstimator):
         """The target of further rows, in the codes of a grown tree."""
         raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
 
-    def _grow(self, table: Table, target: Target, parameters: Parameters, pruning: Pruning) -> None:
-        """Grow and prune the tree and keep it."""
-        random = check_random_state(self.random_state) if pruning.holds_out else None
-        self.unpruned_tree_, self.tree_ = grow_and_prune(
-            table, target, parameters, pruning, random=random, threads=threads_of(self.n_jobs)
-        )
+    def _learn(self, pair: Pair, table: Table, target: Target) -> None:
+        """Keep the trees; attributes of an earlier fit go when they no longer hold."""
+        self.tree_, self.unpruned_tree_ = pair
         self._remember(table)
 
     def pruned(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Self:
@@ -104,7 +107,9 @@ class TreeEstimator(TableEstimator):
             target = self._encode(y, grown, sample_weight)
             check_same_length(table.n_rows, target.n_rows)
             rows = table, target
+        of_folds = ("cv_results_", "forest_")  # they were pruned as this estimator says
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        learned = {name: value for name, value in learned.items() if name not in of_folds}
         vars(model).update(learned)
         model.tree_ = prune_tree(
             grown, pruning, *rows, criterion=parameters.criterion, threads=threads_of(self.n_jobs)
@@ -130,6 +135,8 @@ class TreeEstimator(TableEstimator):
 
     def _conform(self, X: Any) -> tuple[Tree, Table]:
         tree = self._fitted()
+        if isinstance(X, Table):  # rows of the table that the folds were grown from
+            return tree, X
         return tree, self._brought(X, tree.schema)
 
     @property

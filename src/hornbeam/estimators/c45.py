@@ -21,12 +21,12 @@ class C45Classifier(
     prune : default="error_based"
         None leaves the tree as C4.5 has it before pruning.
     nominal_features, max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, ccp_alpha,
-    validation_fraction, competitors, class_weight, cost_matrix, random_state, n_jobs
+    validation_fraction, competitors, cv, class_weight, cost_matrix, random_state, n_jobs
         As in `TreeClassifier`.
 
     Attributes
     ----------
-    tree_, unpruned_tree_, classes_, n_classes_, n_features_in_, n_outputs_, feature_names_in_,
-    feature_importances_, schema_
+    tree_, unpruned_tree_, cv_results_, forest_, classes_, n_classes_, n_features_in_, n_outputs_,
+    feature_names_in_, feature_importances_, schema_
         As in `TreeClassifier`.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,12 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from hornbeam.errors import DataError
-from hornbeam.growth import ClassTarget
-from hornbeam.model import Tree
-from hornbeam.table import encode_classes, encode_weights
+from hornbeam.growth import ClassTarget, Pair, Target, TrainingSet
+from hornbeam.model import Tree, narrowed
+from hornbeam.table import Table, encode_classes, encode_weights
 
 from .base import TreeEstimator
-from .reading import ReadsClasses, one_column, threads_of
+from .reading import ReadsClasses, one_column
+from .threads import threads_of
 
 
 class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ignore[misc]
@@ -50,6 +52,8 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
         Of reduced_error: the share of the rows of each class that is kept out of growing and judges.
     competitors : int, default=0
         How many of the best tests of other attributes each node keeps: `tree_.competitors(node)`.
+    cv : int, splitter, iterable of splits or None, default=None
+        Cross-validate in the same growth: `cv_results_` and `forest_` (docs/cross-validation.md).
     class_weight : dict, "balanced" or None, default=None
         What classes weigh: a number for each label (1 where none is given), or all alike.
     cost_matrix : array-like or None, default=None
@@ -65,6 +69,10 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
         The immutable tree: text, JSON, digest.
     unpruned_tree_ : hornbeam.Tree
         The tree before pruning; `pruned` cuts it otherwise.
+    cv_results_ : dict
+        With `cv`: `test_score` (accuracy), `fit_time` and `score_time` of each fold.
+    forest_ : hornbeam.growth.Forest
+        With `cv`: the trees of all rows (0) and of the folds (from 1), and where they agree.
     classes_ : ndarray
         The class labels, sorted.
     n_classes_, n_features_in_, n_outputs_ : int
@@ -91,6 +99,7 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
         ccp_alpha: float = 0.0,
         validation_fraction: float = 0.33,
         competitors: int = 0,
+        cv: Any = None,
         class_weight: Any = None,
         cost_matrix: Any = None,
         random_state: Any = None,
@@ -110,6 +119,7 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
             ccp_alpha=ccp_alpha,
             validation_fraction=validation_fraction,
             competitors=competitors,
+            cv=cv,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -122,13 +132,28 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree from a table X and the class y of each of its rows, and what the rows weigh."""
-        parameters, pruning = self._checked()
-        table, target = self._read(X, y, sample_weight)
-        self._grow(table, target, parameters, pruning)
+        return self._fit(X, y, sample_weight)
+
+    def _learn(self, pair: Pair, table: Table, target: Target) -> None:
+        super()._learn(pair, table, target)
+        assert isinstance(target, ClassTarget)
         self.classes_ = target.labels
         self.n_classes_ = len(target.labels)
         self.n_outputs_ = 1
-        return self
+
+    def _of_rows(
+        self, pair: Pair, table: Table, target: Target, rows: TrainingSet | None
+    ) -> tuple[Pair, Table, Target]:
+        """Rows that lack a class leave no trace of it."""
+        assert isinstance(target, ClassTarget)
+        if rows is None:
+            return pair, table, target
+        kept = np.flatnonzero(np.bincount(target.codes[rows.rows], minlength=len(target.labels)))
+        if len(kept) == len(target.labels):
+            return pair, table, target
+        tree = narrowed(pair.tree, kept)
+        grown = tree if pair.tree is pair.unpruned else narrowed(pair.unpruned, kept)
+        return Pair(tree, grown), table, replace(target, labels=target.labels[kept])
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> ClassTarget:
         codes, classes = encode_classes(one_column(y, type(self).__name__))

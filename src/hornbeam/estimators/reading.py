@@ -1,9 +1,8 @@
-"""What every estimator of trees does with what it is given: check parameters, read tables, tell threads."""
+"""What every estimator of trees does with what it is given: check parameters, read tables and targets."""
 
 from __future__ import annotations
 
 import inspect
-import os
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +12,6 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import (
-    MAX_THREADS,
     ClassCosts,
     ClassTarget,
     NumericTarget,
@@ -154,18 +152,6 @@ def target_names(y: Any, count: int) -> tuple[str, ...]:
     if names is not None and len(names) == count and all(isinstance(name, str) for name in names):
         return tuple(names)
     return ("y",) if count == 1 else tuple(f"y{index}" for index in range(count))
-
-
-def threads_of(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's n_jobs: None is one, -1 all processors, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
-    if not whole or n_jobs == 0 or n_jobs > MAX_THREADS:
-        raise UsageError(
-            f"n_jobs={n_jobs!r}: None (one thread), 1 to {MAX_THREADS} or -1 (all processors) is allowed"
-        )
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def _caller() -> str:

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from hornbeam.errors import DataError
-from hornbeam.growth import NumericTarget
+from hornbeam.growth import NumericTarget, Pair, Target
 from hornbeam.model import Tree
-from hornbeam.table import encode_targets, encode_weights
+from hornbeam.table import Table, encode_targets, encode_weights
 
 from .base import TreeEstimator
-from .reading import ReadsNumbers, threads_of
+from .reading import ReadsNumbers
+from .threads import threads_of
 
 
 class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="variance"):  # type: ignore[misc]
@@ -25,7 +26,7 @@ class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="vari
     criterion : {"variance"}, default="variance"
         What a test is chosen by, summed over targets; "squared_error" is another name of it.
     nominal, nominal_features, max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease,
-    min_objs, ccp_alpha, validation_fraction, competitors, random_state, n_jobs
+    min_objs, ccp_alpha, validation_fraction, competitors, cv, random_state, n_jobs
         As in `TreeClassifier`.
     prune : {"cost_complexity", "reduced_error"} or None, default=None
         How the grown tree is cut back; reduced_error draws the rows that it keeps out among all rows.
@@ -38,6 +39,8 @@ class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="vari
         The immutable tree: text, JSON, digest.
     unpruned_tree_ : hornbeam.Tree
         The tree before pruning; `pruned` cuts it otherwise.
+    cv_results_, forest_
+        As in `TreeClassifier`, with R² for accuracy.
     n_features_in_, n_outputs_ : int
     feature_names_in_ : ndarray of str
         Only if X has column names.
@@ -50,11 +53,11 @@ class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="vari
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree from a table X, the number, or row of numbers, y of each row, and what rows weigh."""
-        parameters, pruning = self._checked()
-        table, target = self._read(X, y, sample_weight)
-        self._grow(table, target, parameters, pruning)
-        self.n_outputs_ = target.values.shape[1]
-        return self
+        return self._fit(X, y, sample_weight)
+
+    def _learn(self, pair: Pair, table: Table, target: Target) -> None:
+        super()._learn(pair, table, target)
+        self.n_outputs_ = pair.tree.n_targets
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> NumericTarget:
         values = encode_targets(y)

@@ -117,7 +117,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"save takes a fitted {', '.join(_KNOWN[:-1])} or {_KNOWN[-1]}; given is a {name} "
             "(save a pipeline's tree alone)"
         )
-    parameters = {key: _plain(key, value) for key, value in model.get_params(deep=False).items()}
+    # The file is of the tree: what folds said of it is not kept, and neither is how they were made.
+    given = {key: value for key, value in model.get_params(deep=False).items() if key != "cv"}
+    parameters = {key: _plain(key, value) for key, value in given.items()}
     tree = model._fitted()
     unpruned = None if model.unpruned_tree_ is tree else model.unpruned_tree_
     write_document(path, payload_of(StoredModel(name, parameters, tree, {}, unpruned)))

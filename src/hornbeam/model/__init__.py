@@ -1,6 +1,7 @@
 """The tree as a thing of its own: immutable, readable, comparable, storable."""
 
 from hornbeam.model.costs import Costs, costs_of
+from hornbeam.model.narrow import narrowed
 from hornbeam.model.routing import attribute_kinds
 from hornbeam.model.store import FORMAT_VERSION, document_of, read_document, write_document
 from hornbeam.model.tree import Tree
@@ -12,6 +13,7 @@ __all__ = [
     "attribute_kinds",
     "costs_of",
     "document_of",
+    "narrowed",
     "read_document",
     "write_document",
 ]

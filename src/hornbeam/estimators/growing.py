@@ -1,0 +1,92 @@
+"""How an estimator grows: its own tree, with `cv` those of the folds too, or its part of a validation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from hornbeam.growth import Engine, Pair, Parameters, Pruning, Target, TrainingSet, draw_seed, grow_and_prune
+from hornbeam.table import Table
+
+from .threads import threads_of
+
+
+class Growing:
+    """What cross-validation asks of a tree estimator (hornbeam.validation.shared), and fit itself."""
+
+    cv: Any
+    n_jobs: int | None
+    random_state: Any
+
+    if TYPE_CHECKING:  # what the estimators add
+
+        def _checked(self) -> tuple[Parameters, Pruning]: ...
+        def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Target]: ...
+        def _learn(self, pair: Pair, table: Table, target: Target) -> None: ...
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Grow the tree, and with `cv` the folds' beside it; nothing changes before all is there."""
+        parameters, pruning = self._checked()
+        table, target = self._read(X, y, sample_weight)
+        if self.cv is None:
+            for name in ("cv_results_", "forest_"):
+                vars(self).pop(name, None)
+            random = check_random_state(self.random_state) if pruning.holds_out else None
+            grown, tree = grow_and_prune(
+                table, target, parameters, pruning, random=random, threads=threads_of(self.n_jobs)
+            )
+            self._learn(Pair(tree, grown), table, target)
+            return self
+        from hornbeam.validation.fold_scores import FoldScores
+        from hornbeam.validation.scoring import Judge
+        from hornbeam.validation.shared import SharedWork
+        from hornbeam.validation.splits import splits_of, splitter_of
+
+        splits = splits_of(splitter_of(self.cv, y, target), X, y, target, {})
+        threads = threads_of(self.n_jobs)
+        work = SharedWork(self, X, y, table, target, splits, parameters, pruning, Engine(), None, threads)
+        scores = FoldScores(Judge(self, None, float("nan")), work, False, False, 0)
+        forest = work.grow(scores.visit, fitting=True)
+        results = dict(scores.record(forest))
+        self._learn(forest.pair(0), table, target)
+        self.cv_results_, self.forest_ = results, forest
+        return self
+
+    @property
+    def _shares_growth(self) -> bool:
+        """Not where a subclass fits in its own way."""
+        return type(self).fit.__module__.startswith("hornbeam.estimators.")  # type: ignore[attr-defined, no-any-return]
+
+    def _reads(self, X: Any, y: Any, **params: Any) -> tuple[Table, Target]:
+        """The table and target of a call to fit."""
+        unknown = sorted(set(params) - {"sample_weight"})
+        if unknown:
+            name = type(self).__name__
+            raise TypeError(f"{name}.fit() got an unexpected keyword argument {unknown[0]!r}")
+        return self._read(X, y, **params)
+
+    def _seeds(self, n_folds: int, fitting: bool) -> list[int]:
+        """What the tree of all rows and those of the folds draw their validation rows by. Folds are fitted by
+        clones, and clones do not take from a generator; nor does the tree, but when this estimator is fitted.
+        """
+        folds = [draw_seed(check_random_state(clone(self.random_state, safe=False))) for _ in range(n_folds)]
+        own = self.random_state if fitting else clone(self.random_state, safe=False)
+        return [draw_seed(check_random_state(own)), *folds]
+
+    def _threads(self, n_jobs: int | None) -> int:
+        """The threads that n_jobs, or without it the estimator's own, stands for."""
+        return threads_of(self.n_jobs if n_jobs is None else n_jobs)
+
+    def _grown(self, pair: Pair, table: Table, target: Target, rows: TrainingSet | None) -> Self:
+        """A new estimator fitted with the trees of a training set; None: of all rows."""
+        model: Self = clone(self)
+        model._learn(*model._of_rows(pair, table, target, rows))
+        return model
+
+    def _of_rows(
+        self, pair: Pair, table: Table, target: Target, rows: TrainingSet | None
+    ) -> tuple[Pair, Table, Target]:
+        """What a fit to those rows alone would have learned."""
+        return pair, table, target

@@ -1,0 +1,9 @@
+"""Validation: every fold's tree grown beside the tree of all rows, and judged by the rows it never saw.
+
+What follows scikit-learn's signatures is in modules of its own: the command works without importing it.
+"""
+
+from hornbeam.validation.estimate import Estimate, estimate_by_folds
+from hornbeam.validation.folds import deal_classes, deal_rows
+
+__all__ = ["Estimate", "deal_classes", "deal_rows", "estimate_by_folds"]

@@ -1,0 +1,149 @@
+"""cross_validate and cross_val_score: scikit-learn's signatures and results, all folds in one growth."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import model_selection
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+
+from hornbeam.errors import UsageError
+from hornbeam.validation.fold_scores import FoldScores
+from hornbeam.validation.records import CrossValidation, Timing
+from hornbeam.validation.scoring import Judge
+from hornbeam.validation.shared import SharedWork, shares_growth
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    scoring: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: Mapping[str, Any] | None = None,
+    pre_dispatch: Any = "2*n_jobs",
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    return_indices: bool = False,
+    error_score: Any = np.nan,
+    algorithm: str = "auto",
+    memory_limit: int | str | None = None,
+) -> CrossValidation:
+    """scikit-learn's cross_validate; a tree of ours grows all folds, and the tree of all rows, together.
+
+    `algorithm` is "auto", "serial", "overlapping" or "folds"; the trees never depend on it. `memory_limit`
+    bounds what the growth takes: bytes, or a text such as "500MB". `n_jobs` are threads of the one growth;
+    `fit_time` is its time divided by the number of folds. Beside scikit-learn's keys the result has the
+    attributes `estimator_`, `forest`, `algorithm` and `timing` (docs/cross-validation.md). Any other
+    estimator is left to scikit-learn, with a warning.
+    """
+    if not shares_growth(estimator):
+        return _serially(
+            estimator,
+            X,
+            y,
+            algorithm,
+            groups=groups,
+            scoring=scoring,
+            cv=cv,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            params=params,
+            pre_dispatch=pre_dispatch,
+            return_train_score=return_train_score,
+            return_estimator=return_estimator,
+            return_indices=return_indices,
+            error_score=error_score,
+        )
+    judge = Judge(estimator, scoring, error_score)
+    work = SharedWork.of(
+        "cross_validate",
+        estimator,
+        X,
+        y,
+        cv=cv,
+        groups=groups,
+        params=params,
+        scorer=judge.scorer,
+        algorithm=algorithm,
+        memory_limit=memory_limit,
+        n_jobs=n_jobs,
+        keep_indices=return_indices,
+    )
+    scores = FoldScores(judge, work, return_train_score, return_estimator, verbose)
+    return scores.record(work.grow(scores.visit))
+
+
+def cross_val_score(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    scoring: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: Mapping[str, Any] | None = None,
+    pre_dispatch: Any = "2*n_jobs",
+    error_score: Any = np.nan,
+    algorithm: str = "auto",
+    memory_limit: int | str | None = None,
+) -> NDArray[np.float64]:
+    """scikit-learn's cross_val_score: the test score of each fold. Other arguments as of `cross_validate`."""
+    results = cross_validate(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        scoring={"score": check_scoring(estimator, scoring=scoring)},
+        cv=cv,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        params=params,
+        pre_dispatch=pre_dispatch,
+        error_score=error_score,
+        algorithm=algorithm,
+        memory_limit=memory_limit,
+    )
+    scores: NDArray[np.float64] = results["test_score"]
+    return scores
+
+
+def _serially(estimator: Any, X: Any, y: Any, algorithm: str, **options: Any) -> CrossValidation:
+    """scikit-learn's own, for estimators that cannot share."""
+    say_serial(estimator, algorithm)
+    begin = perf_counter()
+    results = model_selection.cross_validate(estimator, X, y, **options)
+    fitting, scoring = (float(np.sum(results[name])) for name in ("fit_time", "score_time"))
+    timing = Timing(max(0.0, perf_counter() - begin - fitting - scoring), fitting, scoring)
+
+    def whole() -> Any:
+        return clone(estimator).fit(X, y, **(options["params"] or {}))
+
+    return CrossValidation(results, forest=None, algorithm="serial", timing=timing, whole=whole)
+
+
+def say_serial(estimator: Any, algorithm: str) -> None:
+    """Refuse an algorithm that an estimator cannot be grown by; warn where it was not asked for."""
+    name = type(estimator).__name__
+    if algorithm not in ("auto", "serial"):
+        raise UsageError(
+            f"algorithm={algorithm!r} for a {name}: only hornbeam's trees share their growth; use 'serial'"
+        )
+    if algorithm == "auto":
+        warnings.warn(
+            f"{name} is not a tree of hornbeam: its folds share no growth and are fitted one after the other",
+            UserWarning,
+            stacklevel=4,
+        )

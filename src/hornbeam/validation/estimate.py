@@ -1,0 +1,111 @@
+"""How well a tree answers on new rows, estimated by folds: the accuracy or R² of each fold's tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.growth import (
+    ClassTarget,
+    Engine,
+    Forest,
+    Pair,
+    Parameters,
+    Pruning,
+    Target,
+    TrainingSets,
+    grow_sets,
+)
+from hornbeam.table import Table
+from hornbeam.validation.folds import FoldNumbers
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The score of each fold's tree on the rows that it was not grown from."""
+
+    measure: str
+    """"accuracy" or "r2"."""
+    scores: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.scores))
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the scores over folds."""
+        return float(np.std(self.scores))
+
+    @property
+    def folds(self) -> int:
+        return len(self.scores)
+
+
+def estimate_by_folds(
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    folds: FoldNumbers,
+    *,
+    pruning: Pruning,
+    seed: int,
+    threads: int = 1,
+    memory_limit: int | None = None,
+    report: Callable[[float], None] | None = None,
+    engine: Engine | None = None,
+) -> tuple[Forest, Estimate]:
+    """Grow the tree of all rows and that of each fold, and score every fold on its own rows."""
+    k = int(folds.max()) + 1
+    kept_out = [np.flatnonzero(folds == fold) for fold in range(k)]
+    sets = TrainingSets.of_rows(table.n_rows, (folds != fold for fold in range(k)), all_rows_first=True)
+    scores = [0.0] * k
+
+    def judge(i: int, pair: Pair) -> None:
+        if i > 0:
+            rows = kept_out[i - 1]
+            scores[i - 1] = score(pair, table.take(rows), target.take(rows), threads)
+
+    drawn = int(np.random.RandomState(seed).randint(2**31 - 1)) if pruning.holds_out else 0
+    forest = grow_sets(
+        table,
+        target,
+        parameters,
+        sets,
+        pruning=pruning,
+        random=[drawn] * sets.n_sets,
+        threads=threads,
+        engine=engine,
+        memory_limit=memory_limit,
+        report=report,
+        visit=judge,
+    )
+    return forest, Estimate("accuracy" if isinstance(target, ClassTarget) else "r2", tuple(scores))
+
+
+def score(pair: Pair, table: Table, target: Target, threads: int) -> float:
+    """Accuracy, or R² averaged over targets, of a tree's answers, in weights of rows."""
+    if isinstance(target, ClassTarget):
+        right = pair.tree.predict_codes(table, threads) == target.codes
+        return float(np.average(right, weights=_usable(target.weights)))
+    return _r2(target.values, pair.tree.predict_means(table, threads), _usable(target.weights))
+
+
+def _usable(weights: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+    """Rows that all weigh nothing count alike."""
+    return None if weights is None or not weights.any() else weights
+
+
+def _r2(
+    actual: npt.NDArray[np.float64],
+    answered: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64] | None,
+) -> float:
+    left = np.average((actual - answered) ** 2, axis=0, weights=weights)
+    whole = np.average((actual - np.average(actual, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+    constant = whole == 0
+    ratio = 1.0 - left / np.where(constant, 1.0, whole)
+    return float(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean())

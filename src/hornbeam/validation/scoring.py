@@ -1,0 +1,103 @@
+"""Scoring a fold as scikit-learn does: any scorer, several at once, and what a failure counts as."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from traceback import format_exc
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
+
+from hornbeam.errors import UsageError
+from hornbeam.table import Table
+
+Rows = npt.NDArray[np.int64]
+Score = float | dict[str, float]
+
+
+class Judge:
+    """A scorer, and the rows it is shown: of our own table where it only asks the estimator about them."""
+
+    def __init__(self, estimator: Any, scoring: Any, error_score: Any) -> None:
+        if error_score != "raise" and not isinstance(error_score, numbers.Number):
+            raise UsageError(f"error_score={error_score!r}: 'raise' or a number is allowed")
+        self.error_score = error_score
+        self.scorer = check_scoring(estimator, scoring=scoring, raise_exc=error_score == "raise")
+        self._names = list(getattr(self.scorer, "_scorers", ()))
+        self._knows_table = _asks_only(self.scorer)
+
+    def score(self, model: Any, X: Any, y: Any, table: Table, rows: Rows, params: Mapping[str, Any]) -> Score:
+        """The score, or scores by name, of a model on some of the rows."""
+        given = {name: part_of(value, table.n_rows, rows) for name, value in params.items()}
+        shown = table.take(rows) if self._knows_table else part_of(X, table.n_rows, rows)
+        truth = part_of(y, table.n_rows, rows)
+        try:
+            scores = self.scorer(model, shown, truth, **given)
+        except Exception:
+            if self.error_score == "raise" or self._names:
+                raise
+            return float(self._failed(format_exc()))
+        if not isinstance(scores, dict):
+            return _number(scores, self.scorer)
+        failed = {name: value for name, value in scores.items() if isinstance(value, str)}
+        scores |= {name: self._failed(value) for name, value in failed.items()}
+        return {name: _number(value, name) for name, value in scores.items()}
+
+    def of_failed_fit(self, example: Score | None) -> Score:
+        """What a fold counts as that has no tree, in the form of the other folds' scores."""
+        names = self._names or (list(example) if isinstance(example, dict) else [])
+        return dict.fromkeys(names, self.error_score) if names else self.error_score
+
+    def _failed(self, details: str) -> Any:
+        warnings.warn(
+            "Scoring failed. The score on this train-test partition for these parameters will be set to "
+            f"{self.error_score}. Details: \n{details}",
+            UserWarning,
+            stacklevel=2,
+        )
+        return self.error_score
+
+
+def _asks_only(scorer: Any) -> bool:
+    """Whether a scorer gives X to methods of the estimator and to nobody else: those that scikit-learn makes
+    do, whatever function judges the answers."""
+    several = getattr(scorer, "_scorers", None)
+    if isinstance(several, dict):
+        return all(map(_asks_only, several.values()))
+    return type(scorer).__module__ == "sklearn.metrics._scorer"
+
+
+def part_of(values: Any, n_rows: int, rows: Rows) -> Any:
+    """Some rows of whatever has as many as the table; other things, such as a number, as they are."""
+    if values is None or isinstance(values, (str, bytes, dict)) or not hasattr(values, "__len__"):
+        return values
+    if len(values) != n_rows:
+        return values
+    if isinstance(values, np.ndarray):
+        return values[rows]
+    return _safe_indexing(values, rows)
+
+
+def _number(score: Any, scorer: Any) -> float:
+    if hasattr(score, "item"):
+        with suppress(ValueError):
+            score = score.item()
+    if not isinstance(score, numbers.Number):
+        raise ValueError(
+            f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})"
+        )
+    return score  # type: ignore[return-value]
+
+
+def by_name(scores: Sequence[Score]) -> dict[str, Any]:
+    """The scores of all folds, each under its name; a single one is called "score"."""
+    first = scores[0]
+    if not isinstance(first, dict):
+        return {"score": np.asarray(scores)}
+    return {name: np.asarray([one[name] for one in scores if isinstance(one, dict)]) for name in first}
