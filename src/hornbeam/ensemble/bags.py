@@ -29,12 +29,18 @@ class Bags:
     replace: bool = True
     weights: npt.NDArray[np.float64] | None = None
     """What rows weigh: the probability that a row is drawn is its share of their sum."""
+    lost: bool = False
+    """Whether there were weights that were not kept; the rows cannot be drawn again then."""
 
     def __len__(self) -> int:
         return len(self.seeds)
 
     def rows(self, i: int) -> Rows:
         """The rows of a bag, in the order in which they were drawn."""
+        if self.lost:
+            raise UsageError(
+                "the bags were drawn by weights, which a model file does not keep; fit again for their rows"
+            )
         random = np.random.RandomState(int(self.seeds[i]))
         if self.weights is not None:
             shares = self.weights / self.weights.sum()

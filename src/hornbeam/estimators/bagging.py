@@ -146,9 +146,12 @@ class BaggedTrees(TableEstimator):
             )
         return outside
 
-    def _committee(self) -> Committee:
+    def _members_there(self) -> list[Any]:
         if "estimators_" not in self.__dict__:
             self._not_fitted()
+        return self.estimators_
+
+    def _committee(self) -> Committee:
         return Committee(self.trees_, self.voting)
 
     def _answers(self, X: Any) -> tuple[Committee, NDArray[np.float64]]:
@@ -159,15 +162,12 @@ class BaggedTrees(TableEstimator):
     @property
     def trees_(self) -> list[Tree]:
         """The tree of each bag, as predictions use it."""
-        if "estimators_" not in self.__dict__:
-            self._not_fitted()
-        return [member.tree_ for member in self.estimators_]
+        return [member.tree_ for member in self._members_there()]
 
     @property
     def estimators_samples_(self) -> list[NDArray[np.int64]]:
         """The rows that each bag has drawn, as often as it did; drawn again each time they are asked for."""
-        if "bags_" not in self.__dict__:
-            self._not_fitted()
+        self._members_there()
         return [self.bags_.rows(i) for i in range(len(self.bags_))]
 
     @property
