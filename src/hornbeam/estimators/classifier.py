@@ -148,7 +148,7 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
         assert isinstance(target, ClassTarget)
         if rows is None:
             return pair, table, target
-        kept = np.flatnonzero(np.bincount(target.codes[rows.rows], minlength=len(target.labels)))
+        kept = np.flatnonzero(rows.count(target.codes, len(target.labels), target.counts))
         if len(kept) == len(target.labels):
             return pair, table, target
         tree = narrowed(pair.tree, kept)

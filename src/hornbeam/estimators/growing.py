@@ -59,6 +59,13 @@ class Growing:
         """Not where a subclass fits in its own way."""
         return type(self).fit.__module__.startswith("hornbeam.estimators.")  # type: ignore[attr-defined, no-any-return]
 
+    @property
+    def _answers_itself(self) -> bool:
+        """Not where a subclass answers in its own way, and may want to see X."""
+        names = ("predict", "predict_proba", "predict_log_proba", "score")
+        ways = [getattr(type(self), name) for name in names if hasattr(type(self), name)]
+        return all(way.__module__.startswith(("hornbeam.estimators.", "sklearn.base")) for way in ways)
+
     def _reads(self, X: Any, y: Any, **params: Any) -> tuple[Table, Target]:
         """The table and target of a call to fit."""
         unknown = sorted(set(params) - {"sample_weight"})

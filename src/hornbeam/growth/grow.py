@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ MAX_TARGET = 1e100  # squares of sums stay finite
 MAX_CATEGORY_CLASSES = 2**28  # categories of a column times classes: the counts of one node
 
 
-_TAKES_ALGORITHM = "algorithm" in (_core.grow.__doc__ or "")
 Weights = npt.NDArray[np.float64] | None
 
 
@@ -38,6 +38,11 @@ class ClassTarget:
     @property
     def n_rows(self) -> int:
         return len(self.codes)
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many rows there are of each class."""
+        return np.bincount(self.codes, minlength=len(self.labels))
 
     def take(self, rows: npt.NDArray[np.int64]) -> ClassTarget:
         """The target of some rows, in their order."""
@@ -124,7 +129,7 @@ class Grower:
                 kernels=engine.kernels,
                 accelerate=engine.accelerate,
                 counting=engine.counting,
-                **({"algorithm": engine.algorithm} if _TAKES_ALGORITHM else {}),
+                algorithm=engine.algorithm,
                 consume=last,
                 report=report,
                 weights=weights,

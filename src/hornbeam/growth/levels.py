@@ -31,8 +31,6 @@ class Levels:
 
     def plus(self, native: _core.Forest) -> Levels:
         """With what one more growth cost."""
-        if not hasattr(native, "levels"):
-            return self
         more: Mapping[str, Any] = native.levels()
         seconds = np.asarray(more["seconds"]).reshape(-1, len(COMPONENTS))
         counts = (_sum(getattr(self, name), more[name]) for name in ("nodes", "entries", "own_entries"))

@@ -51,6 +51,14 @@ class TrainingSet:
             return np.arange(self.n_rows)
         return np.flatnonzero(self.times())
 
+    def count(self, codes: npt.NDArray[np.int32], n_codes: int, in_all: Rows) -> Rows:
+        """How many of its rows have each code; `in_all` are those of the whole table."""
+        if self.taken is not None:
+            return np.bincount(codes[self.taken], minlength=n_codes)
+        if self.left_out is None:
+            return in_all
+        return in_all - np.bincount(codes[self.left_out], minlength=n_codes)
+
     @property
     def absent(self) -> Rows | None:
         """The rows that it leaves out, ascending; None where some row counts more than once."""

@@ -162,6 +162,11 @@ class Tree:
                 depths[child] = depths[node] + 1
         return np.array(depths, dtype=np.int32)
 
+    @cached_property
+    def attributes_asked(self) -> frozenset[int]:
+        """The positions of the attributes that some test asks for."""
+        return frozenset(self.arrays["attribute"][self.arrays["kind"] != LEAF].tolist())
+
     def is_leaf(self, node: int) -> bool:
         return bool(self.arrays["kind"][node] == LEAF)
 

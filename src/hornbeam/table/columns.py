@@ -1,5 +1,6 @@
 """The table as the core takes it: one encoded column for each attribute of the schema."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +13,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Mask: TypeAlias = npt.NDArray[np.uint8]
 NativeColumn: TypeAlias = tuple[int, Array, Mask | None, int]
 
+_STORED = {"float": np.float64, "integer": np.int64, "nominal": np.int32}
 _NATIVE_KIND = {"float": 0, "integer": 1, "nominal": 2}
 
 
@@ -32,11 +34,20 @@ class Table:
     columns: tuple[Column, ...]
     n_rows: int
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Table":
-        """The table of some rows, in their order; the schema stays."""
+    def take(self, rows: npt.NDArray[np.int64], needed: Collection[int] | None = None) -> "Table":
+        """The table of some rows, in their order; the schema stays. Neighbours are not copied.
+
+        Where `needed` names columns, the others hold zeros: for a tree that never asks for them.
+        """
+        part: slice | npt.NDArray[np.int64] = rows
+        if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and (np.diff(rows) == 1).all():
+            part = slice(int(rows[0]), int(rows[-1]) + 1)
+        zeros = {kind: np.zeros(len(rows), dtype) for kind, dtype in _STORED.items()}
         columns = tuple(
-            Column(column.kind, column.values[rows], None if column.missing is None else column.missing[rows])
-            for column in self.columns
+            Column(column.kind, column.values[part], None if column.missing is None else column.missing[part])
+            if needed is None or j in needed
+            else Column(column.kind, zeros[column.kind])
+            for j, column in enumerate(self.columns)
         )
         return Table(self.schema, columns, len(rows))
 

@@ -106,7 +106,7 @@ def cross_val_score(
         X,
         y,
         groups=groups,
-        scoring={"score": check_scoring(estimator, scoring=scoring)},
+        scoring=check_scoring(estimator, scoring=scoring),
         cv=cv,
         n_jobs=n_jobs,
         verbose=verbose,

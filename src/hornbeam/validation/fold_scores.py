@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +15,19 @@ from hornbeam.growth import Forest, Pair
 from hornbeam.validation.records import CrossValidation, Timing
 from hornbeam.validation.scoring import Judge, Score, by_name
 from hornbeam.validation.shared import SharedWork
+
+
+@dataclass(eq=False)
+class _Fold:
+    """The trees of a fold, and the estimator made of them where somebody asks for it."""
+
+    work: SharedWork
+    place: int
+    pair: Pair
+
+    @cached_property
+    def model(self) -> Any:
+        return self.work.model(self.place, self.pair)
 
 
 class FoldScores:
@@ -33,19 +48,23 @@ class FoldScores:
         if i == 0:
             return
         work, begin = self._work, perf_counter()
-        model = work.model(i, pair)
-        self._test[i] = self._score(model, work.test_rows(i))
+        fold = _Fold(work, i, pair)
+        self._test[i] = self._score(fold, work.test_rows(i))
         self._seconds[i] = perf_counter() - begin
         if self._train_score:
-            self._train[i] = self._score(model, work.splits.sets[i].rows)
+            self._train[i] = self._score(fold, work.splits.sets[i].rows)
         if self._keep:
-            self._models[i] = model
+            self._models[i] = fold.model
         if self._verbose > 0:
             print(f"[CV {i}/{work.n_folds}] {_text(self._test[i])}")
 
-    def _score(self, model: Any, rows: Any) -> Score:
+    def _score(self, fold: _Fold, rows: Any) -> Score:
         work = self._work
-        return self._judge.score(model, work.X, work.y, work.table, rows, work.score_params)
+        if not work.score_params:
+            quick = self._judge.quick(fold.pair.tree, work.table, work.target, rows)
+            if quick is not None:
+                return quick
+        return self._judge.score(fold.model, work.X, work.y, work.table, rows, work.score_params)
 
     def record(self, forest: Forest) -> CrossValidation:
         """scikit-learn's dict of all folds, with what is ours beside it."""

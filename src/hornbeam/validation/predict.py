@@ -63,7 +63,10 @@ def cross_val_predict(
     def answer(i: int, pair: Pair) -> None:
         if i > 0:
             model = work.model(i, pair)
-            given = getattr(model, method)(work.table.take(work.test_rows(i)))
+            rows = work.test_rows(i)
+            own = getattr(model, "_answers_itself", False)
+            shown = work.table.take(rows, pair.tree.attributes_asked) if own else work.part(rows)
+            given = getattr(model, method)(shown)
             answers_of[i] = given if method == "predict" else _for_all_classes(model, given, work, method)
 
     work.grow(answer, keep_failures=False)

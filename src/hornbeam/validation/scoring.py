@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import check_scoring
+from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, check_scoring
 from sklearn.utils import _safe_indexing
 
 from hornbeam.errors import UsageError
+from hornbeam.growth import ClassTarget, Target
+from hornbeam.model import Tree
 from hornbeam.table import Table
 
 Rows = npt.NDArray[np.int64]
@@ -30,12 +33,24 @@ class Judge:
         self.error_score = error_score
         self.scorer = check_scoring(estimator, scoring=scoring, raise_exc=error_score == "raise")
         self._names = list(getattr(self.scorer, "_scorers", ()))
-        self._knows_table = _asks_only(self.scorer)
+        own = bool(getattr(estimator, "_answers_itself", False))
+        self._knows_table = own and _asks_only(self.scorer)
+        self._is_accuracy = own and is_classifier(estimator) and _means_accuracy(self.scorer)
+
+    def quick(self, tree: Tree, table: Table, target: Target, rows: Rows) -> float | None:
+        """The accuracy where it is what the scorer gives, without labels; None where it is not."""
+        if not self._is_accuracy or not isinstance(target, ClassTarget) or len(rows) == 0:
+            return None
+        codes = tree.predict_codes(table.take(rows, tree.attributes_asked))
+        return int(np.count_nonzero(codes == target.codes[rows])) / len(rows)
 
     def score(self, model: Any, X: Any, y: Any, table: Table, rows: Rows, params: Mapping[str, Any]) -> Score:
         """The score, or scores by name, of a model on some of the rows."""
         given = {name: part_of(value, table.n_rows, rows) for name, value in params.items()}
-        shown = table.take(rows) if self._knows_table else part_of(X, table.n_rows, rows)
+        if self._knows_table:
+            shown: Any = table.take(rows, model.tree_.attributes_asked)
+        else:
+            shown = part_of(X, table.n_rows, rows)
         truth = part_of(y, table.n_rows, rows)
         try:
             scores = self.scorer(model, shown, truth, **given)
@@ -71,6 +86,16 @@ def _asks_only(scorer: Any) -> bool:
     if isinstance(several, dict):
         return all(map(_asks_only, several.values()))
     return type(scorer).__module__ == "sklearn.metrics._scorer"
+
+
+def _means_accuracy(scorer: Any) -> bool:
+    """Whether a scorer gives the share of right answers: the default one, or "accuracy"."""
+    if type(scorer).__module__ != "sklearn.metrics._scorer":
+        return False
+    if type(scorer).__name__ == "_PassthroughScorer":
+        return True
+    kept = (getattr(scorer, name, None) for name in ("_score_func", "_kwargs", "_sign", "_response_method"))
+    return tuple(kept) == (accuracy_score, {}, 1, "predict")
 
 
 def part_of(values: Any, n_rows: int, rows: Rows) -> Any:

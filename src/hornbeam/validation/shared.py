@@ -24,6 +24,7 @@ from hornbeam.growth import (
     grow_sets,
 )
 from hornbeam.table import Table
+from hornbeam.validation.scoring import part_of
 from hornbeam.validation.splits import Splits, metadata_of, splits_of, splitter_of
 
 
@@ -146,6 +147,10 @@ class SharedWork:
         """The fitted estimator of a set."""
         rows = self.splits.sets[i] if i > 0 else None
         return self.estimator._grown(pair, self.table, self.target, rows)
+
+    def part(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Some rows of X, as it was given."""
+        return part_of(self.X, self.table.n_rows, rows)
 
     def test_rows(self, i: int) -> npt.NDArray[np.int64]:
         """The rows that judge set i, from 1."""
