@@ -1,6 +1,7 @@
 """Reports: frozen records of a study turned into scores, text and one-file HTML."""
 
 from hornbeam.model.picture import picture_of
+from hornbeam.validation.estimate import r2
 
 from .describe import describe_columns
 from .page import render_page
@@ -9,7 +10,6 @@ from .records import ColumnSummary, Errors, Points, Score, Study
 from .scores import (
     accuracy_error,
     count_errors,
-    r2,
     r2_error,
     sample_points,
     score_classes,

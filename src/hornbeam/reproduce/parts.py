@@ -47,9 +47,7 @@ def breakdown_part(all_runs: Sequence[TenFolds]) -> Part:
     picture = figures.bars_of(
         "figure-11", WORKS, works, totals, title="Ten folds and the tree of all rows", skip=(ONE,)
     )
-    hint = (
-        "Time of ten folds and the tree of all rows, relative to that tree (dotted), by kind of work."
-    )
+    hint = "Time of ten folds and the tree of all rows, relative to that tree (dotted), by kind of work."
     sheets = (gained, totals, works)
     return Part("Figure 11: where the time goes", hint, said("figure 11"), (picture,), sheets, (gained.name,))
 
