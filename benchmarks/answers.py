@@ -34,6 +34,8 @@ def confirm_training_answer(case: Case, min_leaf: int, ours: float, theirs: floa
 
 
 def take(form: Any, rows: Any) -> Any:
+    if isinstance(form, dict):
+        return {name: column[rows] for name, column in form.items()}
     return form[rows] if isinstance(form, np.ndarray) else form.iloc[rows]
 
 

@@ -28,15 +28,18 @@ class Peer(Protocol):
 class Hornbeam:
     name = "hornbeam"
 
-    def __init__(self, n_jobs: int = 1) -> None:
+    def __init__(self, n_jobs: int = 1, max_depth: int | None = None) -> None:
         self._class = import_module("hornbeam").TreeClassifier
-        self._n_jobs = n_jobs
+        self._n_jobs, self._max_depth = n_jobs, max_depth
+
+    def estimator(self, min_leaf: int) -> Any:
+        return self._class(min_samples_leaf=min_leaf, max_depth=self._max_depth, n_jobs=self._n_jobs)
 
     def prepare(self, table: Table) -> Any:
         return table
 
     def fit(self, table: Any, labels: Labels, min_leaf: int) -> Any:
-        return self._class(min_samples_leaf=min_leaf, n_jobs=self._n_jobs).fit(table, labels)
+        return self.estimator(min_leaf).fit(table, labels)
 
     def predict(self, model: Any, table: Any) -> Labels:
         return model.predict(table)
@@ -47,16 +50,17 @@ class ScikitLearn:
 
     name = "scikit-learn"
 
-    def __init__(self) -> None:
+    def __init__(self, max_depth: int | None = None) -> None:
         self._class = import_module("sklearn.tree").DecisionTreeClassifier
+        self._max_depth = max_depth
 
     def prepare(self, table: Table) -> Any:
         return table
 
-    def fit(self, table: Any, labels: Labels, min_leaf: int) -> Any:
-        tree = self._class(min_samples_leaf=min_leaf, random_state=0)
+    def estimator(self, table: Any, min_leaf: int) -> Any:
+        tree = self._class(min_samples_leaf=min_leaf, max_depth=self._max_depth, random_state=0)
         if isinstance(table, np.ndarray):
-            return tree.fit(table, labels)
+            return tree
         text = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
         one_hot = import_module("sklearn.preprocessing").OneHotEncoder(
             handle_unknown="ignore", sparse_output=False, dtype=np.float32
@@ -64,7 +68,10 @@ class ScikitLearn:
         encoder = import_module("sklearn.compose").ColumnTransformer(
             [("text", one_hot, text)], remainder="passthrough"
         )
-        return import_module("sklearn.pipeline").make_pipeline(encoder, tree).fit(table, labels)
+        return import_module("sklearn.pipeline").make_pipeline(encoder, tree)
+
+    def fit(self, table: Any, labels: Labels, min_leaf: int) -> Any:
+        return self.estimator(table, min_leaf).fit(table, labels)
 
     def predict(self, model: Any, table: Any) -> Labels:
         return model.predict(table)
@@ -79,8 +86,9 @@ class LightGBM:
     name = "LightGBM"
     most_leaves = 131072  # its own limit
 
-    def __init__(self) -> None:
+    def __init__(self, max_depth: int | None = None) -> None:
         self._library = import_module("lightgbm")
+        self._max_depth = max_depth
 
     def prepare(self, table: Table) -> Any:
         if isinstance(table, np.ndarray):
@@ -96,6 +104,7 @@ class LightGBM:
             "num_leaves": int(min(self.most_leaves, max(2, len(codes) // max(min_leaf, 10)))),
             "min_data_in_leaf": min_leaf,
             "min_sum_hessian_in_leaf": 0.0,
+            "max_depth": -1 if self._max_depth is None else self._max_depth,
             "learning_rate": 1.0,
             "histogram_pool_size": 1024,
             "num_threads": 1,
@@ -115,9 +124,10 @@ class YdfCart:
 
     name = "YDF CART"
 
-    def __init__(self) -> None:
+    def __init__(self, max_depth: int | None = None) -> None:
         self._library = import_module("ydf")
         self._library.verbose(0)
+        self._max_depth = -1 if max_depth is None else max_depth + 1  # a root alone has depth 1 there
 
     def prepare(self, table: Table) -> Any:
         if isinstance(table, np.ndarray):
@@ -131,7 +141,11 @@ class YdfCart:
 
     def fit(self, table: Any, labels: Labels, min_leaf: int) -> Any:
         learner = self._library.CartLearner(
-            label="label to learn", max_depth=-1, min_examples=min_leaf, validation_ratio=0.0, num_threads=1
+            label="label to learn",
+            max_depth=self._max_depth,
+            min_examples=min_leaf,
+            validation_ratio=0.0,
+            num_threads=1,
         )
         return learner.train({**table, "label to learn": labels})
 
@@ -149,14 +163,14 @@ class Absent:
     reason: str
 
 
-def find_peers() -> tuple[list[Peer], list[Absent]]:
+def find_peers(max_depth: int | None = None) -> tuple[list[Peer], list[Absent]]:
     """Everybody but rpart, which runs in a process of its own (see `find_rpart`). Hornbeam comes first."""
     found: list[Peer] = []
     absent: list[Absent] = []
-    makers: list[Callable[[], Peer]] = [Hornbeam, ScikitLearn, LightGBM, YdfCart]
+    makers: list[Callable[..., Peer]] = [Hornbeam, ScikitLearn, LightGBM, YdfCart]
     for make in makers:
         try:
-            found.append(make())
+            found.append(make(max_depth=max_depth))
         except (ImportError, OSError, AttributeError) as error:
             absent.append(Absent(make.name, f"cannot be loaded ({error}); `make bench` installs it"))  # type: ignore[attr-defined]
     return found, absent

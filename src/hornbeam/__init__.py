@@ -5,6 +5,8 @@ __version__ = "0.1.0"
 
 # Where each public name lives; nothing is imported before it is asked for.
 _HOMES = {
+    "BaggedTreesClassifier": "hornbeam.estimators.bagged_classifier",
+    "BaggedTreesRegressor": "hornbeam.estimators.bagged_regressor",
     "C45Classifier": "hornbeam.estimators.c45",
     "Tree": "hornbeam.model",
     "TreeClassifier": "hornbeam.estimators.classifier",
@@ -13,7 +15,17 @@ _HOMES = {
     "save": "hornbeam.estimators.store",
 }
 
-__all__ = ["C45Classifier", "Tree", "TreeClassifier", "TreeRegressor", "__version__", "load", "save"]
+__all__ = [
+    "BaggedTreesClassifier",
+    "BaggedTreesRegressor",
+    "C45Classifier",
+    "Tree",
+    "TreeClassifier",
+    "TreeRegressor",
+    "__version__",
+    "load",
+    "save",
+]
 
 
 def __getattr__(name: str) -> object:

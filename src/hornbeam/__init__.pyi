@@ -1,3 +1,5 @@
+from hornbeam.estimators.bagged_classifier import BaggedTreesClassifier as BaggedTreesClassifier
+from hornbeam.estimators.bagged_regressor import BaggedTreesRegressor as BaggedTreesRegressor
 from hornbeam.estimators.c45 import C45Classifier as C45Classifier
 from hornbeam.estimators.classifier import TreeClassifier as TreeClassifier
 from hornbeam.estimators.regressor import TreeRegressor as TreeRegressor

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import Whole, common_options, source_options, split_names, tree_options
+from .options import Whole, common_options, source_options, split_names, target_options, tree_options
 
 if TYPE_CHECKING:
     from .learn import Learned
@@ -16,26 +16,8 @@ _MOST_LINES = 60
 
 @click.command("fit", short_help="Grow a tree from a file.")
 @click.argument("data")
-@click.option(
-    "--target",
-    "targets",
-    required=True,
-    multiple=True,
-    metavar="NAME",
-    help="The column to predict (several for a vector of numbers).",
-)
-@click.option(
-    "--task",
-    type=click.Choice(["classification", "regression"]),
-    help="By default text, booleans and at most 20 different integers are classes.",
-)
+@target_options
 @tree_options
-@click.option(
-    "--weight", metavar="NAME", help="The column that says what each row weighs; never an attribute."
-)
-@click.option(
-    "--class-weight", metavar="balanced", help="balanced: every class weighs the same, however rare it is."
-)
 @source_options
 @click.option(
     "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."

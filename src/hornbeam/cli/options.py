@@ -32,6 +32,34 @@ class Count(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r} is neither a number of rows (10) nor a share of them (0.01)", param, ctx)
 
 
+def target_options(function: F) -> F:
+    """What is to be predicted, and what rows and classes weigh."""
+    return _with(
+        function,
+        click.option(
+            "--target",
+            "targets",
+            required=True,
+            multiple=True,
+            metavar="NAME",
+            help="The column to predict (several for a vector of numbers).",
+        ),
+        click.option(
+            "--task",
+            type=click.Choice(["classification", "regression"]),
+            help="By default text, booleans and at most 20 different integers are classes.",
+        ),
+        click.option(
+            "--weight", metavar="NAME", help="The column that says what each row weighs; never an attribute."
+        ),
+        click.option(
+            "--class-weight",
+            metavar="balanced",
+            help="balanced: every class weighs the same, however rare it is.",
+        ),
+    )
+
+
 def tree_options(function: F) -> F:
     """The parameters of a tree, as options."""
     options = (

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from hornbeam.estimators.store import StoredModel
+    from hornbeam.estimators.stored_bags import StoredBag
+    from hornbeam.model import Tree
 
 
 @click.command("predict", short_help="Answer for the rows of a file.")
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 def command(
     model: str, data: str, sql: str | None, proba: bool, threads: int, output: str | None, as_json: bool
 ) -> None:
-    """Answer for every row of DATA with MODEL, a file of hornbeam fit; columns are matched by name."""
+    """Answer for every row of DATA with MODEL, a file of hornbeam fit or bag; columns go by name."""
     from .output import check_places, working, write_file
     from .sources import check_source, naming
 
@@ -32,15 +34,15 @@ def command(
     check_source(data)
     from hornbeam.errors import UsageError
     from hornbeam.estimators.store import read_model
+    from hornbeam.estimators.stored_bags import StoredBag
     from hornbeam.table import conform, read_path
 
     stored = read_model(model)
     if proba and not stored.is_classifier:
         raise UsageError(f"--proba: {model!r} predicts numbers and has no classes; leave it out")
     with working("predicting"), naming(data):
-        table = conform(
-            read_path(data, sql=sql), stored.tree.schema, estimator=f"the model {model!r}", what="the data"
-        )
+        schema = stored.committee.schema if isinstance(stored, StoredBag) else stored.tree.schema
+        table = conform(read_path(data, sql=sql), schema, estimator=f"the model {model!r}", what="the data")
         answers = answers_of(stored, table, proba, threads)
     content = _as_json(answers) if as_json else _as_csv(answers)
     if output:
@@ -51,26 +53,39 @@ def command(
         click.echo(content, nl=False)
 
 
-def answers_of(stored: StoredModel, table: Any, proba: bool, threads: int) -> pa.Table:
+def answers_of(stored: StoredModel | StoredBag, table: Any, proba: bool, threads: int) -> pa.Table:
     """A column of predictions (one for each target), and with `proba` one of shares for each class."""
     import numpy as np
     import pyarrow as pa
 
-    tree = stored.tree
+    from hornbeam.estimators.stored_bags import StoredBag
+
+    if isinstance(stored, StoredBag):
+        committee = stored.committee
+        tree, said = committee.trees[0], committee.answers(table, threads)
+        codes = committee.codes(said) if tree.classes is not None else None
+    else:
+        tree = stored.tree
+        codes, said = _of_tree(tree, table, proba, threads)
     if tree.classes is None:
-        means = tree.predict_means(table, threads)
         names = (
             ["prediction"] if tree.n_targets == 1 else [f"prediction:{name}" for name in tree.targets or ()]
         )
-        return pa.table([pa.array(means[:, index]) for index in range(tree.n_targets)], names=names)
-    leaves = tree.apply(table, threads)
-    codes = tree.leaf_class[leaves]
+        return pa.table([pa.array(said[:, index]) for index in range(tree.n_targets)], names=names)
     columns, names = [pa.array(list(tree.classes)).take(pa.array(codes))], ["prediction"]
     if proba:
-        shares = np.ascontiguousarray(tree.probabilities(leaves).T)
+        shares = np.ascontiguousarray(said.T)
         columns += [pa.array(share) for share in shares]
         names += [f"probability:{label}" for label in tree.classes]
     return pa.table(columns, names=names)
+
+
+def _of_tree(tree: Tree, table: Any, proba: bool, threads: int) -> tuple[Any, Any]:
+    """The class codes and, where asked for, shares of each row; of numbers none and the means."""
+    if tree.classes is None:
+        return None, tree.predict_means(table, threads)
+    leaves = tree.apply(table, threads)
+    return tree.leaf_class[leaves], tree.probabilities(leaves) if proba else None
 
 
 def _as_csv(answers: pa.Table) -> bytes:

@@ -40,6 +40,7 @@ class Levels(Whole):
 )
 @click.option("--table", metavar="NAME", help="SQL as a query of this table, with every answer.")
 @click.option("--depth", type=Levels(0), metavar="N|all", help="Show no more than N levels below the root.")
+@click.option("--tree", "which", type=Whole(0), metavar="N", help="Which tree of a bagged model, from 0.")
 @click.option("--competitors", is_flag=True, help="In text, the tests that each node kept beside its own.")
 @click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
 @debug_option
@@ -52,10 +53,11 @@ def command(
     dialect: str | None,
     table: str | None,
     depth: Depth,
+    which: int | None,
     competitors: bool,
     output: str | None,
 ) -> None:
-    """Show MODEL, a file that hornbeam fit wrote."""
+    """Show MODEL, a file that hornbeam fit wrote, or a tree of one that hornbeam bag wrote."""
     chosen = _chosen_form(form, text, svg, as_json)
     if depth is not None and chosen not in _CUT:
         raise click.UsageError(
@@ -69,9 +71,7 @@ def command(
     from .output import check_places, write_file
 
     check_places(output, sources=[model])
-    from hornbeam.estimators.store import read_model
-
-    stored = read_model(model)
+    stored = _stored(model, which)
     if competitors and stored.tree.kept_competitors is None:
         raise click.UsageError("--competitors: the model kept none; fit it with --competitors 5, for example")
     if chosen == "sql":
@@ -82,6 +82,21 @@ def command(
         write_file(output, content.encode("utf-8", "replace"))
     else:
         click.echo(content, nl=False)
+
+
+def _stored(model: str, which: int | None) -> StoredModel:
+    """The model with the tree that is to be shown."""
+    from hornbeam.estimators.store import StoredModel, read_model
+
+    stored = read_model(model)
+    if isinstance(stored, StoredModel):
+        if which is not None:
+            raise click.UsageError(f"--tree {which}: the model has one tree; leave it out")
+        return stored
+    if which is None or which >= len(stored.trees):
+        given, last = "" if which is None else f"--tree {which}: ", len(stored.trees) - 1
+        raise click.UsageError(f"{given}the model has {last + 1} trees; name one with --tree, 0 to {last}")
+    return StoredModel(stored.estimator, stored.parameters, stored.trees[which], stored.notes)
 
 
 def _chosen_form(form: str | None, text: bool, svg: bool, as_json: bool) -> str:

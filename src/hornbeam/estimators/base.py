@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from dataclasses import fields
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import (
     Forest,
     Pair,
-    Parameters,
     Pruning,
     Target,
     complexity_path,
@@ -28,27 +23,21 @@ from hornbeam.growth import (
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, check_same_length, conform
 
-from .foreign import refuse_foreign
 from .growing import Growing
+from .reading import TableEstimator
 from .threads import threads_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-    from sklearn.utils import Tags
 
 
-class TreeEstimator(Growing, BaseEstimator):  # type: ignore[misc]
-    """A decision tree over one table. Subclasses add the target: a class or numbers.
-
-    A subclass names in its header what it has by default instead: `class Mine(Tree, criterion="entropy")`.
-    """
+class TreeEstimator(Growing, TableEstimator):
+    """A decision tree over one table. Subclasses add the target: a class or numbers."""
 
     tree_: Tree
     unpruned_tree_: Tree
     cv_results_: dict[str, Any]
     forest_: Forest
-    n_features_in_: int
-    _task: str
 
     def __init__(
         self,
@@ -87,40 +76,6 @@ class TreeEstimator(Growing, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        refuse_foreign(cls.__name__, parameters, inspect.signature(cls.__init__).parameters)
-        return super().__new__(cls)  # type: ignore[no-any-return]
-
-    def __init_subclass__(cls, **defaults: Any) -> None:
-        super().__init_subclass__()
-        if "__init__" not in cls.__dict__:
-            # A constructor of its own: the defaults, and the class that a wrong call is told about.
-            cls.__init__ = _with_defaults(cls.__init__, f"{cls.__qualname__}.__init__", defaults)  # type: ignore[method-assign]
-        # Without this the signature that people see would be that of __new__.
-        signature = inspect.signature(cls.__init__)
-        cls.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Set parameters; the names are those of the constructor."""
-        refuse_foreign(type(self).__name__, parameters, self.get_params(deep=False))
-        super().set_params(**parameters)
-        return self
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = False
-        return tags
-
-    def _checked(self) -> tuple[Parameters, Pruning]:
-        return Parameters.of(self).checked(self._task), Pruning.of(self).checked(self._task)
-
-    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Target]:
-        """The table and the target of a call to fit."""
-        raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
-
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> Target:
         """The target of further rows, in the codes of a grown tree."""
         raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
@@ -128,11 +83,7 @@ class TreeEstimator(Growing, BaseEstimator):  # type: ignore[misc]
     def _learn(self, pair: Pair, table: Table, target: Target) -> None:
         """Keep the trees; attributes of an earlier fit go when they no longer hold."""
         self.tree_, self.unpruned_tree_ = pair
-        self.n_features_in_ = len(table.columns)
-        if table.schema.named:
-            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
-        elif "feature_names_in_" in self.__dict__:
-            del self.feature_names_in_
+        self._remember(table)
 
     def pruned(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Self:
         """A fitted estimator whose tree is `unpruned_tree_` pruned otherwise; nothing is grown again.
@@ -176,30 +127,17 @@ class TreeEstimator(Growing, BaseEstimator):  # type: ignore[misc]
         alphas, impurities = complexity_path(tree)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
-    def _require_target(self, y: Any) -> None:
-        if y is None:
-            raise UsageError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None"
-            )
-
     def _fitted(self) -> Tree:
         try:
             return self.__dict__["tree_"]  # type: ignore[no-any-return]
         except KeyError:
-            name = type(self).__name__
-            raise NotFittedError(
-                f"This {name} instance is not fitted yet: call 'fit' before '{_caller()}'"
-            ) from None
+            self._not_fitted()
 
     def _conform(self, X: Any) -> tuple[Tree, Table]:
         tree = self._fitted()
         if isinstance(X, Table):  # rows of the table that the folds were grown from
             return tree, X
-        if isinstance(X, np.ndarray) and tree.schema.named:
-            name = type(self).__name__
-            message = f"X does not have valid feature names, but {name} was fitted with feature names"
-            warnings.warn(message, UserWarning, stacklevel=3)
-        return tree, conform(X, tree.schema, estimator=type(self).__name__)
+        return tree, self._brought(X, tree.schema)
 
     @property
     def schema_(self) -> Schema:
@@ -228,19 +166,3 @@ class TreeEstimator(Growing, BaseEstimator):  # type: ignore[misc]
     def get_n_leaves(self) -> int:
         """The number of leaves."""
         return self._fitted().n_leaves
-
-
-def _with_defaults(function: Any, name: str, defaults: dict[str, Any]) -> Any:
-    """A copy of a function with keyword-only parameters, under another name and with other defaults."""
-    copy = FunctionType(function.__code__, function.__globals__, closure=function.__closure__)
-    copy.__annotations__, copy.__qualname__ = function.__annotations__, name
-    copy.__kwdefaults__ = function.__kwdefaults__ | defaults
-    return copy
-
-
-def _caller() -> str:
-    """The public method that found the estimator unfitted, for the message."""
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_name.startswith("_"):
-        frame = frame.f_back
-    return frame.f_code.co_name if frame is not None else "predict"

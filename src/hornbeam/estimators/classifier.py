@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import DataConversionWarning
 
 from hornbeam.errors import DataError
-from hornbeam.growth import ClassCosts, ClassTarget, Pair, Target, TrainingSet
+from hornbeam.growth import ClassTarget, Pair, Target, TrainingSet
 from hornbeam.model import Tree, narrowed
-from hornbeam.table import Table, check_same_length, encode_classes, encode_weights, from_data
+from hornbeam.table import Table, encode_classes, encode_weights
 
 from .base import TreeEstimator
+from .reading import ReadsClasses, one_column
 from .threads import threads_of
 
 
-class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ignore[misc]
     """One decision tree that predicts a class, grown exactly and deterministically.
 
     Parameters
@@ -83,8 +82,6 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     schema_ : Schema
         Names, kinds and categories of the attributes.
     """
-
-    _task = "classification"
 
     def __init__(
         self,
@@ -158,15 +155,6 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         grown = tree if pair.tree is pair.unpruned else narrowed(pair.unpruned, kept)
         return Pair(tree, grown), table, replace(target, labels=target.labels[kept])
 
-    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, ClassTarget]:
-        self._require_target(y)
-        table = from_data(X, nominal_features=self.nominal_features)
-        codes, classes = encode_classes(one_column(y, type(self).__name__))
-        check_same_length(table.n_rows, len(codes))
-        weights = encode_weights(sample_weight, table.n_rows)
-        costs = ClassCosts.checked(self.class_weight, self.cost_matrix, classes)
-        return table, ClassTarget(codes, classes, weights, costs)
-
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> ClassTarget:
         codes, classes = encode_classes(one_column(y, type(self).__name__))
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
@@ -194,21 +182,3 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         """The natural logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-
-def one_column(y: Any, estimator: str) -> Any:
-    """The labels as one column; a table of one column is taken with a warning, of several refused."""
-    shape = getattr(y, "shape", None)
-    if shape is None or len(shape) < 2:
-        return y
-    if len(shape) == 2 and shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Use y.ravel() or a single column.",
-            DataConversionWarning,
-            stacklevel=3,
-        )
-        return np.asarray(y)[:, 0]
-    raise DataError(
-        f"y has shape {tuple(shape)}; {estimator} predicts one class: fit a tree for each column, "
-        "for instance with sklearn.multioutput.MultiOutputClassifier"
-    )

@@ -11,13 +11,14 @@ from sklearn.base import RegressorMixin
 from hornbeam.errors import DataError
 from hornbeam.growth import NumericTarget, Pair, Target
 from hornbeam.model import Tree
-from hornbeam.table import Table, check_same_length, encode_targets, encode_weights, from_data
+from hornbeam.table import Table, encode_targets, encode_weights
 
 from .base import TreeEstimator
+from .reading import ReadsNumbers
 from .threads import threads_of
 
 
-class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # type: ignore[misc]
+class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="variance"):  # type: ignore[misc]
     """One decision tree that predicts one or several numbers, grown exactly and deterministically.
 
     Parameters
@@ -48,7 +49,6 @@ class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # typ
         Names, kinds and categories of the attributes.
     """
 
-    _task = "regression"
     n_outputs_: int
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -58,14 +58,6 @@ class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # typ
     def _learn(self, pair: Pair, table: Table, target: Target) -> None:
         super()._learn(pair, table, target)
         self.n_outputs_ = pair.tree.n_targets
-
-    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, NumericTarget]:
-        self._require_target(y)
-        table = from_data(X, nominal_features=self.nominal_features)
-        values = encode_targets(y)
-        check_same_length(table.n_rows, len(values))
-        weights = encode_weights(sample_weight, table.n_rows)
-        return table, NumericTarget(values, target_names(y, values.shape[1]), weights)
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> NumericTarget:
         values = encode_targets(y)
@@ -80,20 +72,3 @@ class TreeRegressor(RegressorMixin, TreeEstimator, criterion="variance"):  # typ
         tree, table = self._conform(X)
         means = tree.predict_means(table, threads_of(self.n_jobs))
         return means[:, 0] if self.n_outputs_ == 1 else means
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-
-def target_names(y: Any, count: int) -> tuple[str, ...]:
-    """The names of the targets' columns where they have any, else y or y0, y1, ..."""
-    names = getattr(y, "columns", None)
-    if names is None:
-        names = getattr(y, "column_names", None)
-    if names is None and isinstance(getattr(y, "name", None), str):
-        names = [y.name]
-    if names is not None and len(names) == count and all(isinstance(name, str) for name in names):
-        return tuple(names)
-    return ("y",) if count == 1 else tuple(f"y{index}" for index in range(count))

@@ -74,6 +74,13 @@ class Forest:
         """All trees, in the order of their sets; sets that could not be grown are passed over."""
         return (self.tree(i) for i in range(self.n_sets) if i not in self.failures)
 
+    def settled(self, pairs: Sequence[Pair]) -> Forest:
+        """The forest with all its trees at hand, those of `pairs`; its table is let go."""
+        forest = Forest(None, self.n_sets)
+        forest.algorithm, forest.seconds, forest._levels = self.algorithm, self.seconds, self._levels
+        forest._pairs = dict(enumerate(pairs))
+        return forest
+
     @property
     def levels(self) -> Levels:
         """What growing cost, by depth."""

@@ -107,7 +107,7 @@ class TrainingSets:
     """Several training sets over one table. In cross-validation set 0 is all rows."""
 
     n_rows: int
-    sets: tuple[TrainingSet, ...]
+    sets: Sequence[TrainingSet]
 
     @classmethod
     def of_rows(

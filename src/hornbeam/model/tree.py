@@ -219,10 +219,15 @@ class Tree:
     def probabilities(self, nodes: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Class shares of the given nodes, a row for each."""
         at = np.asarray(nodes, dtype=np.int64)
-        owner, position = rows_of(self.arrays["count_start"], at)
+        owner, codes, share = self.present_shares(at)
         shares = np.zeros((len(at), self.n_classes))
-        shares[owner, self.arrays["count_class"][position]] = self._share[position]
+        shares[owner, codes] = share
         return shares
+
+    def present_shares(self, nodes: Array) -> tuple[Array, Array, npt.NDArray[np.float64]]:
+        """Of the classes that the given nodes have: (place in `nodes`, class code, share)."""
+        owner, position = rows_of(self.arrays["count_start"], nodes)
+        return owner, self.arrays["count_class"][position], self._share[position]
 
     @cached_property
     def _held(self) -> Array:

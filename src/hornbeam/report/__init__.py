@@ -1,12 +1,20 @@
 """Reports: frozen records of a study turned into scores, text and one-file HTML."""
 
 from hornbeam.model.picture import picture_of
+from hornbeam.validation.estimate import r2
 
 from .describe import describe_columns
 from .page import render_page
 from .questions import questions_of
 from .records import ColumnSummary, Errors, Points, Score, Study
-from .scores import count_errors, sample_points, score_classes, score_numbers
+from .scores import (
+    accuracy_error,
+    count_errors,
+    r2_error,
+    sample_points,
+    score_classes,
+    score_numbers,
+)
 
 __all__ = [
     "ColumnSummary",
@@ -14,10 +22,13 @@ __all__ = [
     "Points",
     "Score",
     "Study",
+    "accuracy_error",
     "count_errors",
     "describe_columns",
     "picture_of",
     "questions_of",
+    "r2",
+    "r2_error",
     "render_page",
     "sample_points",
     "score_classes",

@@ -42,6 +42,23 @@ def score_numbers(
     )
 
 
+def accuracy_error(score: Score) -> float:
+    """The standard error of an accuracy: what the choice of the rows makes of it."""
+    return float(np.sqrt(score.value * (1.0 - score.value) / score.rows))
+
+
+def r2_error(actual: NDArray[np.float64], answered: NDArray[np.float64]) -> float:
+    """The standard error of R², from the influence of each row on it; 0 where no target varies."""
+    left = (actual - answered) ** 2
+    whole = (actual - actual.mean(axis=0)) ** 2
+    varied = whole.sum(axis=0) > 0
+    if not varied.any():
+        return 0.0
+    left, whole = left[:, varied], whole[:, varied]
+    influence = (left - whole * (left.sum(axis=0) / whole.sum(axis=0))) / whole.mean(axis=0)
+    return float(influence.sum(axis=1).std() / actual.shape[1] / np.sqrt(len(actual)))
+
+
 def sample_points(actual: NDArray[np.float64], answered: NDArray[np.float64], target: str) -> Points:
     """Evenly spaced rows for the picture of actual against predicted values."""
     step = max(1, -(-len(actual) // _MOST_POINTS))

@@ -1,0 +1,180 @@
+"""From rows to a scored committee: draw bags, grow their trees, ask them of the rows outside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+import hornbeam
+from hornbeam.ensemble import Bags, Outside, ask_outside, draw_bags, grow_bags
+from hornbeam.errors import UsageError
+from hornbeam.estimators.stored_bags import BAGGED_CLASSIFIER, BAGGED_REGRESSOR, StoredBag
+from hornbeam.growth import ClassCosts, ClassTarget, NumericTarget, Parameters, Pruning
+from hornbeam.report import Score, accuracy_error, r2, r2_error, score_classes, score_numbers
+from hornbeam.table import Table, from_data
+
+from .learn import (
+    Plan,
+    check_nominal,
+    check_parameters,
+    check_pruning,
+    check_weights,
+    read_weights,
+    without,
+)
+from .targets import check_targets, choose_task, read_classes, read_numbers
+
+Report = Callable[[float], None] | None
+
+
+@dataclass(frozen=True)
+class BagPlan:
+    """What was asked for: a tree's plan, and how often."""
+
+    plan: Plan
+    trees: int = 25
+    max_samples: int | float | None = None
+    voting: str = "soft"
+    algorithm: str = "auto"
+
+
+@dataclass(frozen=True)
+class LearnedBag:
+    """The trees, the table they were grown from, and how well they answer for rows outside their bags."""
+
+    model: StoredBag
+    table: Table
+    plan: Plan
+    score: Score | None
+    """None where every bag has every row."""
+    error: float
+    """The standard error of the score."""
+    alone: NDArray[np.float64]
+    """What each tree scores by itself on the rows outside its bag."""
+    seconds: float
+
+    @property
+    def task(self) -> str:
+        return "classification" if self.model.is_classifier else "regression"
+
+    @property
+    def target(self) -> str:
+        return ", ".join(self.plan.targets)
+
+
+def learn_bag(data: pa.Table, asked: BagPlan, report: Report = None) -> LearnedBag:
+    """Grow and score trees; `report` hears how far the growth is."""
+    plan = asked.plan
+    check_targets(data, plan.targets)
+    check_nominal(data, plan)
+    task = plan.task or choose_task(data, plan.targets)
+    if task == "classification" and len(plan.targets) > 1:
+        raise UsageError(
+            f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
+        )
+    if task == "regression" and asked.voting != "soft":
+        raise UsageError(f"--voting {asked.voting}: numbers are averaged; leave it out")
+    options = {entry.name for entry in fields(Pruning)}
+    parameters = check_parameters(without(plan.parameters, options), task)
+    pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
+    check_weights(data, plan, task)
+    attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
+    nominal = list(plan.nominal_features) or "from_dtype"
+    table = from_data(attributes, nominal_features=nominal)
+    target = _target(data, plan, task)
+    return _learn(table, target, asked, parameters, pruning, report)
+
+
+def _target(data: pa.Table, plan: Plan, task: str) -> ClassTarget | NumericTarget:
+    weights = read_weights(data, plan, np.arange(data.num_rows))
+    if task == "regression":
+        return NumericTarget(read_numbers(data, plan.targets), plan.targets, weights)
+    codes, classes = read_classes(data, plan.targets[0])
+    return ClassTarget(codes, classes, weights, ClassCosts.checked(plan.class_weight, None, classes))
+
+
+def _learn(
+    table: Table,
+    target: ClassTarget | NumericTarget,
+    asked: BagPlan,
+    parameters: Parameters,
+    pruning: Pruning,
+    report: Report,
+) -> LearnedBag:
+    plan, start = asked.plan, time.perf_counter()
+    bags = _draw(table, target, asked)
+    plain = replace(target, weights=None)
+    forest = grow_bags(
+        table,
+        plain,
+        parameters,
+        pruning,
+        bags,
+        algorithm=asked.algorithm,
+        threads=plan.threads,
+        report=report,
+    )
+    seconds = time.perf_counter() - start
+    pairs = tuple(forest.pair(i) for i in range(forest.n_sets))
+    name = BAGGED_CLASSIFIER if isinstance(plain, ClassTarget) else BAGGED_REGRESSOR
+    notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
+    model = StoredBag(name, _parameters(asked, parameters, pruning), bags, pairs, notes)
+    judge = _judge(plain)
+    outside = ask_outside(model.committee, bags, table, threads=plan.threads, score=judge)
+    score, error = _score(model, outside, plain)
+    return LearnedBag(model, table, plan, score, error, outside.alone, seconds)
+
+
+def _draw(table: Table, target: ClassTarget | NumericTarget, asked: BagPlan) -> Bags:
+    """The bags; a wrong option is named as it was given."""
+    random = np.random.RandomState(asked.plan.seed)
+    samples, weights = asked.max_samples, target.weights
+    try:
+        return draw_bags(table.n_rows, asked.trees, random, max_samples=samples, weights=weights)
+    except UsageError as error:
+        name, _, rest = str(error).partition("=")
+        option = {"n_estimators": "-n", "max_samples": "--max-samples"}[name]
+        raise UsageError(f"{option} {rest.replace(', or None for as many as there are', '')}") from None
+
+
+def _judge(target: ClassTarget | NumericTarget) -> Callable[[NDArray[np.int64], NDArray[Any]], float]:
+    if isinstance(target, ClassTarget):
+        codes = target.codes
+        return lambda rows, said: float(np.mean(codes[rows] == said))
+    values = target.values
+    return lambda rows, said: r2(values[rows], said)
+
+
+def _score(
+    model: StoredBag, outside: Outside, target: ClassTarget | NumericTarget
+) -> tuple[Score | None, float]:
+    known = outside.known
+    if not known.any():
+        return None, float("nan")
+    answers = outside.answers[known]
+    if isinstance(target, ClassTarget):
+        most_common = int(np.bincount(target.codes).argmax())
+        said = model.committee.codes(answers).astype(np.int32)
+        score = score_classes(target.codes[known], said, most_common, True)
+        return score, accuracy_error(score)
+    actual = target.values[known]
+    return score_numbers(actual, answers, target.values.mean(axis=0), True), r2_error(actual, answers)
+
+
+def _parameters(asked: BagPlan, parameters: Parameters, pruning: Pruning) -> dict[str, Any]:
+    """An estimator with these parameters would have grown the trees."""
+    plan = asked.plan
+    stored = asdict(parameters) | asdict(pruning)
+    stored |= {"n_estimators": asked.trees, "max_samples": asked.max_samples, "algorithm": asked.algorithm}
+    stored |= {"nominal_features": list(plan.nominal_features) or "from_dtype", "random_state": plan.seed}
+    if parameters.criterion != "variance":
+        stored["voting"] = asked.voting
+    if plan.class_weight is not None:
+        stored["class_weight"] = plan.class_weight
+    return stored

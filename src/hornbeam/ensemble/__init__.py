@@ -1,0 +1,19 @@
+"""Bagging: trees of rows drawn again and again from one table, and what they say together."""
+
+from hornbeam.ensemble.bagging import ALGORITHMS, Copies, grow_bags
+from hornbeam.ensemble.bags import MAX_BAGS, Bags, draw_bags
+from hornbeam.ensemble.committee import VOTING, Committee
+from hornbeam.ensemble.outside import Outside, ask_outside
+
+__all__ = [
+    "ALGORITHMS",
+    "MAX_BAGS",
+    "VOTING",
+    "Bags",
+    "Committee",
+    "Copies",
+    "Outside",
+    "ask_outside",
+    "draw_bags",
+    "grow_bags",
+]

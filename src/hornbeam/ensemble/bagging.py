@@ -1,0 +1,125 @@
+"""Growing the trees of bags: training sets of one table, so many together as the native grower takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from hornbeam.ensemble.bags import Bags, Rows
+from hornbeam.growth import (
+    Engine,
+    Forest,
+    Pair,
+    Parameters,
+    Pruning,
+    Target,
+    TrainingSet,
+    TrainingSets,
+    draw_seed,
+    grow_sets,
+)
+from hornbeam.growth.parameters import one_of
+from hornbeam.table import Table
+
+ALGORITHMS = ("auto", "serial", "overlapping")
+# A training set has a row at most 255 times. Where a row is expected this often it gets copies, each of which
+# is taken a share of the times; twice as often is then out of the question.
+OFTEN = 100
+
+
+def grow_bags(
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    pruning: Pruning,
+    bags: Bags,
+    *,
+    algorithm: str = "auto",
+    threads: int = 1,
+    memory_limit: int | None = None,
+    report: Callable[[float], None] | None = None,
+) -> Forest:
+    """The trees of all bags: those that the rows of each grow alone with its seed, whatever the algorithm.
+
+    What rows weigh is not looked at here: bags draw by it.
+    """
+    engine = Engine(algorithm=one_of("algorithm", algorithm, ALGORITHMS))
+    copies = Copies.of(bags)
+    if len(copies.origin) > table.n_rows:
+        table, target = table.take(copies.origin), target.take(copies.origin)
+    seeds = [draw_seed(np.random.RandomState(seed)) for seed in bags.seeds.tolist()]
+    pairs: list[Pair] = []
+    grown = grow_sets(
+        table,
+        target,
+        parameters,
+        TrainingSets(table.n_rows, DrawnSets(bags, copies)),
+        pruning=pruning,
+        random=seeds if pruning.holds_out else None,
+        threads=threads,
+        engine=engine,
+        memory_limit=memory_limit,
+        report=report,
+        visit=lambda _, pair: pairs.append(pair),
+    )
+    return grown.settled(pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Rows that are in the table several times, so that none is too often in a training set."""
+
+    origin: Rows
+    """The row of which each row of the longer table is a copy; the first are the rows themselves."""
+    many: Rows
+    """How many there are of each row."""
+    further: Rows
+    """Where the second copy of each row is; the others follow."""
+
+    @classmethod
+    def of(cls, bags: Bags) -> Copies:
+        """As many of each row as it is expected in a bag, in hundreds."""
+        shares = 1.0 / bags.n_rows if bags.weights is None else bags.weights / bags.weights.sum()
+        expected = np.broadcast_to(np.asarray(bags.draws * shares), (bags.n_rows,))
+        many = np.maximum(np.ceil(expected / OFTEN), 1).astype(np.int64)
+        rows = np.arange(bags.n_rows)
+        further = bags.n_rows + np.cumsum(many - 1) - (many - 1)
+        return cls(np.concatenate((rows, np.repeat(rows, many - 1))), many, further)
+
+    def spread(self, rows: Rows) -> Rows:
+        """The same rows in the longer table, the copies of each in turn."""
+        often = np.flatnonzero(self.many[rows] > 1)
+        if len(often) == 0:
+            return rows
+        some = rows[often]
+        order = np.argsort(some, kind="stable")
+        ranked = some[order]
+        turn = np.empty(len(some), dtype=np.int64)
+        turn[order] = np.arange(len(some)) - np.searchsorted(ranked, ranked)
+        copy = turn % self.many[some]
+        result = rows.copy()
+        result[often] = np.where(copy == 0, some, self.further[some] + copy - 1)
+        return result
+
+
+class DrawnSets(Sequence[TrainingSet]):
+    """The training sets of bags, drawn when they are asked for."""
+
+    def __init__(self, bags: Bags, copies: Copies) -> None:
+        self._bags, self._copies = bags, copies
+
+    def __len__(self) -> int:
+        return len(self._bags)
+
+    @overload
+    def __getitem__(self, i: int) -> TrainingSet: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[TrainingSet]: ...
+    def __getitem__(self, i: int | slice) -> TrainingSet | list[TrainingSet]:
+        if isinstance(i, slice):
+            return [self[place] for place in range(*i.indices(len(self)))]
+        rows = self._copies.spread(self._bags.rows(i))
+        return TrainingSet(len(self._copies.origin), taken=rows)

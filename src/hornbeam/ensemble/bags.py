@@ -1,0 +1,109 @@
+"""Bags: which rows of a table each of many training sets draws (Breiman 1996)."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.errors import DataError, UsageError
+from hornbeam.table import MAX_ROWS
+
+Rows = npt.NDArray[np.int64]
+
+MAX_BAGS = 2**20
+_SEEDS = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """Training sets of `draws` rows each. Only their seeds are kept: a bag is drawn again when asked for, so
+    a thousand bags of a million rows take no memory."""
+
+    n_rows: int
+    draws: int
+    seeds: npt.NDArray[np.int64]
+    replace: bool = True
+    weights: npt.NDArray[np.float64] | None = None
+    """What rows weigh: the probability that a row is drawn is its share of their sum."""
+    lost: bool = False
+    """Whether there were weights that were not kept; the rows cannot be drawn again then."""
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def rows(self, i: int) -> Rows:
+        """The rows of a bag, in the order in which they were drawn."""
+        if self.lost:
+            raise UsageError(
+                "the bags were drawn by weights, which a model file does not keep; fit again for their rows"
+            )
+        random = np.random.RandomState(int(self.seeds[i]))
+        if self.weights is not None:
+            shares = self.weights / self.weights.sum()
+            drawn = random.choice(self.n_rows, self.draws, replace=self.replace, p=shares)
+        elif self.replace:
+            drawn = random.randint(0, self.n_rows, self.draws)
+        else:
+            drawn = random.permutation(self.n_rows)[: self.draws]
+        return np.asarray(drawn, dtype=np.int64)
+
+    def times(self, i: int) -> Rows:
+        """How often a bag has each row of the table."""
+        return np.bincount(self.rows(i), minlength=self.n_rows)
+
+
+def draw_bags(
+    n_rows: int,
+    n_bags: Any,
+    random: np.random.RandomState,
+    *,
+    max_samples: Any = None,
+    bootstrap: Any = True,
+    weights: npt.NDArray[np.float64] | None = None,
+) -> Bags:
+    """Bags as scikit-learn's bagging draws them: the same generator gives the same bootstrap samples.
+
+    A share is one of all rows, or of the sum of their weights; without replacement of the rows that can be
+    drawn at all. The first bags do not depend on how many follow.
+    """
+    count = _whole("n_estimators", n_bags, "a whole number of trees", MAX_BAGS)
+    if not isinstance(bootstrap, (bool, np.bool_)):
+        raise UsageError(f"bootstrap={bootstrap!r}: True (with replacement) or False is allowed")
+    drawable = n_rows if weights is None else int(np.count_nonzero(weights))
+    if bootstrap:
+        draws = _draws(max_samples, n_rows, float(n_rows) if weights is None else float(weights.sum()))
+    else:
+        draws = _draws(max_samples, drawable, drawable)
+    if not bootstrap and draws > drawable:
+        raise DataError(
+            f"{draws} rows cannot be drawn without replacement from n_samples={drawable}"
+            f"{'' if weights is None else ' of weight above 0'}; "
+            "give a smaller max_samples, or bootstrap=True"
+        )
+    seeds = np.asarray(random.randint(_SEEDS, size=count), dtype=np.int64)
+    return Bags(n_rows, draws, seeds, bool(bootstrap), weights)
+
+
+def _draws(max_samples: Any, all_of_them: int, whole: float) -> int:
+    """How many rows a bag draws; a float is a share of the whole."""
+    if max_samples is None:
+        return all_of_them
+    if isinstance(max_samples, numbers.Integral):
+        return _whole("max_samples", max_samples, "a whole number of rows", MAX_ROWS)
+    if not isinstance(max_samples, numbers.Real) or not 0.0 < float(max_samples) <= 1.0:
+        raise UsageError(
+            f"max_samples={max_samples!r}: a whole number of rows from 1, a share above 0 up to 1.0, or None "
+            "for as many as there are is allowed"
+        )
+    return min(max(int(float(max_samples) * whole), 1), MAX_ROWS)
+
+
+def _whole(name: str, value: Any, what: str, most: int) -> int:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or not 1 <= value <= most:
+        raise UsageError(f"{name}={value!r}: {what} from 1 to {most} is allowed")
+    return int(value)

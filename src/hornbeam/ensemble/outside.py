@@ -1,0 +1,57 @@
+"""Out of bag: what trees say of the rows that they were not grown from, a fair estimate without test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.ensemble.bags import Bags
+from hornbeam.ensemble.committee import Committee, Numbers
+from hornbeam.table import Table
+
+Score = Callable[[npt.NDArray[np.int64], npt.NDArray[Any]], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Outside:
+    """Of each row the mean answer of the trees whose bags do not have it, NaN where every bag has it."""
+
+    answers: Numbers
+    """[rows, classes or targets]."""
+    trees: npt.NDArray[np.int64]
+    """How many trees were asked of each row."""
+    alone: Numbers
+    """What each tree scores alone on the rows outside its bag; NaN where there is none, or nobody asked."""
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Which rows some bag lacks."""
+        return self.trees > 0
+
+
+def ask_outside(
+    committee: Committee, bags: Bags, table: Table, *, threads: int = 1, score: Score | None = None
+) -> Outside:
+    """What the trees of the bags say of the rows of their table that each of them has not drawn.
+
+    `score` takes some rows and the class codes, or the numbers, that one tree alone says of them.
+    """
+    total = np.zeros((table.n_rows, committee.width))
+    asked = np.zeros(table.n_rows, dtype=np.int64)
+    alone = np.full(len(bags), np.nan)
+    for i, (tree, leaves) in enumerate(committee.leaves(table, threads)):
+        rows = np.flatnonzero(bags.times(i) == 0)
+        if len(rows) == 0:
+            continue
+        committee.add(total, tree, leaves[rows], rows)
+        asked[rows] += 1
+        if score is not None:
+            said = tree.means if tree.classes is None else tree.leaf_class
+            alone[i] = score(rows, said[leaves[rows]])
+    with np.errstate(invalid="ignore"):
+        answers = total / asked[:, None]
+    return Outside(answers, asked, alone)

@@ -1,0 +1,166 @@
+"""Bagged trees for classes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from hornbeam.ensemble import VOTING, Outside
+from hornbeam.growth import ClassTarget, Target
+from hornbeam.growth.parameters import one_of
+
+from .bagging import BaggedTrees
+from .classifier import TreeClassifier
+from .reading import ReadsClasses
+
+
+class BaggedTreesClassifier(ClassifierMixin, ReadsClasses, BaggedTrees):  # type: ignore[misc]
+    """Trees of bootstrap samples, grown together, that predict a class by the mean of what they say.
+
+    Parameters
+    ----------
+    n_estimators : int, default=25
+        How many bags are drawn, a tree for each.
+    algorithm : {"auto", "serial", "overlapping"}, default="auto"
+        How the trees are grown: one after the other, or together. The trees never depend on it.
+    max_samples : int, float or None, default=None
+        Rows that a bag draws: a number, a share of all rows (of the sum of weights, where rows weigh), or
+        as many as there are.
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement.
+    oob_score : bool, default=False
+        Whether to score the trees by the rows outside their bags.
+    voting : {"soft", "hard"}, default="soft"
+        "soft" takes the mean of the class shares of the leaves; with "hard" every tree has one vote.
+    criterion, nominal, nominal_features, max_depth, min_samples_split, min_samples_leaf,
+    min_impurity_decrease, min_objs, prune, confidence, ccp_alpha, validation_fraction, competitors,
+    class_weight, cost_matrix
+        Of the trees, as in `TreeClassifier`; each tree is pruned by the rows of its bag.
+    random_state : int, RandomState or None, default=None
+        Draws the bags: those of scikit-learn's BaggingClassifier with the same `random_state`.
+    n_jobs : int or None, default=None
+        Threads; the trees never depend on them. None is one, -1 all processors.
+
+    Attributes
+    ----------
+    estimators_ : list of TreeClassifier
+        The tree of each bag as an estimator that a fit of the bag's rows alone would give.
+    trees_ : list of hornbeam.Tree
+    forest_ : Forest
+        The trees as they were grown together: `tree(i)`, `bifurcations`, `levels`.
+    estimators_samples_ : list of ndarray
+        The rows that each bag has drawn.
+    bags_ : Bags
+        Their seeds, from which they are drawn again.
+    oob_score_ : float
+        Accuracy on the rows outside the bags; only with `oob_score=True`, as is the next.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        What the trees say of rows outside their bags; NaN where every bag has the row.
+    classes_ : ndarray
+        The class labels, sorted.
+    n_classes_, n_features_in_, n_outputs_ : int
+    feature_names_in_ : ndarray of str
+        Only if X has column names.
+    feature_importances_ : ndarray
+        The mean over the trees.
+    schema_ : Schema
+        Names, kinds and categories of the attributes.
+    """
+
+    classes_: NDArray[Any]
+    n_classes_: int
+    n_outputs_: int
+    oob_decision_function_: NDArray[np.float64]
+    _tree = TreeClassifier
+    _outside = "oob_decision_function_"
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 25,
+        algorithm: str = "auto",
+        max_samples: int | float | None = None,
+        bootstrap: bool = True,
+        oob_score: bool = False,
+        voting: str = "soft",
+        criterion: str = "gini",
+        nominal: str = "subset",
+        nominal_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        min_objs: float | None = None,
+        prune: str | None = None,
+        confidence: float = 0.25,
+        ccp_alpha: float = 0.0,
+        validation_fraction: float = 0.33,
+        competitors: int = 0,
+        class_weight: Any = None,
+        cost_matrix: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            algorithm=algorithm,
+            max_samples=max_samples,
+            bootstrap=bootstrap,
+            oob_score=oob_score,
+            criterion=criterion,
+            nominal=nominal,
+            nominal_features=nominal_features,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_impurity_decrease=min_impurity_decrease,
+            min_objs=min_objs,
+            prune=prune,
+            confidence=confidence,
+            ccp_alpha=ccp_alpha,
+            validation_fraction=validation_fraction,
+            competitors=competitors,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.voting = voting
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Draw bags from a table X and the class y of each of its rows, and grow a tree from each.
+
+        `sample_weight` says how likely a row is drawn.
+        """
+        one_of("voting", self.voting, VOTING)
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _learn(self, target: Target) -> dict[str, Any]:
+        assert isinstance(target, ClassTarget)
+        self.classes_, self.n_classes_, self.n_outputs_ = target.labels, len(target.labels), 1
+        return {"classes_": self.classes_, "n_classes_": self.n_classes_, "n_outputs_": 1}
+
+    def _keep_outside(self, outside: Outside, target: ClassTarget) -> None:
+        self.oob_decision_function_ = outside.answers
+        known = outside.known
+        said = self._committee().codes(outside.answers[known])
+        self.oob_score_ = float(np.mean(said == target.codes[known])) if known.any() else float("nan")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row: the largest of `predict_proba`, or the cheapest; the first among equals."""
+        committee, answers = self._answers(X)
+        labels: NDArray[Any] = self.classes_.take(committee.codes(answers))
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The mean of the trees' class shares, or the share of their votes, in the order of `classes_`."""
+        return self._answers(X)[1]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The natural logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._answers(X)[1])

@@ -1,0 +1,181 @@
+"""What both estimators of bagged trees share: drawing bags, growing them, and asking the rows outside."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from hornbeam.ensemble import Bags, Committee, Outside, ask_outside, draw_bags, grow_bags
+from hornbeam.errors import UsageError
+from hornbeam.growth import Forest, Target
+from hornbeam.model import Tree
+from hornbeam.table import Schema, Table
+
+from .reading import TableEstimator
+from .threads import threads_of
+
+
+class BaggedTrees(TableEstimator):
+    """Trees of bags drawn from one table. Subclasses add the target: a class or numbers."""
+
+    estimators_: list[Any]
+    bags_: Bags
+    forest_: Forest
+    oob_score_: float
+    voting: str = "soft"
+    _tree: type
+    _outside: str
+    """The attribute that keeps what the rows outside were told."""
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 25,
+        algorithm: str = "auto",
+        max_samples: int | float | None = None,
+        bootstrap: bool = True,
+        oob_score: bool = False,
+        criterion: str = "gini",
+        nominal: str = "subset",
+        nominal_features: Any = "from_dtype",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_impurity_decrease: float = 0.0,
+        min_objs: float | None = None,
+        prune: str | None = None,
+        confidence: float = 0.25,
+        ccp_alpha: float = 0.0,
+        validation_fraction: float = 0.33,
+        competitors: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.algorithm = algorithm
+        self.max_samples = max_samples
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.criterion = criterion
+        self.nominal = nominal
+        self.nominal_features = nominal_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.min_objs = min_objs
+        self.prune = prune
+        self.confidence = confidence
+        self.ccp_alpha = ccp_alpha
+        self.validation_fraction = validation_fraction
+        self.competitors = competitors
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Draw, grow, keep; the target as it was read."""
+        parameters, pruning = self._checked()
+        if not isinstance(self.oob_score, (bool, np.bool_)):
+            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed")
+        if self.oob_score and not self.bootstrap:
+            raise UsageError(
+                "oob_score=True with bootstrap=False: rows outside the bags are there with bootstrap=True"
+            )
+        table, target = self._read(X, y, sample_weight)
+        bags = draw_bags(
+            table.n_rows,
+            self.n_estimators,
+            check_random_state(self.random_state),
+            max_samples=self.max_samples,
+            bootstrap=self.bootstrap,
+            weights=target.weights,
+        )
+        # Bags draw rows by their weights; a row that was drawn counts as one.
+        plain = replace(target, weights=None)
+        threads = threads_of(self.n_jobs)
+        forest = grow_bags(table, plain, parameters, pruning, bags, algorithm=self.algorithm, threads=threads)
+        self._remember(table)
+        self.bags_ = bags
+        self.forest_ = forest
+        self.estimators_ = self._members(forest, self._learn(plain))
+        for name in ("oob_score_", self._outside):
+            self.__dict__.pop(name, None)
+        if self.oob_score:
+            self._keep_outside(self._ask_outside(table, threads), plain)
+        return self
+
+    def _learn(self, target: Target) -> dict[str, Any]:
+        """Keep what the target was, and give it."""
+        raise TypeError(f"{type(self).__name__} has no target; use BaggedTreesClassifier")
+
+    def _keep_outside(self, outside: Outside, target: Any) -> None:
+        raise TypeError(f"{type(self).__name__} has no target; use BaggedTreesClassifier")
+
+    def _members(self, forest: Forest, learned: dict[str, Any]) -> list[Any]:
+        """An estimator around each tree, as if it was fitted to the rows of its bag alone."""
+        own = self.get_params(deep=False)
+        names = set(inspect.signature(self._tree).parameters) & set(own) - {"random_state"}
+        parameters = {name: own[name] for name in names}
+        columns = {
+            name: value
+            for name, value in vars(self).items()
+            if name in ("n_features_in_", "feature_names_in_")
+        }
+        members = []
+        for i, seed in enumerate(self.bags_.seeds.tolist()):
+            member = self._tree(**parameters, random_state=seed)
+            pair = forest.pair(i)
+            vars(member).update(columns | learned, tree_=pair.tree, unpruned_tree_=pair.unpruned)
+            members.append(member)
+        return members
+
+    def _ask_outside(self, table: Table, threads: int) -> Outside:
+        outside = ask_outside(self._committee(), self.bags_, table, threads=threads)
+        if not outside.known.all():
+            warnings.warn(
+                "Some inputs do not have OOB scores. This probably means too few estimators were used "
+                "to compute any reliable oob estimates.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return outside
+
+    def _members_there(self) -> list[Any]:
+        if "estimators_" not in self.__dict__:
+            self._not_fitted()
+        return self.estimators_
+
+    def _committee(self) -> Committee:
+        return Committee(self.trees_, self.voting)
+
+    def _answers(self, X: Any) -> tuple[Committee, NDArray[np.float64]]:
+        committee = self._committee()
+        table = self._brought(X, committee.schema)
+        return committee, committee.answers(table, threads_of(self.n_jobs))
+
+    @property
+    def trees_(self) -> list[Tree]:
+        """The tree of each bag, as predictions use it."""
+        return [member.tree_ for member in self._members_there()]
+
+    @property
+    def estimators_samples_(self) -> list[NDArray[np.int64]]:
+        """The rows that each bag has drawn, as often as it did; drawn again each time they are asked for."""
+        self._members_there()
+        return [self.bags_.rows(i) for i in range(len(self.bags_))]
+
+    @property
+    def schema_(self) -> Schema:
+        """Names, kinds and categories of the attributes."""
+        return self._committee().schema
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The mean share of the decrease of impurity by the tests on each attribute."""
+        return self._committee().feature_importances

@@ -1,0 +1,162 @@
+"""What every estimator of trees does with what it is given: check parameters, read tables and targets."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+
+from hornbeam.errors import DataError, UsageError
+from hornbeam.growth import (
+    ClassCosts,
+    ClassTarget,
+    NumericTarget,
+    Parameters,
+    Pruning,
+    Target,
+)
+from hornbeam.table import (
+    Schema,
+    Table,
+    check_same_length,
+    conform,
+    encode_classes,
+    encode_targets,
+    encode_weights,
+    from_data,
+)
+
+from .foreign import PlainEstimator
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+
+class TableEstimator(PlainEstimator):
+    """An estimator that learns from a table by the parameters of a tree."""
+
+    nominal_features: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _task: str
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = False
+        return tags
+
+    def _checked(self) -> tuple[Parameters, Pruning]:
+        return Parameters.of(self).checked(self._task), Pruning.of(self).checked(self._task)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Target]:
+        """The table and the target of a call to fit."""
+        raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
+
+    def _require_target(self, y: Any) -> None:
+        if y is None:
+            raise UsageError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None"
+            )
+
+    def _remember(self, table: Table) -> None:
+        """Keep what the columns were; names of an earlier fit go when they no longer hold."""
+        self.n_features_in_ = len(table.columns)
+        if table.schema.named:
+            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+        elif "feature_names_in_" in self.__dict__:
+            del self.feature_names_in_
+
+    def _brought(self, X: Any, schema: Schema) -> Table:
+        """X in the schema that was fitted; called by a method that a public method calls."""
+        if isinstance(X, np.ndarray) and schema.named:
+            name = type(self).__name__
+            message = f"X does not have valid feature names, but {name} was fitted with feature names"
+            warnings.warn(message, UserWarning, stacklevel=4)
+        return conform(X, schema, estimator=type(self).__name__)
+
+    def _not_fitted(self) -> NoReturn:
+        name = type(self).__name__
+        raise NotFittedError(
+            f"This {name} instance is not fitted yet: call 'fit' before '{_caller()}'"
+        ) from None
+
+
+class ReadsClasses(TableEstimator):
+    """The target is a class for each row."""
+
+    class_weight: Any
+    cost_matrix: Any
+    _task = "classification"
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, ClassTarget]:
+        self._require_target(y)
+        table = from_data(X, nominal_features=self.nominal_features)
+        codes, classes = encode_classes(one_column(y, type(self).__name__))
+        check_same_length(table.n_rows, len(codes))
+        weights = encode_weights(sample_weight, table.n_rows)
+        costs = ClassCosts.checked(self.class_weight, self.cost_matrix, classes)
+        return table, ClassTarget(codes, classes, weights, costs)
+
+
+class ReadsNumbers(TableEstimator):
+    """The target is a number, or a row of numbers, for each row."""
+
+    _task = "regression"
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, NumericTarget]:
+        self._require_target(y)
+        table = from_data(X, nominal_features=self.nominal_features)
+        values = encode_targets(y)
+        check_same_length(table.n_rows, len(values))
+        weights = encode_weights(sample_weight, table.n_rows)
+        return table, NumericTarget(values, target_names(y, values.shape[1]), weights)
+
+
+def one_column(y: Any, estimator: str) -> Any:
+    """The labels as one column; a table of one column is taken with a warning, of several refused."""
+    shape = getattr(y, "shape", None)
+    if shape is None or len(shape) < 2:
+        return y
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Use y.ravel() or a single column.",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        return np.asarray(y)[:, 0]
+    raise DataError(
+        f"y has shape {tuple(shape)}; {estimator} predicts one class: fit a tree for each column, "
+        "for instance with sklearn.multioutput.MultiOutputClassifier"
+    )
+
+
+def target_names(y: Any, count: int) -> tuple[str, ...]:
+    """The names of the targets' columns where they have any, else y or y0, y1, ..."""
+    names = getattr(y, "columns", None)
+    if names is None:
+        names = getattr(y, "column_names", None)
+    if names is None and isinstance(getattr(y, "name", None), str):
+        names = [y.name]
+    if names is not None and len(names) == count and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    return ("y",) if count == 1 else tuple(f"y{index}" for index in range(count))
+
+
+def _caller() -> str:
+    """The public method that found the estimator unfitted, for the message."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_name.startswith("_"):
+        frame = frame.f_back
+    return frame.f_code.co_name if frame is not None else "predict"
