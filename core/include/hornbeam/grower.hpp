@@ -93,9 +93,13 @@ template <class E, Criterion C> class Grower {
         for (const Lane<Stats> &lane : node.lanes) level.own_entries += lane.total.n * attributes;
     }
 
+    /// Whether all children are leaves by their depth: nobody will ask for their lists.
+    bool bears_leaves(const Node &node) const {
+        return task_.parameters.max_depth >= 0 && node.depth + 1 >= task_.parameters.max_depth;
+    }
     /// Few lanes are looked at faster one by one, at the price of one copy of their lists.
     bool better_apart(const Node &node) const {
-        return node.lanes.size() > 1 && node.lanes.size() <= few_lanes &&
+        return node.lanes.size() > 1 && node.lanes.size() <= few_lanes && !bears_leaves(node) &&
                task_.parameters.sharing == Sharing::automatic && task_.parameters.accelerate;
     }
     void separate(Node &node) {
@@ -151,7 +155,7 @@ template <class E, Criterion C> class Grower {
                 split(node, group, own);
             } else {
                 const bool last = &group == &groups.back() && !(own.size() == 1 && frame_.sets.repeats());
-                Node part = seen_by(node, group.members, last);
+                Node part = seen_by(node, group.members, last, bears_leaves(node) ? &group.test : nullptr);
                 spent(node, Work::other);
                 split(part, group, own);
             }
@@ -221,8 +225,10 @@ template <class E, Criterion C> class Grower {
     }
 
     /// The node as some of its lanes see it: their rows only, copied or where they are. A lane that is alone
-    /// has a row as often as it counts: from there on every row counts once.
-    Node seen_by(Node &node, std::span<const std::size_t> members, bool in_place) {
+    /// has a row as often as it counts: from there on every row counts once. `last`: a test that will not be
+    /// followed by another; only what it asks for is taken along.
+    Node seen_by(Node &node, std::span<const std::size_t> members, bool in_place,
+                 const Choice *last = nullptr) {
         Node part;
         part.node = node.node;
         part.depth = node.depth;
@@ -232,7 +238,8 @@ template <class E, Criterion C> class Grower {
                                          : parting_.mark(node.rows, sets_of(part));
         const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
         // What is scanned row by row for all lanes may pay to be counted for one.
-        const bool counted = alone && slots != 0 && node.avc.empty() && counting_.pays_alone(rows);
+        const bool counted =
+            last == nullptr && alone && slots != 0 && node.avc.empty() && counting_.pays_alone(rows);
         part.owner = in_place ? node.owner : room_for_copies(node, rows, slots);
         E *to = part.owner.get();
         auto own = [&](std::span<E> list) {
@@ -245,6 +252,7 @@ template <class E, Criterion C> class Grower {
         };
         part.rows = own(node.rows);
         for (const Segment<E> &s : node.active) {
+            if (last != nullptr && s.attribute != last->attribute) continue;
             poll_if_large(node, task_.cancel);
             std::span<E> list;
             if (s.listed() && !(counted && frame_.avc->find(s.attribute) != nullptr))
@@ -252,8 +260,10 @@ template <class E, Criterion C> class Grower {
             part.active.push_back({s.attribute, static_cast<std::uint32_t>(list.size()), list.data()});
         }
         if (slots != 0) part.room = in_place ? node.room : ListRoom<E>{part.rows.data(), to, rows};
-        part.avc =
-            counted ? counting_.count_alone(part.rows) : counting_.kept(node.avc, node.lanes.size(), members);
+        if (counted)
+            part.avc = counting_.count_alone(part.rows);
+        else if (last == nullptr)
+            part.avc = counting_.kept(node.avc, node.lanes.size(), members);
         return part;
     }
     std::shared_ptr<E[]> room_for_copies(const Node &node, std::size_t rows, std::size_t slots) const {
