@@ -152,7 +152,7 @@ class BaggedTrees(TableEstimator):
         return self.estimators_
 
     def _committee(self) -> Committee:
-        return Committee(self.trees_, self.voting)
+        return Committee([member.tree_ for member in self._members_there()], self.voting)
 
     def _answers(self, X: Any) -> tuple[Committee, NDArray[np.float64]]:
         committee = self._committee()
