@@ -166,7 +166,7 @@ def test_any_table_may_come_to_predict() -> None:
     model = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(frame, labels)
     expected = model.predict(frame).tolist()
     assert model.predict(pl.from_pandas(frame[["job", "age", "income"]])).tolist() == expected
-    with pytest.raises(DataError, match="'job'.*BaggedTreesClassifier needs every column"):
+    with pytest.raises(DataError, match=r"'job'.*BaggedTreesClassifier needs every column"):
         model.predict(frame.drop(columns="job"))
 
 
