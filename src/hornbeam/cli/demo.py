@@ -7,6 +7,7 @@ import click
 from .options import Whole, common_options
 
 _DEPTH_ON_SCREEN = 4
+_FOLDS, _ROWS_FOR_FOLDS = 10, 100
 
 
 def _least_leaf(task: str, rows: int) -> int:
@@ -51,6 +52,7 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
         nominal_features=dataset.nominal,
         parameters={"min_samples_leaf": _least_leaf(dataset.task, dataset.rows.num_rows)},
         test=0.25,
+        cv=_FOLDS if dataset.rows.num_rows >= _ROWS_FOR_FOLDS else None,
         seed=seed,
     )
     with working("growing the tree") as report_share:

@@ -22,7 +22,12 @@ _MOST_LINES = 60
 @click.option(
     "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."
 )
-@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the hold-out draw.")
+@click.option(
+    "--cv", type=Whole(2), metavar="K", help="Cross-validate by K folds, in the same growth as the tree."
+)
+@click.option(
+    "--seed", type=Whole(0), default=0, show_default=True, help="Seed of the hold-out draw and the folds."
+)
 @click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
 @click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
 @common_options
@@ -40,6 +45,7 @@ def run(
     task: str | None,
     sql: str | None,
     test: float | None,
+    cv: int | None,
     seed: int,
     threads: int,
     output: str | None,
@@ -72,6 +78,7 @@ def run(
         parameters={name: value for name, value in parameters.items() if value is not None},
         nominal_features=tuple(split_names(nominal_features)),
         test=test,
+        cv=cv,
         seed=seed,
         threads=threads,
         weight=weight,

@@ -18,6 +18,7 @@ from hornbeam.growth import (
     CRITERIA,
     ClassCosts,
     ClassTarget,
+    Forest,
     NumericTarget,
     Parameters,
     Pruning,
@@ -27,6 +28,7 @@ from hornbeam.growth import (
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
 from hornbeam.table import Table, conform, encode_weights, from_data
+from hornbeam.validation import Estimate, deal_classes, deal_rows, estimate_by_folds
 
 from .targets import check_targets, choose_task, near_names, read_classes, read_numbers
 
@@ -43,6 +45,8 @@ class Plan:
     """Those of the tree that were given; the others have their defaults."""
     nominal_features: tuple[str, ...] = ()
     test: float | None = None
+    cv: int | None = None
+    """How many folds to cross-validate by."""
     seed: int = 0
     threads: int = 1
     weight: str | None = None
@@ -62,7 +66,7 @@ class Settings:
     @property
     def draws(self) -> bool:
         """Whether the seed has any say."""
-        return self.plan.test is not None or self.pruning.holds_out
+        return self.plan.test is not None or self.plan.cv is not None or self.pruning.holds_out
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class Learned:
     drawn: bool = False
     errors: Errors | None = None
     points: Points | None = None
+    estimate: Estimate | None = None
 
     @property
     def tree(self) -> Tree:
@@ -200,7 +205,7 @@ def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, settings: S
     table = _table(attributes, grown, plan)
     costs = ClassCosts.checked(plan.class_weight, None, classes)
     target = ClassTarget(codes[grown], classes, read_weights(data, plan, grown), costs)
-    tree, unpruned, seconds = _grow(table, target, settings)
+    tree, unpruned, estimate, seconds = _grow(table, target, settings)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = codes[held] if len(held) else codes[grown]
     answered = tree.predict_codes(scored, plan.threads)
@@ -208,7 +213,7 @@ def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, settings: S
     score = score_classes(actual, answered, most_common, bool(len(held)))
     errors = count_errors(actual, answered, tuple(str(label) for label in classes.tolist()))
     model = _model(CLASSIFIER, tree, unpruned, settings)
-    return Learned(model, table, plan, score, seconds, settings.draws, errors=errors)
+    return Learned(model, table, plan, score, seconds, settings.draws, errors=errors, estimate=estimate)
 
 
 def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
@@ -216,14 +221,14 @@ def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, settings: S
     grown, held = rows_for(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
     table = _table(attributes, grown, plan)
     target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets, read_weights(data, plan, grown))
-    tree, unpruned, seconds = _grow(table, target, settings)
+    tree, unpruned, estimate, seconds = _grow(table, target, settings)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = values[held] if len(held) else values[grown]
     answered = tree.predict_means(scored, plan.threads)
     score = score_numbers(actual, answered, values[grown].mean(axis=0), bool(len(held)))
     points = sample_points(actual, answered, plan.targets[0])
     model = _model(REGRESSOR, tree, unpruned, settings)
-    return Learned(model, table, plan, score, seconds, settings.draws, points=points)
+    return Learned(model, table, plan, score, seconds, settings.draws, points=points, estimate=estimate)
 
 
 def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
@@ -235,14 +240,39 @@ def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
 
 def _grow(
     table: Table, target: ClassTarget | NumericTarget, settings: Settings
-) -> tuple[Tree, Tree | None, float]:
-    """The tree, what it was before pruning (None: the same), and the seconds that both took."""
+) -> tuple[Tree, Tree | None, Estimate | None, float]:
+    """The tree, what it was before pruning (None: the same), what folds say of it, and the seconds of all."""
     start, pruning, threads = time.perf_counter(), settings.pruning, settings.plan.threads
+    if settings.plan.cv is not None:
+        forest, estimate = _grow_folds(table, target, settings, settings.plan.cv)
+        tree, grown = forest.pair(0)
+        return tree, None if tree is grown else grown, estimate, time.perf_counter() - start
     random = np.random.RandomState(settings.plan.seed)  # as the estimator with this random_state
     grown, tree = grow_and_prune(
         table, target, settings.parameters, pruning, random=random, threads=threads, report=settings.report
     )
-    return tree, None if tree is grown else grown, time.perf_counter() - start
+    return tree, None if tree is grown else grown, None, time.perf_counter() - start
+
+
+def _grow_folds(
+    table: Table, target: ClassTarget | NumericTarget, settings: Settings, k: int
+) -> tuple[Forest, Estimate]:
+    """The trees of all rows and of k folds, dealt by the seed."""
+    seed = settings.plan.seed
+    if isinstance(target, ClassTarget):
+        folds = deal_classes(target.codes, k, seed)
+    else:
+        folds = deal_rows(target.n_rows, k, seed)
+    return estimate_by_folds(
+        table,
+        target,
+        settings.parameters,
+        folds,
+        pruning=settings.pruning,
+        seed=seed,
+        threads=settings.plan.threads,
+        report=settings.report,
+    )
 
 
 def _model(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings) -> StoredModel:

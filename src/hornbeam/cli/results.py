@@ -22,12 +22,33 @@ def print_learned(learned: Learned) -> None:
     pairs = [
         ("tree", style(f"{leaves}, depth {tree.depth}", bold=True)),
         (_measure(score), style(_score_text(score), bold=True)),
+        *([("cross-validated", style(_estimate_text(learned), bold=True))] if learned.estimate else []),
         ("grown from", f"{learned.table.n_rows} rows, {columns} attributes ({_used(learned)} used)"),
         ("target", f"{learned.target} ({learned.task})"),
-        ("time", f"{learned.seconds * 1000:.1f} ms to grow"),
+        ("time", f"{learned.seconds * 1000:.1f} ms to grow{' with all folds' if learned.estimate else ''}"),
         ("digest", tree.digest[:16]),
     ]
     print_pairs(pairs)
+
+
+def _estimate_text(learned: Learned) -> str:
+    estimate = learned.estimate
+    assert estimate is not None
+    name = "accuracy" if estimate.measure == "accuracy" else "R²"
+    return f"{name} {estimate.mean:.3f} ± {estimate.spread:.3f} ({estimate.folds} folds)"
+
+
+def _estimate_object(learned: Learned) -> dict[str, Any] | None:
+    estimate = learned.estimate
+    if estimate is None:
+        return None
+    return {
+        "folds": estimate.folds,
+        "measure": estimate.measure,
+        "mean": estimate.mean,
+        "spread": estimate.spread,
+        "scores": list(estimate.scores),
+    }
 
 
 def _used(learned: Learned) -> int:
@@ -68,6 +89,7 @@ def learned_object(learned: Learned) -> dict[str, Any]:
             "held_out": score.held_out,
             "mean_absolute_error": list(score.mean_absolute_error),
         },
+        "cross_validation": _estimate_object(learned),
         "importances": {name: share for name, share in importances if share > 0},
         "parameters": payload_of(learned.model)["parameters"],
         "seed": learned.seed,
@@ -93,6 +115,7 @@ def page_of(learned: Learned, **facts: str) -> bytes:
         score=learned.score,
         errors=learned.errors,
         points=learned.points,
+        estimate=learned.estimate,
         parameters=learned.model.parameters,
         seed=learned.seed,
         version=hornbeam.__version__,

@@ -9,7 +9,6 @@ from .records import ColumnSummary, Errors, Points, Score, Study
 from .scores import (
     accuracy_error,
     count_errors,
-    r2,
     r2_error,
     sample_points,
     score_classes,
@@ -27,7 +26,6 @@ __all__ = [
     "describe_columns",
     "picture_of",
     "questions_of",
-    "r2",
     "r2_error",
     "render_page",
     "sample_points",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hornbeam.drawing import Picture, draw_icicle, draw_tree
 from hornbeam.drawing.text import count_text, escape, number_text
+from hornbeam.validation import Estimate
 
 from .html import section, tag
 from .records import Score, Study
@@ -52,7 +53,18 @@ def _lead(study: Study) -> str:
     deciding = f"{study.attributes_used} of {len(study.columns)} attributes decide."
     if study.score.held_out:
         return f"{grown}; scored on rows it never saw. {deciding}"
+    if study.estimate is not None:
+        promised = f"on new ones expect {estimate_text(study.estimate)}"
+        return f"{grown}; scored on the same rows: {promised}. {deciding}"
     return f"{grown}; scored on the same rows, so expect less on new ones. {deciding}"
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """What the folds say: their mean score and its spread."""
+    if estimate.measure == "accuracy":
+        spread = f"± {estimate.spread * 100:.1f}"
+        return f"an accuracy of {score_text(estimate.mean)} {spread} ({estimate.folds} folds)"
+    return f"R² {estimate.mean:.3f} ± {estimate.spread:.3f} ({estimate.folds} folds)"
 
 
 def cards(study: Study) -> str:
@@ -71,9 +83,26 @@ def cards(study: Study) -> str:
         count_text(study.n_leaves), f"{'leaf' if study.n_leaves == 1 else 'leaves'}, depth {study.depth}"
     )
     used = _card(str(study.attributes_used), f"of {len(study.columns)} attributes used")
+    time = "to grow the tree" if study.estimate is None else "to grow the tree and all folds"
     return tag(
-        "div", first, second, size, used, _card(_duration(study.seconds), "to grow the tree"), class_="cards"
+        "div",
+        first,
+        second,
+        _estimate_card(study.estimate) if study.estimate is not None else "",
+        size,
+        used,
+        _card(_duration(study.seconds), time),
+        class_="cards",
     )
+
+
+def _estimate_card(estimate: Estimate) -> str:
+    """The mean of the folds' scores, and how far they spread."""
+    if estimate.measure == "accuracy":
+        figure, name = score_text(estimate.mean), f"accuracy ± {estimate.spread * 100:.1f}"
+    else:
+        figure, name = f"{estimate.mean:.3f}", f"R² ± {estimate.spread:.3f}"
+    return _card(figure, f"{name}, {estimate.folds} folds", _meter(estimate.mean, 0.0))
 
 
 def _card(figure: str, caption: str, more: str = "") -> str:

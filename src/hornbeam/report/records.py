@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hornbeam.drawing import Picture
+from hornbeam.validation import Estimate
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class Study:
     score: Score
     errors: Errors | None = None
     points: Points | None = None
+    estimate: Estimate | None = None
+    """What folds promise for new rows, where there were any."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: str = ""
     seed: int | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.validation.estimate import r2
+
 from .records import Errors, Points, Score
 
 _MOST_POINTS = 600
@@ -38,15 +40,6 @@ def score_numbers(
     return Score(
         "r2", r2(actual, answered), r2(actual, constant), len(actual), held_out, tuple(map(float, error))
     )
-
-
-def r2(actual: NDArray[np.float64], answered: NDArray[np.float64]) -> float:
-    """Coefficient of determination; a constant target scores 1 when met exactly and 0 otherwise."""
-    left = ((actual - answered) ** 2).sum(axis=0)
-    whole = ((actual - actual.mean(axis=0)) ** 2).sum(axis=0)
-    constant = whole == 0
-    ratio = 1.0 - left / np.where(constant, 1.0, whole)
-    return float(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean())
 
 
 def accuracy_error(score: Score) -> float:

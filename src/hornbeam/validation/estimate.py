@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.errors import DataError
 from hornbeam.growth import (
     ClassTarget,
     Engine,
@@ -60,6 +61,9 @@ def estimate_by_folds(
 ) -> tuple[Forest, Estimate]:
     """Grow the tree of all rows and that of each fold, and score every fold on its own rows."""
     k = int(folds.max()) + 1
+    if not isinstance(target, ClassTarget) and int(np.bincount(folds, minlength=k).min()) < 2:
+        most = table.n_rows // 2
+        raise DataError(f"{k} folds of {table.n_rows} rows: R² needs two rows a fold; use at most {most}")
     kept_out = [np.flatnonzero(folds == fold) for fold in range(k)]
     sets = TrainingSets.of_rows(table.n_rows, (folds != fold for fold in range(k)), all_rows_first=True)
     scores = [0.0] * k
@@ -87,25 +91,16 @@ def estimate_by_folds(
 
 
 def score(pair: Pair, table: Table, target: Target, threads: int) -> float:
-    """Accuracy, or R² averaged over targets, of a tree's answers, in weights of rows."""
+    """Accuracy, or R² averaged over targets, of a tree's answers; every row counts once."""
     if isinstance(target, ClassTarget):
-        right = pair.tree.predict_codes(table, threads) == target.codes
-        return float(np.average(right, weights=_usable(target.weights)))
-    return _r2(target.values, pair.tree.predict_means(table, threads), _usable(target.weights))
+        return float(np.mean(pair.tree.predict_codes(table, threads) == target.codes))
+    return r2(target.values, pair.tree.predict_means(table, threads))
 
 
-def _usable(weights: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
-    """Rows that all weigh nothing count alike."""
-    return None if weights is None or not weights.any() else weights
-
-
-def _r2(
-    actual: npt.NDArray[np.float64],
-    answered: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64] | None,
-) -> float:
-    left = np.average((actual - answered) ** 2, axis=0, weights=weights)
-    whole = np.average((actual - np.average(actual, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+def r2(actual: npt.NDArray[np.float64], answered: npt.NDArray[np.float64]) -> float:
+    """Coefficient of determination; a constant target scores 1 when met exactly and 0 otherwise."""
+    left = ((actual - answered) ** 2).sum(axis=0)
+    whole = ((actual - actual.mean(axis=0)) ** 2).sum(axis=0)
     constant = whole == 0
     ratio = 1.0 - left / np.where(constant, 1.0, whole)
     return float(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean())
