@@ -41,7 +41,7 @@ WAYS: list[dict[str, Any]] = [
 
 
 def some_rows(seed: int, n: int) -> tuple[pd.DataFrame, Any, Any, Any]:
-    """A table full of ties, gaps and rare categories; classes, two targets, and weights of which some are 0."""
+    """A table full of ties, gaps and rare categories; classes, two targets, and weights, some of them 0."""
     random = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {

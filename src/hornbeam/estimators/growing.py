@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, indexable
 
 from hornbeam.growth import Engine, Pair, Parameters, Pruning, Target, TrainingSet, draw_seed, grow_and_prune
 from hornbeam.table import Table
@@ -44,6 +44,7 @@ class Growing:
         from hornbeam.validation.shared import SharedWork
         from hornbeam.validation.splits import splits_of, splitter_of
 
+        X, y = indexable(X, y)
         splits = splits_of(splitter_of(self.cv, y, target), X, y, target, {})
         threads = threads_of(self.n_jobs)
         work = SharedWork(self, X, y, table, target, splits, parameters, pruning, Engine(), None, threads)

@@ -97,7 +97,8 @@ def _most_leaves(table: Table, parameters: Parameters) -> int:
 
 
 def tree_bytes(tree: Tree) -> int:
-    """The memory of a tree's arrays."""
+    """The memory that a tree takes: its arrays, which the core may have allotted twice as large, and what is
+    kept beside them to predict."""
     kept = tree.kept_competitors
     arrays = [*tree.arrays.values(), *(() if kept is None else kept.arrays.values())]
-    return sum(array.nbytes for array in arrays)
+    return 2 * sum(array.nbytes for array in arrays) + 64 * tree.n_nodes

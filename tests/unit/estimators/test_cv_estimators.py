@@ -23,7 +23,11 @@ from hornbeam.model_selection import cross_validate as together
 N = 80
 RANDOM = np.random.default_rng(4)
 FRAME = pd.DataFrame(
-    {"a": RANDOM.normal(size=N).round(1), "b": RANDOM.choice(["x", "y", None], N), "c": RANDOM.integers(0, 9, N)}
+    {
+        "a": RANDOM.normal(size=N).round(1),
+        "b": RANDOM.choice(["x", "y", None], N),
+        "c": RANDOM.integers(0, 9, N),
+    }
 )
 LABELS = np.where(RANDOM.random(N) < 0.2, "no", np.where(FRAME["a"] > 0, "yes", "no"))
 NUMBERS = FRAME["a"].to_numpy() + RANDOM.normal(size=N)
@@ -36,7 +40,9 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("model", "y"), MODELS, ids=range(len(MODELS)))
-@pytest.mark.parametrize("cv", [4, KFold(3), [(np.arange(50), np.arange(50, 80))]], ids=["4", "KFold", "list"])
+@pytest.mark.parametrize(
+    "cv", [4, KFold(3), [(np.arange(50), np.arange(50, 80))]], ids=["4", "KFold", "list"]
+)
 def test_fit_grows_the_same_tree_and_fills_cv_results(model: Any, y: Any, cv: Any) -> None:
     alone = clone(model).fit(FRAME, y)
     fitted = clone(model).set_params(cv=cv).fit(FRAME, y)
@@ -65,9 +71,7 @@ def test_a_generator_draws_as_without_cv() -> None:
 def test_weights_weigh_in_the_folds_too() -> None:
     weights = RANDOM.integers(0, 3, N).astype(float)
     fitted = TreeClassifier(cv=KFold(4)).fit(FRAME, LABELS, sample_weight=weights)
-    expected = cross_validate(
-        TreeClassifier(), FRAME, LABELS, cv=KFold(4), params={"sample_weight": weights}
-    )
+    expected = cross_validate(TreeClassifier(), FRAME, LABELS, cv=KFold(4), params={"sample_weight": weights})
     assert np.array_equal(fitted.cv_results_["test_score"], expected["test_score"])
 
 

@@ -74,7 +74,9 @@ def test_what_does_not_fit_the_memory_is_grown_again(monkeypatch: pytest.MonkeyP
 
 
 def _refusal(limit: int) -> DataError:
-    with pytest.raises(DataError, match="a tree of this table may need .* KB; allow as much, or limit") as error:
+    with pytest.raises(
+        DataError, match=r"a tree of this table may need .* KB; allow as much, or limit"
+    ) as error:
         grown(memory_limit=limit)
     return error.value
 
@@ -90,7 +92,14 @@ def test_a_smaller_tree_needs_less_memory() -> None:
 
 @pytest.mark.parametrize(
     ("given", "size"),
-    [(None, None), (10**6, 10**6), (2.5e6, 2_500_000), ("500MB", 5 * 10**8), (" 1.5 gib ", 3 * 2**29), ("7", 7)],
+    [
+        (None, None),
+        (10**6, 10**6),
+        (2.5e6, 2_500_000),
+        ("500MB", 5 * 10**8),
+        (" 1.5 gib ", 3 * 2**29),
+        ("7", 7),
+    ],
 )
 def test_limits_are_numbers_or_texts(given: Any, size: int | None) -> None:
     assert bytes_of(given) == size
@@ -98,7 +107,7 @@ def test_limits_are_numbers_or_texts(given: Any, size: int | None) -> None:
 
 @pytest.mark.parametrize("given", ["", "MB", "-1MB", "0", "5 parsecs", 0, -5, True, float("nan"), [1]])
 def test_other_limits_are_refused(given: Any) -> None:
-    with pytest.raises(UsageError, match="memory_limit=.*: give a number of bytes, or a text such as"):
+    with pytest.raises(UsageError, match=r"memory_limit=.*: give a number of bytes, or a text such as"):
         bytes_of(given)
 
 
@@ -119,9 +128,7 @@ def test_progress_goes_over_all_chunks() -> None:
         target = ClassTarget(random.integers(0, 2, rows).astype(np.int32), np.array(["a", "b"], dtype=object))
         heard: list[float] = []
         sets = TrainingSets.of_rows(rows, (random.integers(0, rows, rows) for _ in range(4)))
-        grow_sets(
-            table, target, Parameters(), sets, report=heard.append, engine=Engine(algorithm="serial")
-        )
+        grow_sets(table, target, Parameters(), sets, report=heard.append, engine=Engine(algorithm="serial"))
         if len(heard) > 4:
             break
     assert heard == sorted(heard)

@@ -54,7 +54,12 @@ def test_complements_of_partitions_are_folds(cv: Any) -> None:
 
 @pytest.mark.parametrize(
     "cv",
-    [ShuffleSplit(3, random_state=0), TimeSeriesSplit(3), LeavePOut(2), PredefinedSplit(np.arange(N) % 4 - 1)],
+    [
+        ShuffleSplit(3, random_state=0),
+        TimeSeriesSplit(3),
+        LeavePOut(2),
+        PredefinedSplit(np.arange(N) % 4 - 1),
+    ],
     ids=lambda cv: type(cv).__name__,
 )
 def test_other_sets_overlap(cv: Any) -> None:
@@ -110,5 +115,7 @@ def test_leave_one_out_of_many_rows_is_small() -> None:
 
 def test_a_row_counts_no_more_than_255_times() -> None:
     assert TrainingSet.of_rows(3, [1] * 255).times().tolist() == [0, 255, 0]
-    with pytest.raises(DataError, match="row 1 is 256 times in one training set; up to 255 times are allowed"):
+    with pytest.raises(
+        DataError, match="row 1 is 256 times in one training set; up to 255 times are allowed"
+    ):
         TrainingSet.of_rows(3, [1] * 256).times()

@@ -77,7 +77,11 @@ def test_one_class_in_a_training_set_is_a_leaf_as_in_scikit_learn() -> None:
     assert cross_val_score(TreeClassifier(), X, np.zeros(N, dtype=int), cv=KFold(3)).tolist() == [1, 1, 1]
 
 
-EMPTY: Any = [(np.arange(30), np.arange(30, 40)), (np.arange(0), np.arange(30)), (np.arange(10, 40), np.arange(10))]
+EMPTY: Any = [
+    (np.arange(30), np.arange(30, 40)),
+    (np.arange(0), np.arange(30)),
+    (np.arange(10, 40), np.arange(10)),
+]
 
 
 def test_a_fold_without_rows_counts_as_error_score() -> None:
