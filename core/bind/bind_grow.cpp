@@ -134,8 +134,7 @@ Sharing sharing_named(const std::string &name) {
     if (name == "serial") return Sharing::serial;
     if (name == "overlapping") return Sharing::overlapping;
     if (name == "folds") return Sharing::folds;
-    throw std::invalid_argument("algorithm is '" + name +
-                                "'; allowed are auto, serial, overlapping, folds");
+    throw std::invalid_argument("algorithm is '" + name + "'; allowed are auto, serial, overlapping, folds");
 }
 
 /// The trees of all training sets, in one forest for those that grew together.
@@ -186,9 +185,9 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
                  const nb::object &min_samples_split, const nb::object &min_samples_leaf,
                  double min_impurity_decrease, const nb::object &multiplicity, int threads,
                  const std::string &kernels, bool accelerate, const std::string &counting,
-                 const std::string &algorithm, bool consume,
-                 const nb::object &report, const nb::object &weights, const nb::object &class_weight,
-                 const nb::object &costs, const std::optional<double> &min_objs, std::size_t competitors) {
+                 const std::string &algorithm, bool consume, const nb::object &report,
+                 const nb::object &weights, const nb::object &class_weight, const nb::object &costs,
+                 const std::optional<double> &min_objs, std::size_t competitors) {
     GrowParameters p;
     p.counting = count_values(counting);
     p.sharing = sharing_named(algorithm);
@@ -259,9 +258,10 @@ void bind_grow(nb::module_ &m) {
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
           nb::arg("min_samples_leaf"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
-          nb::arg("counting") = "auto", nb::arg("algorithm") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none(),
-          nb::arg("weights") = nb::none(), nb::arg("class_weight") = nb::none(),
-          nb::arg("costs") = nb::none(), nb::arg("min_objs") = nb::none(), nb::arg("competitors") = 0);
+          nb::arg("counting") = "auto", nb::arg("algorithm") = "auto", nb::arg("consume") = false,
+          nb::arg("report") = nb::none(), nb::arg("weights") = nb::none(),
+          nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(),
+          nb::arg("min_objs") = nb::none(), nb::arg("competitors") = 0);
 }
 
 } // namespace hornbeam

@@ -42,6 +42,7 @@ AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t
             value_at[n_cells + v * width] = static_cast<std::uint16_t>(v);
         n_cells += static_cast<std::uint32_t>(cells);
         values_cost += cost;
+        n_numeric += std::holds_alternative<NumericColumn>(table.columns[a]);
     }
 }
 

@@ -9,6 +9,13 @@ namespace avx2 {
 
 #include "kernels_body.hpp"
 
+inline bool any_lane(const LaneInts &lanes) {
+    __m256i half[2];
+    __builtin_memcpy(half, &lanes, sizeof(lanes));
+    return !_mm256_testz_si256(_mm256_or_si256(half[0], half[1]), _mm256_set1_epi32(-1));
+}
+#include "kernels_lane_classes.hpp"
+
 /// For each 8-bit mask, the lanes whose bit is 0 first, in order; the rest follow.
 struct Compaction {
     alignas(32) std::uint32_t lanes[256][8];
@@ -108,7 +115,8 @@ const Kernels avx2_kernels{"avx2",
                            avx2::lane_blocks_narrow,
                            avx2::lane_blocks_wide,
                            avx2::lane_hits_narrow,
-                           avx2::lane_hits_wide};
+                           avx2::lane_hits_wide,
+                           avx2::lane_classes};
 
 } // namespace hornbeam
 #endif

@@ -9,6 +9,13 @@ namespace avx512 {
 
 #include "kernels_body.hpp"
 
+inline bool any_lane(const LaneInts &lanes) {
+    __m512i bits;
+    __builtin_memcpy(&bits, &lanes, sizeof(lanes));
+    return _mm512_test_epi32_mask(bits, bits) != 0;
+}
+#include "kernels_lane_classes.hpp"
+
 std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
                           std::uint32_t *right) {
     std::uint32_t left = 0, i = 0;
@@ -144,7 +151,8 @@ const Kernels avx512_kernels{"avx512",
                              avx512::lane_blocks_narrow,
                              avx512::lane_blocks_wide,
                              avx512::lane_hits_narrow,
-                             avx512::lane_hits_wide};
+                             avx512::lane_hits_wide,
+                             avx512::lane_classes};
 
 } // namespace hornbeam
 #endif

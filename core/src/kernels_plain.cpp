@@ -6,6 +6,13 @@ namespace plain {
 
 #include "kernels_body.hpp"
 
+inline bool any_lane(const LaneInts &lanes) {
+    std::int32_t any = 0;
+    for (std::size_t i = 0; i < lane_width; ++i) any |= lanes[i];
+    return any != 0;
+}
+#include "kernels_lane_classes.hpp"
+
 std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
                           std::uint32_t *right) {
     return scalar_part(list, 0, n, flag, right, 0);
@@ -35,6 +42,7 @@ const Kernels plain_kernels{"plain",
                             plain::lane_blocks_narrow,
                             plain::lane_blocks_wide,
                             plain::lane_hits_narrow,
-                            plain::lane_hits_wide};
+                            plain::lane_hits_wide,
+                            plain::lane_classes};
 
 } // namespace hornbeam

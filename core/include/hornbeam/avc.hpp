@@ -44,14 +44,21 @@ struct AvcLayout {
         std::int32_t s = empty() ? -1 : slot_of[static_cast<std::size_t>(attribute)];
         return s < 0 ? nullptr : &slots[static_cast<std::size_t>(s)];
     }
-    /// Whether a node of n rows is better looked at value by value than row by row.
-    bool pays(std::size_t n) const {
-        return !empty() && (always || static_cast<double>(n * slots.size()) * row_cost() >= values_cost);
+    /// Whether a node of n rows is better looked at value by value than row by row, for every lane.
+    /// `together`: whether a list is scanned once for all of them.
+    bool pays(std::size_t n, std::size_t lanes, bool together) const {
+        if (empty() || always) return !empty();
+        const std::size_t lists = together && lanes > 1 ? n_numeric : 0;
+        const double by_row = static_cast<double>((slots.size() - lists) * lanes) * row_cost() +
+                              static_cast<double>(lists) * shared_row_cost;
+        return static_cast<double>(n) * by_row >= static_cast<double>(lanes) * values_cost;
     }
 
   private:
     // Nanoseconds, measured: a row of a sorted list (scan and partition), and a value of a slot.
     double row_cost() const { return n_classes == 2 ? 1.0 : 3.0; }
+    static constexpr double shared_row_cost = 6.0;
+    std::size_t n_numeric = 0; // slots
     double value_cost() const { return n_classes == 2 ? 4.0 : 8.0 + 0.25 * n_classes; }
 };
 

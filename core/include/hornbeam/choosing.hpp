@@ -3,7 +3,7 @@
 #pragma once
 
 #include "hornbeam/choice.hpp"
-#include "hornbeam/lane_scan.hpp"
+#include "hornbeam/lane_class_scan.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 #include "hornbeam/policy.hpp"
@@ -36,6 +36,13 @@ template <class E, Criterion C> class Choosing {
             compare(node, shared ? workers : nullptr, choice);
     }
 
+    /// Whether there is one scan for all lanes of a node that has many classes.
+    bool scans_lists_together() const {
+        if constexpr (std::is_same_v<C, Gini> && sizeof(E) == 4)
+            return !two_classes() && !frame_.sets.repeats() && task_.parameters.accelerate;
+        return false;
+    }
+
   private:
     const Frame<E> &frame_;
     const Target &target_;
@@ -51,6 +58,7 @@ template <class E, Criterion C> class Choosing {
     LanePatterns<E> patterns_;
     std::vector<LaneFloor> floors_;
     std::vector<LaneBlock> blocks_;
+    LaneClassScan class_scan_;
     std::vector<Cut> cuts_; // [attribute][lane]
 
     const StopRules &rules(const Node &node, std::size_t lane) const {
@@ -80,7 +88,13 @@ template <class E, Criterion C> class Choosing {
 
     // ---- all lanes in one pass ----
 
-    static constexpr std::size_t worth_patterns = 64; // rows of a node
+    bool two_classes() const { return target_.n_classes == 2; }
+    /// Two classes: whether there are blocks of rows. Many: whether rows are many for the classes, and their
+    /// counts' squares few enough for 32 bits.
+    bool worth_patterns(const Node &node) const {
+        const std::size_t rows = node.rows.size();
+        return two_classes() ? rows >= 64 : sizeof(E) == 4 && rows >= target_.n_classes;
+    }
 
     static bool in_one_pass(const Node &node, const Segment<E> &segment) {
         return segment.listed() && segment.size == node.rows.size(); // nothing is missing
@@ -90,8 +104,7 @@ template <class E, Criterion C> class Choosing {
             const bool listed = std::any_of(node.active.begin(), node.active.end(),
                                             [&](const Segment<E> &s) { return in_one_pass(node, s); });
             return listed && node.lanes.size() > 1 && node.lanes.size() <= lane_width &&
-                   task_.parameters.accelerate && target_.n_classes == 2 && !frame_.sets.repeats() &&
-                   node.rows.size() >= worth_patterns &&
+                   task_.parameters.accelerate && !frame_.sets.repeats() && worth_patterns(node) &&
                    patterns_.open(frame_, node.rows, std::span(node.lanes));
         } else {
             return false;
@@ -110,23 +123,32 @@ template <class E, Criterion C> class Choosing {
                     rule.asks_objs()
                         ? rows_from(rule.cut_floor(as_double(total.n), total.classes_present()), total.n)
                         : 0;
-                const std::int64_t squares = total.c[0] * total.c[0] + total.c[1] * total.c[1];
+                std::int64_t squares = 0;
+                for (std::int64_t c : total.c) squares += c * c;
                 floors_.push_back({total.n, total.c[1], squares, rule.least(objs, 0, 0)});
             }
+            if constexpr (sizeof(E) == 4)
+                if (!two_classes()) class_scan_.open(patterns_, std::span(node.lanes), floors_);
             cuts_.assign(node.active.size() * lanes, Cut{});
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 const Segment<E> &s = node.active[a];
                 if (!in_one_pass(node, s)) continue;
                 poll_if_large(node);
                 std::span<Cut> cuts = std::span(cuts_).subspan(a * lanes, lanes);
-                LaneScan<E>(patterns_, floors_, *task_.parameters.kernels)
-                    .cuts({s.begin, s.size}, blocks_, cuts);
+                cut_list({s.begin, s.size}, cuts);
                 // Equal qualities are found as well: another attribute may yet turn out to be in between.
                 for (std::size_t i = 0; i < lanes; ++i)
                     if (cuts[i].quality > floors_[i].floor)
                         floors_[i].floor = std::nextafter(cuts[i].quality, -1.0);
             }
         }
+    }
+
+    void cut_list(std::span<const E> list, std::span<Cut> cuts) {
+        const Kernels &kernels = *task_.parameters.kernels;
+        if constexpr (sizeof(E) == 4)
+            if (!two_classes()) return class_scan_.cuts(list, target_.code, kernels, cuts);
+        LaneScan<E>(patterns_, floors_, kernels).cuts(list, blocks_, cuts);
     }
 
     /// Each attribute by itself, then the attributes in order: the same as one after the other.

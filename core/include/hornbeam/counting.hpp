@@ -15,16 +15,19 @@ template <class E, class Target> class Counting {
     using Lanes = decltype(Node::lanes);
     using Counts = std::span<const std::uint32_t>;
 
-    Counting(Frame<E> &frame, const Target &target, NodePool<E, Target> &pool)
-        : frame_(frame), target_(target), pool_(pool) {}
+    /// `together`: whether the lists of a node are scanned once for all its lanes.
+    Counting(Frame<E> &frame, const Target &target, NodePool<E, Target> &pool, bool together)
+        : frame_(frame), target_(target), pool_(pool), together_(together) {}
 
-    /// Completes a root that comes without a group, though its frame has attributes that may be counted.
+    /// Gives a root its group, unless it comes with one, or its lists.
     void begin(Node &root, Workers *workers) {
-        if (frame_.avc == nullptr || !root.avc.empty()) return;
-        if (pays(root))
-            root.avc = count(root.rows, root.lanes, solo(root), workers);
-        else
+        if (frame_.avc == nullptr) return;
+        if (!pays(root)) {
+            pool_.recycle_group(std::move(root.avc));
             write_lists(root);
+        } else if (root.avc.empty()) {
+            root.avc = count(root.rows, root.lanes, solo(root), workers);
+        }
     }
 
     /// Gives each growing child its group or its lists. All but the largest child are counted; the largest
@@ -77,6 +80,10 @@ template <class E, class Target> class Counting {
         return std::any_of(row.begin(), row.begin() + frame_.avc->n_classes,
                            [](std::uint32_t rows) { return rows != 0; });
     }
+
+    /// Whether a lane that is alone with so many rows is better counted by value.
+    bool pays_alone(std::size_t rows) const { return frame_.avc->pays(rows, 1, together_); }
+    AvcGroup count_alone(std::span<const E> rows) { return count(rows, {}, true, nullptr); }
 
     /// The group of some lanes out of `lanes`; `members` are their places.
     AvcGroup kept(const AvcGroup &group, std::size_t lanes, std::span<const std::size_t> members) {
@@ -136,6 +143,7 @@ template <class E, class Target> class Counting {
     Frame<E> &frame_;
     const Target &target_;
     NodePool<E, Target> &pool_;
+    bool together_;
     std::vector<std::uint32_t> whole_, own_counts_;
     std::vector<Counts> own_;
 
@@ -146,7 +154,7 @@ template <class E, class Target> class Counting {
     static bool grows(const Node &node) { return !node.lanes.empty(); }
     /// Nodes of a wide frame have no room for lists of counted attributes, and are large.
     bool pays(const Node &node) const {
-        return node.room.first == nullptr || frame_.avc->pays(node.rows.size());
+        return node.room.first == nullptr || frame_.avc->pays(node.rows.size(), node.lanes.size(), together_);
     }
 
     void sum_parts(const AvcGroup &group, std::size_t parts) {

@@ -25,7 +25,8 @@ template <class E, Criterion C> class Grower {
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
-          choosing_(frame, target, criterion, task, rules), pool_(target), counting_(frame, target, pool_) {}
+          choosing_(frame, target, criterion, task, rules), pool_(target),
+          counting_(frame, target, pool_, choosing_.scans_lists_together()) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
@@ -83,6 +84,7 @@ template <class E, Criterion C> class Grower {
     std::vector<std::int32_t> child_of_id_;
     std::vector<std::uint32_t> guest_; // by id, of those that go both ways
     static constexpr std::uint8_t both_ways = 2;
+    static constexpr std::size_t few_lanes = 3;
     static constexpr std::size_t widest_band = 4; // a share of the node: one in so many rows
 
     /// Between two attributes of a node, where that may be long.
@@ -117,8 +119,25 @@ template <class E, Criterion C> class Grower {
         for (const Lane<Stats> &lane : node.lanes) level.own_entries += lane.total.n * attributes;
     }
 
+    /// Few lanes are looked at faster one by one, at the price of one copy of their lists.
+    bool better_apart(const Node &node) const {
+        return node.lanes.size() > 1 && node.lanes.size() <= few_lanes &&
+               task_.parameters.sharing == Sharing::automatic && task_.parameters.accelerate;
+    }
+    void separate(const Node &node) {
+        for (std::size_t i = node.lanes.size(); i-- > 0;) {
+            stack_.push_back(copy_for(node, {&i, 1}));
+            stack_.back().n_ids = frame_.n;
+        }
+    }
+
     void refine(Node node) {
         forest_.costs.start();
+        if (better_apart(node)) {
+            separate(node);
+            spent(node, Work::other);
+            return pool_.recycle(std::move(node));
+        }
         if (node.lanes.size() == 1 && !solo(node)) {
             const std::size_t only = 0;
             node = copy_for(node, {&only, 1});
@@ -212,26 +231,32 @@ template <class E, Criterion C> class Grower {
             return std::pair(a.test.attribute, a.test.lo) < std::pair(b.test.attribute, b.test.lo);
         });
         std::vector<Group> made;
+        std::size_t room = frame_.room_for_guests(), guests = 0; // of the group made last
         for (Group &g : groups) {
-            if (!made.empty() && cut_alike(made.back(), g) && near(made.back(), g, node))
-                widen(made.back(), g, node);
-            else
-                made.push_back(std::move(g));
+            if (!made.empty() && cut_alike(made.back(), g)) {
+                const std::size_t between = rows_between(made.back(), g, node);
+                if (between <= std::min(node.rows.size() / widest_band, room)) {
+                    widen(made.back(), g, node);
+                    guests = between;
+                    continue;
+                }
+            }
+            room -= std::exchange(guests, 0);
+            made.push_back(std::move(g));
         }
         groups = std::move(made);
     }
 
-    /// Whether few examples lie between the cuts of two groups: they will be on both sides.
-    bool near(const Group &low, const Group &high, const Node &node) const {
+    /// How many examples lie between the cuts of two groups: they would be on both sides.
+    std::size_t rows_between(const Group &low, const Group &high, const Node &node) const {
         const std::uint32_t from = low.test.lo, to = high.test.lo;
-        const std::size_t limit = std::min(node.rows.size() / widest_band, frame_.room_for_guests());
         const Segment<E> &s = segment_of(node, low.test.attribute);
-        if (!s.listed()) return counting_.rows_between(node, low.test.attribute, from, to) <= limit;
+        if (!s.listed()) return counting_.rows_between(node, low.test.attribute, from, to);
         auto above = [&](std::uint32_t rank) {
             return std::upper_bound(s.begin, s.begin + s.size, rank,
                                     [](std::uint32_t r, E e) { return r < Packed<E>::rank(e); });
         };
-        return static_cast<std::size_t>(above(to) - above(from)) <= limit;
+        return static_cast<std::size_t>(above(to) - above(from));
     }
 
     static const Segment<E> &segment_of(const Node &node, std::int32_t attribute) {
@@ -266,8 +291,9 @@ template <class E, Criterion C> class Grower {
             });
         };
         if (c.kind == TestKind::numeric) {
-            for (const Segment<E> &s : node.active)
-                if (s.attribute == c.attribute) add({s.begin, s.size}, [](std::uint32_t) { return true; });
+            const Segment<E> &s = segment_of(node, c.attribute);
+            if (s.size == node.rows.size()) return false;
+            add({s.begin, s.size}, [](std::uint32_t) { return true; });
         } else {
             const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(c.attribute)];
             add(node.rows, [&](std::uint32_t id) { return codes.code[id] >= 0; });
@@ -285,6 +311,8 @@ template <class E, Criterion C> class Grower {
         const bool alone = members.size() == 1;
         const std::size_t rows = alone ? static_cast<std::size_t>(part.lanes[0].total.n) : node.rows.size();
         const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
+        // What is scanned row by row for all lanes may pay to be counted for one.
+        const bool counted = alone && slots != 0 && node.avc.empty() && counting_.pays_alone(rows);
         std::size_t lists = 1 + slots;
         for (const Segment<E> &s : node.active) lists += s.listed();
         part.owner = std::make_shared_for_overwrite<E[]>(rows * lists + vector_room);
@@ -302,15 +330,16 @@ template <class E, Criterion C> class Grower {
         };
         part.rows = filtered(node.rows);
         for (const Segment<E> &s : node.active) {
-            if (!s.listed()) {
-                part.active.push_back(s);
+            if (!s.listed() || (counted && frame_.avc->find(s.attribute) != nullptr)) {
+                part.active.push_back({s.attribute, 0, nullptr});
                 continue;
             }
             std::span<E> list = filtered({s.begin, s.size});
             part.active.push_back({s.attribute, static_cast<std::uint32_t>(list.size()), list.data()});
         }
         if (slots != 0) part.room = {part.rows.data(), to, rows};
-        part.avc = counting_.kept(node.avc, node.lanes.size(), members);
+        part.avc =
+            counted ? counting_.count_alone(part.rows) : counting_.kept(node.avc, node.lanes.size(), members);
         return part;
     }
 

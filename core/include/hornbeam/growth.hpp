@@ -387,7 +387,7 @@ template <Criterion C> class Growth {
             work, rows, std::move(sets), node.active,
             [&](Wide e) { return std::pair{Packed<Wide>::rank(e), frame.row_of(Packed<Wide>::id(e))}; },
             local);
-        if (layout_.pays(rows.size())) std::swap(work.root.avc, node.avc);
+        std::swap(work.root.avc, node.avc);
         work.root.depth = node.depth;
         work.root.stale = node.stale;
         Forest part;

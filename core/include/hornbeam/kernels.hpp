@@ -61,7 +61,7 @@ struct LaneTotals {
 };
 /// Of each lane before a block of a two-class list: its rows and their ones; and a score that no cut in the
 /// block exceeds. Counts of a block fit a byte.
-inline constexpr std::uint32_t lane_block = 128;
+inline constexpr std::uint32_t lane_block = 32;
 struct LaneBlock {
     std::int32_t n[lane_width], ones[lane_width];
     float bound[lane_width];
@@ -69,6 +69,31 @@ struct LaneBlock {
 
 struct LaneSeen {
     std::uint8_t n[lane_width], ones[lane_width];
+};
+
+/// A number of each lane; a set of lanes is all bits of theirs.
+typedef std::int32_t LaneInts __attribute__((vector_size(4 * lane_width)));
+typedef float LaneFloats __attribute__((vector_size(4 * lane_width)));
+
+/// The lanes that count the rows of one pattern.
+struct alignas(64) LanePattern {
+    LaneInts in;
+};
+/// One class in a many-class scan of all lanes: what its next entry adds to the sum of l_k^2, and to that of
+/// l_k c_k (l on the left, c in the node), which are the `squares` and `products` of each lane.
+struct alignas(64) LaneClass {
+    LaneInts step, all;
+};
+/// The scan itself, which pauses where some lane's cut is too near its best for single precision (`doubt`,
+/// `top`, `sides`). A score is top / sides: sum of l_k^2 n_R + sum of r_k^2 n_L over n_L n_R. No best cut in
+/// this list: best_at is -1.
+struct alignas(64) LaneCuts {
+    LaneInts squares, products, left;
+    LaneInts whole, all_squares, min_left, most_left;
+    LaneFloats best_top, best_sides;
+    LaneInts best_at, best_left, best_squares, best_products;
+    LaneInts doubt;
+    LaneFloats top, sides;
 };
 
 struct Kernels {
@@ -110,6 +135,11 @@ struct Kernels {
     bool (*lane_hits_wide)(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *pattern,
                            const std::uint8_t *steps, const LaneTotals &totals, const LaneBlock &before,
                            const float *reach, LaneSeen *seen, std::int32_t *hit);
+    /// Goes on with the cuts of a narrow many-class list from entry `begin`; returns the entry to go on with
+    /// once the doubts are settled, n - 1 at the end.
+    std::uint32_t (*lane_classes)(const std::uint32_t *list, std::uint32_t begin, std::uint32_t n,
+                                  const std::uint8_t *pattern, const LanePattern *patterns,
+                                  const std::uint16_t *classes, LaneClass *by_class, LaneCuts &cuts);
 };
 
 /// "plain", "avx2", "avx512"; null where this machine or this build lacks it. "auto" is the best there is.

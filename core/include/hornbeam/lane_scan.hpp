@@ -22,9 +22,15 @@ template <class E> class LanePatterns {
         if (numbers_.empty()) numbers_.resize(std::size_t{1} << lane_width, unknown);
         std::vector<std::uint16_t> keys;
         bool told = true;
+        lanes_.clear();
+        sets_ = 0;
+        for (const Lane<Stats> &lane : lanes) {
+            lanes_.push_back(lane.set);
+            sets_ |= SetMask{1} << lane.set;
+        }
         for (std::size_t i = 0; i < rows.size() && told; ++i) {
             const std::uint32_t id = Packed<E>::id(rows[i]);
-            const std::uint16_t key = key_of(frame.sets.of(id), lanes);
+            const std::uint16_t key = key_of(frame.sets.of(id));
             std::uint8_t &number = numbers_[key];
             if (number == unknown) {
                 told = keys.size() < unknown;
@@ -35,7 +41,7 @@ template <class E> class LanePatterns {
             of_id_[id] = number;
         }
         for (std::uint16_t key : keys) numbers_[key] = unknown;
-        write_steps(keys, lanes.size());
+        write_steps(keys);
         return told;
     }
 
@@ -45,25 +51,43 @@ template <class E> class LanePatterns {
         return steps_[of_id_[id] * 4 * lane_width + lane] != 0;
     }
 
+    const LanePattern *in() const { return in_.data(); }
+    /// The cut between the lane's own entries.
+    Cut own_ends(std::span<const E> list, std::size_t lane, Cut cut) const {
+        cut.next = cut.at + 1;
+        while (!counts(Packed<E>::id(list[cut.at]), lane)) --cut.at;
+        while (!counts(Packed<E>::id(list[cut.next]), lane)) ++cut.next;
+        return cut;
+    }
+
   private:
     static constexpr std::uint8_t unknown = 255;
+    std::vector<std::int32_t> lanes_; // their sets
+    SetMask sets_ = 0;
+    std::vector<LanePattern> in_;
     std::vector<std::uint8_t> of_id_;
     std::vector<std::uint8_t> numbers_; // by key
     std::vector<std::uint8_t> steps_;   // [pattern][class][rows of each lane, ones of each lane]
 
-    template <class Stats> static std::uint16_t key_of(SetMask in, std::span<const Lane<Stats>> lanes) {
+    bool direct() const { return sets_ >> lane_width == 0; }
+    /// The lanes that count a row: by their sets where those are few, else by their places.
+    std::uint16_t key_of(SetMask in) const {
+        if (direct()) return static_cast<std::uint16_t>(in & sets_);
         std::uint16_t key = 0;
-        for (std::size_t i = 0; i < lanes.size(); ++i)
-            key = static_cast<std::uint16_t>(key | (in >> lanes[i].set & 1) << i);
+        for (std::size_t i = 0; i < lanes_.size(); ++i)
+            key = static_cast<std::uint16_t>(key | (in >> lanes_[i] & 1) << i);
         return key;
     }
-    void write_steps(const std::vector<std::uint16_t> &keys, std::size_t n_lanes) {
+    void write_steps(const std::vector<std::uint16_t> &keys) {
         steps_.assign(keys.size() * 4 * lane_width, 0);
+        in_.assign(keys.size(), LanePattern{});
         for (std::size_t p = 0; p < keys.size(); ++p)
-            for (std::size_t i = 0; i < n_lanes; ++i) {
-                const auto in = static_cast<std::uint8_t>(keys[p] >> i & 1);
+            for (std::size_t i = 0; i < lanes_.size(); ++i) {
+                const auto place = direct() ? static_cast<std::size_t>(lanes_[i]) : i;
+                const auto in = static_cast<std::uint8_t>(keys[p] >> place & 1);
                 std::uint8_t *step = steps_.data() + p * 4 * lane_width + i;
                 step[0] = step[2 * lane_width] = step[3 * lane_width] = in;
+                in_[p].in[i] = -in;
             }
     }
 };
@@ -105,7 +129,7 @@ template <class E> class LaneScan {
             if (promising(blocks[b])) look_into(list, b * lane_block, blocks[b]);
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             Cut &best = sweeps_[i].best;
-            cuts[i] = best.quality == lanes_[i].floor ? Cut{} : own_ends(list, i, best);
+            cuts[i] = best.quality == lanes_[i].floor ? Cut{} : patterns_.own_ends(list, i, best);
         }
     }
 
@@ -161,14 +185,6 @@ template <class E> class LaneScan {
                     sweeps_[l].look(begin + i, left, before.ones[l] + seen[i].ones[l]);
                     if (sweeps_[l].best.quality != best) set_reach(l);
                 }
-    }
-
-    /// The cut between the lane's own entries.
-    Cut own_ends(std::span<const E> list, std::size_t lane, Cut cut) const {
-        cut.next = cut.at + 1;
-        while (!patterns_.counts(Packed<E>::id(list[cut.at]), lane)) --cut.at;
-        while (!patterns_.counts(Packed<E>::id(list[cut.next]), lane)) ++cut.next;
-        return cut;
     }
 };
 
