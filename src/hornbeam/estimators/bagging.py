@@ -100,14 +100,15 @@ class BaggedTrees(TableEstimator):
         plain = replace(target, weights=None)
         threads = threads_of(self.n_jobs)
         forest = grow_bags(table, plain, parameters, pruning, bags, algorithm=self.algorithm, threads=threads)
+        outside = self._ask_outside(forest, bags, table, threads) if self.oob_score else None
+        # Nothing changes before all is there.
         self._remember(table)
-        self.bags_ = bags
-        self.forest_ = forest
+        self.bags_, self.forest_ = bags, forest
         self.estimators_ = self._members(forest, self._learn(plain))
         for name in ("oob_score_", self._outside):
             self.__dict__.pop(name, None)
-        if self.oob_score:
-            self._keep_outside(self._ask_outside(table, threads), plain)
+        if outside is not None:
+            self._keep_outside(outside, plain)
         return self
 
     def _learn(self, target: Target) -> dict[str, Any]:
@@ -135,8 +136,8 @@ class BaggedTrees(TableEstimator):
             members.append(member)
         return members
 
-    def _ask_outside(self, table: Table, threads: int) -> Outside:
-        outside = ask_outside(self._committee(), self.bags_, table, threads=threads)
+    def _ask_outside(self, forest: Forest, bags: Bags, table: Table, threads: int) -> Outside:
+        outside = ask_outside(Committee(list(forest.trees()), self.voting), bags, table, threads=threads)
         if not outside.known.all():
             warnings.warn(
                 "Some inputs do not have OOB scores. This probably means too few estimators were used "
