@@ -78,8 +78,8 @@ class BaggedTrees(TableEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Draw, grow, keep; the target as it was read."""
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Draw, grow, keep."""
         parameters, pruning = self._checked()
         if not isinstance(self.oob_score, (bool, np.bool_)):
             raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed")
@@ -109,7 +109,6 @@ class BaggedTrees(TableEstimator):
             self.__dict__.pop(name, None)
         if outside is not None:
             self._keep_outside(outside, plain)
-        return self
 
     def _learn(self, target: Target) -> dict[str, Any]:
         """Keep what the target was, and give it."""
