@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -155,7 +156,10 @@ def main() -> int:
         skips.append(("real sets", real_data.ABSENT))
     else:
         chosen = [case for case in cases() if not options.only or case.name.split()[0] in options.only]
-        rows = [measure(case, min_leaf, options.repeats) for case in chosen for min_leaf in (1, 10)]
+        for case in chosen:
+            for min_leaf in (1, 10):
+                print(f"{case.name}, leaves of {min_leaf}", file=sys.stderr)
+                rows.append(measure(case, min_leaf, options.repeats))
     print_rows(rows)
     records = {"setting": setting, "bags": BAGS, "rows": [asdict(row) for row in rows]}
     return common.close("bagging", judge(rows), records, skips)
