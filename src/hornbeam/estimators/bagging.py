@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -121,17 +122,17 @@ class BaggedTrees(TableEstimator):
         """An estimator around each tree, as if it was fitted to the rows of its bag alone."""
         own = self.get_params(deep=False)
         names = set(inspect.signature(self._tree).parameters) & set(own) - {"random_state"}
-        parameters = {name: own[name] for name in names}
+        model = self._tree(**{name: own[name] for name in names})
         columns = {
             name: value
             for name, value in vars(self).items()
             if name in ("n_features_in_", "feature_names_in_")
         }
+        vars(model).update(columns | learned)
         members = []
         for i, seed in enumerate(self.bags_.seeds.tolist()):
-            member = self._tree(**parameters, random_state=seed)
-            pair = forest.pair(i)
-            vars(member).update(columns | learned, tree_=pair.tree, unpruned_tree_=pair.unpruned)
+            member, pair = copy(model), forest.pair(i)
+            vars(member).update(random_state=seed, tree_=pair.tree, unpruned_tree_=pair.unpruned)
             members.append(member)
         return members
 
