@@ -58,7 +58,9 @@ def numbers(table: pd.DataFrame) -> npt.NDArray[np.float64]:
 @pytest.fixture(scope="module")
 def classes(numbers: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     """Of the class c there are so few rows that bags lack it now and then."""
-    return np.array(["a", "b", "c"], dtype=object)[np.searchsorted(np.quantile(numbers, [0.5, 0.99]), numbers)]
+    return np.array(["a", "b", "c"], dtype=object)[
+        np.searchsorted(np.quantile(numbers, [0.5, 0.99]), numbers)
+    ]
 
 
 def assert_lone_fits(model: Any, X: pd.DataFrame, y: npt.NDArray[Any]) -> None:

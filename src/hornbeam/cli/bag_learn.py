@@ -16,8 +16,9 @@ from hornbeam.ensemble import Bags, Outside, ask_outside, draw_bags, grow_bags
 from hornbeam.errors import UsageError
 from hornbeam.estimators.stored_bags import BAGGED_CLASSIFIER, BAGGED_REGRESSOR, StoredBag
 from hornbeam.growth import ClassCosts, ClassTarget, NumericTarget, Parameters, Pruning
-from hornbeam.report import Score, accuracy_error, r2, r2_error, score_classes, score_numbers
+from hornbeam.report import Score, accuracy_error, r2_error, score_classes, score_numbers
 from hornbeam.table import Table, from_data
+from hornbeam.validation.estimate import r2
 
 from .learn import (
     Plan,

@@ -28,6 +28,7 @@ ALGORITHMS = ("auto", "serial", "overlapping")
 # A training set has a row at most 255 times. Where a row is expected this often it gets copies, each of which
 # is taken a share of the times; twice as often is then out of the question.
 OFTEN = 100
+KEPT = 2**22  # rows of sets that are not drawn again: 32 MB
 
 
 def grow_bags(
@@ -50,7 +51,6 @@ def grow_bags(
     copies = Copies.of(bags)
     if len(copies.origin) > table.n_rows:
         table, target = table.take(copies.origin), target.take(copies.origin)
-    seeds = [draw_seed(np.random.RandomState(seed)) for seed in bags.seeds.tolist()]
     pairs: list[Pair] = []
     grown = grow_sets(
         table,
@@ -58,7 +58,7 @@ def grow_bags(
         parameters,
         TrainingSets(table.n_rows, DrawnSets(bags, copies)),
         pruning=pruning,
-        random=seeds if pruning.holds_out else None,
+        random=[_seed(seed) for seed in bags.seeds.tolist()] if pruning.holds_out else None,
         threads=threads,
         engine=engine,
         memory_limit=memory_limit,
@@ -66,6 +66,11 @@ def grow_bags(
         visit=lambda _, pair: pairs.append(pair),
     )
     return grown.settled(pairs)
+
+
+def _seed(seed: int) -> int:
+    """What a fit of the rows alone with this random_state takes to draw the rows that it validates on."""
+    return draw_seed(np.random.RandomState(seed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +111,11 @@ class Copies:
 
 
 class DrawnSets(Sequence[TrainingSet]):
-    """The training sets of bags, drawn when they are asked for."""
+    """The training sets of bags, drawn when they are asked for; small ones are kept."""
 
     def __init__(self, bags: Bags, copies: Copies) -> None:
         self._bags, self._copies = bags, copies
+        self._kept: dict[int, TrainingSet] = {}
 
     def __len__(self) -> int:
         return len(self._bags)
@@ -121,5 +127,10 @@ class DrawnSets(Sequence[TrainingSet]):
     def __getitem__(self, i: int | slice) -> TrainingSet | list[TrainingSet]:
         if isinstance(i, slice):
             return [self[place] for place in range(*i.indices(len(self)))]
-        rows = self._copies.spread(self._bags.rows(i))
-        return TrainingSet(len(self._copies.origin), taken=rows)
+        known = self._kept.get(i)
+        if known is None:
+            rows = self._copies.spread(self._bags.rows(i))
+            known = TrainingSet(len(self._copies.origin), taken=rows)
+            if (len(self._kept) + 1) * len(rows) <= KEPT:
+                self._kept[i] = known
+        return known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -78,8 +79,8 @@ class BaggedTrees(TableEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Draw, grow, keep; the target as it was read."""
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Draw, grow, keep."""
         parameters, pruning = self._checked()
         if not isinstance(self.oob_score, (bool, np.bool_)):
             raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed")
@@ -100,15 +101,15 @@ class BaggedTrees(TableEstimator):
         plain = replace(target, weights=None)
         threads = threads_of(self.n_jobs)
         forest = grow_bags(table, plain, parameters, pruning, bags, algorithm=self.algorithm, threads=threads)
+        outside = self._ask_outside(forest, bags, table, threads) if self.oob_score else None
+        # Nothing changes before all is there.
         self._remember(table)
-        self.bags_ = bags
-        self.forest_ = forest
+        self.bags_, self.forest_ = bags, forest
         self.estimators_ = self._members(forest, self._learn(plain))
         for name in ("oob_score_", self._outside):
             self.__dict__.pop(name, None)
-        if self.oob_score:
-            self._keep_outside(self._ask_outside(table, threads), plain)
-        return self
+        if outside is not None:
+            self._keep_outside(outside, plain)
 
     def _learn(self, target: Target) -> dict[str, Any]:
         """Keep what the target was, and give it."""
@@ -121,22 +122,22 @@ class BaggedTrees(TableEstimator):
         """An estimator around each tree, as if it was fitted to the rows of its bag alone."""
         own = self.get_params(deep=False)
         names = set(inspect.signature(self._tree).parameters) & set(own) - {"random_state"}
-        parameters = {name: own[name] for name in names}
+        model = self._tree(**{name: own[name] for name in names})
         columns = {
             name: value
             for name, value in vars(self).items()
             if name in ("n_features_in_", "feature_names_in_")
         }
+        vars(model).update(columns | learned)
         members = []
         for i, seed in enumerate(self.bags_.seeds.tolist()):
-            member = self._tree(**parameters, random_state=seed)
-            pair = forest.pair(i)
-            vars(member).update(columns | learned, tree_=pair.tree, unpruned_tree_=pair.unpruned)
+            member, pair = copy(model), forest.pair(i)
+            vars(member).update(random_state=seed, tree_=pair.tree, unpruned_tree_=pair.unpruned)
             members.append(member)
         return members
 
-    def _ask_outside(self, table: Table, threads: int) -> Outside:
-        outside = ask_outside(self._committee(), self.bags_, table, threads=threads)
+    def _ask_outside(self, forest: Forest, bags: Bags, table: Table, threads: int) -> Outside:
+        outside = ask_outside(Committee(list(forest.trees()), self.voting), bags, table, threads=threads)
         if not outside.known.all():
             warnings.warn(
                 "Some inputs do not have OOB scores. This probably means too few estimators were used "
@@ -152,7 +153,7 @@ class BaggedTrees(TableEstimator):
         return self.estimators_
 
     def _committee(self) -> Committee:
-        return Committee(self.trees_, self.voting)
+        return Committee([member.tree_ for member in self._members_there()], self.voting)
 
     def _answers(self, X: Any) -> tuple[Committee, NDArray[np.float64]]:
         committee = self._committee()

@@ -39,7 +39,8 @@ class PlainEstimator(BaseEstimator):  # type: ignore[misc]
     """
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        refuse_foreign(cls.__name__, parameters, inspect.signature(cls.__init__).parameters)
+        if parameters:
+            refuse_foreign(cls.__name__, parameters, inspect.signature(cls.__init__).parameters)
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     def __init_subclass__(cls, **defaults: Any) -> None:

@@ -27,7 +27,6 @@ __all__ = [
     "describe_columns",
     "picture_of",
     "questions_of",
-    "r2",
     "r2_error",
     "render_page",
     "sample_points",
