@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from . import palette
 from .layout import Shown, visible_part
 from .node import Legend, small_line
@@ -58,6 +60,6 @@ def _ground(node: PictureNode, legend: Legend) -> str:
     ]
     if len(stripes) == 1:
         return f'style=filled, fillcolor="{stripes[0][0]}"'
-    total = sum(share for _, share in stripes)
+    total = math.fsum(share for _, share in stripes)
     listed = ":".join(f"{colour};{share / total:.4f}" for colour, share in stripes[:-1])
     return f'style=striped, fillcolor="{listed}:{stripes[-1][0]}"'

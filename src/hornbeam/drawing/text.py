@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from html import escape as _escape
 
@@ -30,7 +31,8 @@ def escape(text: str) -> str:
 
 def width_em(text: str) -> float:
     """Width in em, estimated from above for the widest common interface font (DejaVu Sans)."""
-    return sum(_character_width(character) for character in text)
+    # Not sum, which rounds otherwise from Python 3.12 on: a picture is the same everywhere.
+    return math.fsum(map(_character_width, text))
 
 
 def _character_width(character: str) -> float:

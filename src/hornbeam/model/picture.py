@@ -96,7 +96,7 @@ def content(tree: Tree, classes: tuple[str, ...], node: int) -> dict[str, Any]:
     """What a node predicts, and how its rows divide or spread."""
     if classes:
         present = tree.present(node)
-        total = sum(weight for _, weight in present)
+        total = math.fsum(weight for _, weight in present)
         shares = tuple((code, weight / total) for code, weight in present)
         return {"prediction": classes[int(tree.leaf_class[node])], "shares": shares}
     means = tuple(tree.means[node].tolist())

@@ -42,7 +42,7 @@ def matrix_frame(array: Array, names: tuple[str, ...] | None) -> Frame:
     matrix = array.view(np.ndarray) if type(array) is not np.ndarray else array
     # The core steps by whole elements in native byte order.
     if (
-        matrix.dtype is not _FLOAT64
+        matrix.dtype != _FLOAT64
         or not matrix.flags.aligned
         or matrix.strides[0] % 8
         or matrix.strides[1] % 8
