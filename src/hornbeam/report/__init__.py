@@ -1,7 +1,6 @@
 """Reports: frozen records of a study turned into scores, text and one-file HTML."""
 
 from hornbeam.model.picture import picture_of
-from hornbeam.validation.estimate import r2
 
 from .describe import describe_columns
 from .page import render_page
