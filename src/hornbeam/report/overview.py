@@ -22,6 +22,8 @@ def heading(study: Study) -> str:
 def _headline(study: Study) -> str:
     score = study.score
     size = f"{count_text(study.n_leaves)} {'leaf' if study.n_leaves == 1 else 'leaves'}"
+    if study.estimate is not None and not score.held_out:
+        return f"One tree with {escape(size)} {_promise(study.estimate, study.target)}"
     where = tag("span", f"{rows_scored(score)} rows", class_="whole")
     if score.measure == "accuracy":
         right = f"{count_text(round(score.value * score.rows))} of {count_text(score.rows)}"
@@ -29,6 +31,15 @@ def _headline(study: Study) -> str:
     explained = tag("em", escape(score_text(score.value) if score.value > 0 else "none"))
     of = f"{explained} of the variance of {escape(study.target)}"
     return f"One tree with {escape(size)} explains {of} on {where}"
+
+
+def _promise(estimate: Estimate, target: str) -> str:
+    """What the folds let expect of rows that the tree never saw."""
+    share = tag("em", escape(score_text(estimate.mean) if estimate.mean > 0 else "none"))
+    new = tag("span", "new rows", class_="whole")
+    if estimate.measure == "accuracy":
+        return f"is right on {share} of {new}"
+    return f"explains {share} of the variance of {escape(target)} on {new}"
 
 
 def rows_scored(score: Score) -> str:
@@ -48,8 +59,8 @@ def _lead(study: Study) -> str:
     if study.score.held_out:
         return f"{grown}; scored on rows it never saw. {deciding}"
     if study.estimate is not None:
-        promised = f"on new ones expect {estimate_text(study.estimate)}"
-        return f"{grown}; scored on the same rows: {promised}. {deciding}"
+        folds = f"Estimated by {study.estimate.folds} folds, each scored on rows that its tree never saw"
+        return f"{grown}. {folds}: {estimate_text(study.estimate)}. {deciding}"
     return f"{grown}; scored on the same rows, so expect less on new ones. {deciding}"
 
 
@@ -57,8 +68,8 @@ def estimate_text(estimate: Estimate) -> str:
     """What the folds say: their mean score and its spread."""
     if estimate.measure == "accuracy":
         spread = f"± {estimate.spread * 100:.1f}"
-        return f"an accuracy of {score_text(estimate.mean)} {spread} ({estimate.folds} folds)"
-    return f"R² {estimate.mean:.3f} ± {estimate.spread:.3f} ({estimate.folds} folds)"
+        return f"accuracy {score_text(estimate.mean)} {spread}"
+    return f"R² {estimate.mean:.3f} ± {estimate.spread:.3f}"
 
 
 def cards(study: Study) -> str:

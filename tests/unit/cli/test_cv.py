@@ -52,7 +52,12 @@ def test_the_estimate_is_that_of_cross_validate(place: Path, options: str) -> No
     assert estimate["spread"] == pytest.approx(found["test_score"].std())
     shown = run(*line, "--cv", "7").stdout
     assert f"accuracy {estimate['mean']:.3f} ± {estimate['spread']:.3f} (7 folds)" in shown
-    assert f"accuracy ± {estimate['spread'] * 100:.1f}, 7 folds" in Path("page.html").read_text("utf-8")
+    page = Path("page.html").read_text("utf-8")
+    assert f"accuracy ± {estimate['spread'] * 100:.1f}, 7 folds" in page
+    # The headline is the honest number, not that of the training rows.
+    headline = page[page.index("<h1") : page.index("</h1>")]
+    assert f"is right on <em>{estimate['mean'] * 100:.1f}" in headline
+    assert "new rows" in headline and "training" not in headline
 
 
 def test_numbers_are_estimated_by_r2(place: Path) -> None:
