@@ -79,7 +79,10 @@ std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_
         throw std::invalid_argument(
             "multiplicity must have a row per row of the table and a column per training set");
     std::vector<TrainingSets> parts;
-    const std::size_t together = sharing == Sharing::serial ? 1 : TrainingSets::most;
+    // Rows that repeat are counted set by set anyway: a set alone has each as often as it counts.
+    const bool repeats = std::any_of(a.data(), a.data() + a.size(), [](std::uint8_t m) { return m > 1; });
+    const bool apart = sharing == Sharing::serial || (sharing == Sharing::automatic && repeats);
+    const std::size_t together = apart ? 1 : TrainingSets::most;
     for (std::size_t begin = 0; begin < a.shape(1); begin += together)
         parts.emplace_back(std::span(a.data(), a.size()), a.shape(1), begin,
                            std::min(begin + together, a.shape(1)), sharing);

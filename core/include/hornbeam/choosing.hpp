@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hornbeam/choice.hpp"
+#include "hornbeam/counting.hpp"
 #include "hornbeam/lane_class_scan.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
@@ -22,18 +23,16 @@ template <class E, Criterion C> class Choosing {
           chooser_(frame, target, criterion, task.parameters, task.cancel) {}
 
     /// Fills `choice` with the best test of each lane. Several workers share the attributes.
-    /// `own`: what each lane counts by value.
-    void choose(const Node &node, std::span<const std::span<const std::uint32_t>> own, Workers *workers,
+    void choose(const Node &node, Counting<E, Target> &counting, Workers *workers,
                 std::vector<Choice> &choice) {
-        own_ = own;
         choice.resize(node.lanes.size());
         for (Choice &c : choice) c.clear();
         solo_ = solo(node);
         const bool shared = workers != nullptr && workers->several();
         if (!shared && !compares_attributes<C> && task_.parameters.competitors == 0)
-            take_as_they_come(node, choice);
+            take_as_they_come(node, counting, choice);
         else
-            compare(node, shared ? workers : nullptr, choice);
+            compare(node, counting, shared ? workers : nullptr, choice);
     }
 
     /// Whether there is one scan for all lanes of a node that has many classes.
@@ -50,7 +49,6 @@ template <class E, Criterion C> class Choosing {
     const GrowTask &task_;
     const std::vector<StopRules> &rules_;
     bool solo_ = false;
-    std::span<const std::span<const std::uint32_t>> own_;
     Chooser<E, C> chooser_;
     std::vector<Chooser<E, C>> choosers_; // one a worker
     std::vector<Choice> found_;           // [attribute][lane]
@@ -65,18 +63,19 @@ template <class E, Criterion C> class Choosing {
         return rules_[static_cast<std::size_t>(node.lanes[lane].set)];
     }
 
-    void take_as_they_come(const Node &node, std::vector<Choice> &choice) {
+    void take_as_they_come(const Node &node, Counting<E, Target> &counting, std::vector<Choice> &choice) {
         const bool together = scans_together(node);
         if (together) scan_together(node);
         for (std::size_t i = 0; i < node.lanes.size(); ++i) {
             chooser_.open(node.lanes[i], solo_, rules(node, i));
+            const std::span<const std::uint32_t> own = counting.own(node, i);
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 const Segment<E> &segment = node.active[a];
                 poll_if_large(node, task_.cancel);
                 const bool more =
                     together && in_one_pass(node, segment)
                         ? chooser_.consider_found(segment, cuts_[a * node.lanes.size() + i], choice[i])
-                        : chooser_.consider(segment, node.rows, own_[i], choice[i]);
+                        : chooser_.consider(segment, node.rows, own, choice[i]);
                 if (!more) break;
             }
         }
@@ -148,31 +147,29 @@ template <class E, Criterion C> class Choosing {
     }
 
     /// Each attribute by itself, then the attributes in order: the same as one after the other.
-    void compare(const Node &node, Workers *workers, std::vector<Choice> &choice) {
+    void compare(const Node &node, Counting<E, Target> &counting, Workers *workers,
+                 std::vector<Choice> &choice) {
         const std::size_t lanes = node.lanes.size(), attributes = node.active.size();
         if (found_.size() < attributes * lanes) found_.resize(attributes * lanes);
-        auto look = [&](std::size_t a, std::size_t i, Chooser<E, C> &chooser) {
-            Choice &found = found_[a * lanes + i];
-            found.clear();
-            chooser.consider(node.active[a], node.rows, own_[i], found);
-        };
-        if (workers != nullptr) {
-            while (choosers_.size() < workers->places())
-                choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
-            workers->share(attributes, [&](std::size_t a, unsigned w) {
-                for (std::size_t i = 0; i < lanes; ++i) {
-                    choosers_[w].open(node.lanes[i], solo_, rules(node, i));
-                    look(a, i, choosers_[w]);
-                }
-            });
-        } else {
-            for (std::size_t i = 0; i < lanes; ++i) {
+        for (std::size_t i = 0; i < lanes; ++i) {
+            const std::span<const std::uint32_t> own = counting.own(node, i);
+            auto look = [&](std::size_t a, Chooser<E, C> &chooser) {
+                Choice &found = found_[a * lanes + i];
+                found.clear();
+                chooser.consider(node.active[a], node.rows, own, found);
+            };
+            if (workers == nullptr) {
                 chooser_.open(node.lanes[i], solo_, rules(node, i));
                 for (std::size_t a = 0; a < attributes; ++a) {
                     poll_if_large(node, task_.cancel);
-                    look(a, i, chooser_);
+                    look(a, chooser_);
                 }
+                continue;
             }
+            while (choosers_.size() < workers->places())
+                choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
+            for (Chooser<E, C> &chooser : choosers_) chooser.open(node.lanes[i], solo_, rules(node, i));
+            workers->share(attributes, [&](std::size_t a, unsigned w) { look(a, choosers_[w]); });
         }
         for (std::size_t i = 0; i < lanes; ++i) {
             entered_.clear();

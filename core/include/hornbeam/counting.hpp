@@ -6,9 +6,8 @@
 
 namespace hornbeam {
 
-/// The group of a node with several lanes has parts. By complement: part i + 1 has the rows that lane i
-/// leaves out, and all parts together every row once, so that a lane has the whole less its part; a row that
-/// one lane leaves out, as in cross-validation, is counted once. Otherwise: a part for each lane.
+/// The group of a node with several lanes has parts. By complement: part 0 has every row, part i + 1 those
+/// that lane i leaves out; a lane has the whole less its part. Otherwise: a part for each lane.
 template <class E, class Target> class Counting {
   public:
     using Node = Pending<E, typename Target::Stats>;
@@ -41,9 +40,8 @@ template <class E, class Target> class Counting {
         for (std::size_t c = 0; c < child.size(); ++c) {
             const bool own = grows(child[c]) && pays(child[c]);
             if (c == largest || !(own || rest)) continue;
-            AvcGroup group = count(child[c].rows, node.lanes, node.lanes.size() == 1, workers);
-            if (rest) subtract(node.avc, group);
-            own ? std::swap(child[c].avc, group) : pool_.recycle_group(std::move(group));
+            if (own) child[c].avc = count(child[c].rows, node.lanes, node.lanes.size() == 1, workers);
+            if (rest) take_away(node, child[c], workers);
         }
         if (rest) std::swap(child[largest].avc, node.avc);
         for (Node &c : child) {
@@ -55,30 +53,26 @@ template <class E, class Target> class Counting {
         }
     }
 
-    /// What each lane of the node counts for itself; empty where nothing is counted.
-    std::span<const Counts> own(const Node &node) {
-        const std::size_t lanes = node.lanes.size(), n = node.avc.empty() ? 0 : frame_.avc->n_cells;
-        own_.clear();
-        if (lanes > 1 && by_complement() && n != 0) {
-            sum_parts(node.avc, lanes + 1);
-            own_counts_.resize(lanes * n);
-            for (std::size_t i = 0; i < lanes; ++i) {
-                const std::uint32_t *out = node.avc.data() + (i + 1) * n;
-                std::uint32_t *to = own_counts_.data() + i * n;
-                for (std::size_t j = 0; j < n; ++j) to[j] = whole_[j] - out[j];
-                own_.push_back({to, n});
-            }
-        } else {
-            for (std::size_t i = 0; i < lanes; ++i) own_.push_back(Counts(node.avc).subspan(i * n, n));
-        }
-        return own_;
+    /// What one lane of the node counts for itself, until the next lane is asked for; empty where nothing is
+    /// counted.
+    Counts own(const Node &node, std::size_t lane) {
+        if (node.avc.empty()) return {};
+        const std::size_t n = frame_.avc->n_cells;
+        if (node.lanes.size() == 1 || !by_complement()) return Counts(node.avc).subspan(lane * n, n);
+        own_counts_.resize(n);
+        const std::uint32_t *whole = node.avc.data(), *out = whole + (lane + 1) * n;
+        for (std::size_t j = 0; j < n; ++j) own_counts_[j] = whole[j] - out[j];
+        return own_counts_;
     }
 
-    /// Whether a lane of the node that `own` was asked for last has rows without a value of the attribute.
-    bool has_missing(std::size_t lane, const AvcSlot &slot) const {
-        const Counts row = own_[lane].subspan(slot.begin + slot.n_values * frame_.avc->width);
-        return std::any_of(row.begin(), row.begin() + frame_.avc->n_classes,
-                           [](std::uint32_t rows) { return rows != 0; });
+    /// Whether a lane has rows without a value of the attribute.
+    bool has_missing(const Node &node, std::size_t lane, const AvcSlot &slot) const {
+        const std::size_t n = frame_.avc->n_cells, row = slot.begin + slot.n_values * frame_.avc->width;
+        const bool complement = node.lanes.size() > 1 && by_complement();
+        for (std::size_t k = row; k < row + frame_.avc->n_classes; ++k)
+            if (complement ? node.avc[k] != node.avc[(lane + 1) * n + k] : node.avc[lane * n + k] != 0)
+                return true;
+        return false;
     }
 
     /// Whether a lane that is alone with so many rows is better counted by value.
@@ -96,12 +90,13 @@ template <class E, class Target> class Counting {
             for (std::size_t i = 0; i < members.size(); ++i) std::copy_n(part(members[i]), n, to(i));
             return made;
         }
-        sum_parts(group, lanes + 1);
-        std::copy_n(whole_.begin(), n, made.begin());
+        std::copy_n(part(0), n, to(0));
         for (std::size_t i = 0; i < members.size(); ++i) {
             const auto out = part(members[i] + 1);
-            for (std::size_t j = 0; j < n; ++j) made[j] -= out[static_cast<std::ptrdiff_t>(j)];
-            if (members.size() > 1) std::copy_n(out, n, to(i + 1));
+            if (members.size() > 1)
+                std::copy_n(out, n, to(i + 1));
+            else
+                for (std::size_t j = 0; j < n; ++j) made[j] -= out[static_cast<std::ptrdiff_t>(j)];
         }
         return made;
     }
@@ -144,8 +139,7 @@ template <class E, class Target> class Counting {
     const Target &target_;
     NodePool<E, Target> &pool_;
     bool together_;
-    std::vector<std::uint32_t> whole_, own_counts_;
-    std::vector<Counts> own_;
+    std::vector<std::uint32_t> own_counts_;
 
     bool by_complement() const { return frame_.sets.by_complement; }
     std::size_t n_parts(std::size_t lanes) const {
@@ -157,11 +151,20 @@ template <class E, class Target> class Counting {
         return node.room.first == nullptr || frame_.avc->pays(node.rows.size(), node.lanes.size(), together_);
     }
 
-    void sum_parts(const AvcGroup &group, std::size_t parts) {
-        const std::size_t n = frame_.avc->n_cells;
-        whole_.assign(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(n));
-        for (std::size_t p = 1; p < parts; ++p)
-            for (std::size_t j = 0; j < n; ++j) whole_[j] += group[p * n + j];
+    /// Leaves in the node's group what is not the child's: by the child's own counts, or row by row where
+    /// that touches less.
+    void take_away(Node &node, Node &child, Workers *workers) {
+        constexpr std::size_t cells_a_row = 8; // a count of a row takes as long as so many of a group
+        const std::size_t cells = child.rows.size() * frame_.avc->slots.size() * 2 * cells_a_row;
+        if (node.lanes.size() > 1 && by_complement() && cells < node.avc.size()) {
+            add_by_complement(node.avc, child.rows, LanePlaces(node.lanes), ~std::uint32_t{0});
+        } else if (!child.avc.empty()) {
+            subtract(node.avc, child.avc);
+        } else {
+            AvcGroup group = count(child.rows, node.lanes, node.lanes.size() == 1, workers);
+            subtract(node.avc, group);
+            pool_.recycle_group(std::move(group));
+        }
     }
 
     /// Lanes that ended leave the group of a child that was counted for all lanes of its parent.
@@ -180,17 +183,26 @@ template <class E, class Target> class Counting {
         const std::size_t n = frame_.avc->n_cells, parts = n_parts(lanes.size());
         if (by_complement() && lanes.size() > 1) {
             const LanePlaces places(lanes);
-            return count_with(rows, parts, workers, [&](std::uint32_t id, auto add) {
-                const SetMask out = places.sets & ~frame_.sets.of(id);
-                if (const int n_out = std::popcount(out); n_out != 1)
-                    add(0, static_cast<std::uint32_t>(1 - n_out)); // parts may wrap around, their sums do not
-                places.each(out, [&](std::size_t lane) { add(n * (lane + 1), 1); });
-            });
+            return count_with(rows, parts, workers, by_complement_of(places, 1));
         }
         return count_with(rows, parts, workers, [&](std::uint32_t id, auto add) {
             for (std::size_t i = 0; i < lanes.size(); ++i)
                 if (std::uint32_t times = frame_.sets.count(id, lanes[i].set)) add(n * i, times);
         });
+    }
+
+    /// Adds a row, `times` once, to the whole and to the parts of the lanes that leave it out.
+    auto by_complement_of(const LanePlaces &places, std::uint32_t times) const {
+        return [this, &places, times](std::uint32_t id, auto add) {
+            add(std::size_t{0}, times);
+            places.each(~frame_.sets.of(id),
+                        [&](std::size_t lane) { add(frame_.avc->n_cells * (lane + 1), times); });
+        };
+    }
+    void add_by_complement(AvcGroup &group, std::span<const E> rows, const LanePlaces &places,
+                           std::uint32_t times) const {
+        if constexpr (requires { target_.code; })
+            add_rows(group, *frame_.avc, frame_.cells, rows, target_.code, by_complement_of(places, times));
     }
 
     /// `place(id, add)` adds a row to the parts it belongs to, by their first cells.

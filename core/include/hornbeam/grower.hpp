@@ -125,7 +125,7 @@ template <class E, Criterion C> class Grower {
         std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
         count_entries(node);
         spent(node, Work::other);
-        choosing_.choose(node, counting_.own(node), workers, choice_);
+        choosing_.choose(node, counting_, workers, choice_);
         spent(node, Work::numeric);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
@@ -206,7 +206,8 @@ template <class E, Criterion C> class Grower {
 
     bool has_missing(std::size_t i, const Lane<Stats> &lane, const Choice &c, const Node &node) const {
         if (!node.avc.empty())
-            if (const AvcSlot *slot = frame_.avc->find(c.attribute)) return counting_.has_missing(i, *slot);
+            if (const AvcSlot *slot = frame_.avc->find(c.attribute))
+                return counting_.has_missing(node, i, *slot);
         std::int64_t known = 0;
         auto add = [&](std::span<const E> entries, auto has_value) {
             for_entries(entries, task_.cancel, [&](E e) {
