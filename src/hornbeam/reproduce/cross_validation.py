@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hornbeam.growth import Forest
 from hornbeam.model import Tree
-from hornbeam.reproduce.growths import ALGORITHMS, ONE, WORKS, Growth, Race, folds_of, race
+from hornbeam.reproduce.growths import ALGORITHMS, ONE, WORKS, Growth, Race, folds_of, race_by_level
 from hornbeam.reproduce.intervals import Mean
 from hornbeam.reproduce.plan import Plan
 from hornbeam.reproduce.records import Cell, Sheet
@@ -55,7 +55,7 @@ def ten_folds(loaded: Loaded, plan: Plan) -> TenFolds:
     """Runs that differ in how the rows are dealt. Forests are large: only that of the first run is kept."""
     races, f = [], []
     for seed in range(plan.runs):
-        found = race(loaded, folds_of(loaded, TEN, seed), ALGORITHMS, alone=True)
+        found = race_by_level(loaded, folds_of(loaded, TEN, seed), ALGORITHMS)
         f.append(found.forest.tests_by_level)
         races.append(found if seed == 0 else found.growths)
     first = races[0]
