@@ -186,7 +186,9 @@ def memory_use(sets: Sequence[Loaded], plan: Plan) -> list[Part]:
         "growth adds at its peak; 'one tree' is what growing the tree of all rows alone adds."
     )
     second = "What growth adds at its peak, by number of folds."
+    lined = memory.side_by_side(at_points)
+    sheets = (lined, at_points)
     return [
-        Part("Figure 19: ten folds", first, said("figure 19"), (bars,), (at_points,), (at_points.name,)),
+        Part("Figure 19: ten folds", first, said("figure 19"), (bars,), sheets, (lined.name,)),
         Part("Figure 20: by number of folds", second, said("figure 20"), (lines,), (by_folds,)),
     ]
