@@ -198,14 +198,14 @@ def _parting(parting: Parting) -> str:
 
 def _outline_section(stability: StabilityPicture) -> str:
     """Every node as a line that opens; what lies below it is inside."""
-    picture = stability.picture
+    picture, leaves = stability.picture, stability.picture.leaves_below
     kept = _kept(stability)
     inside: dict[int, str] = {}
     for index in sorted(kept, reverse=True):  # children stand after their node
         children = [inside.pop(child) for child in picture.nodes[index].children if child in kept]
         hidden = len(picture.nodes[index].children) - len(children)
         if hidden:
-            below = sum(picture.leaves_below[c] for c in picture.nodes[index].children if c not in kept)
+            below = sum(leaves[c] for c in picture.nodes[index].children if c not in kept)
             children.append(tag("p", f"… {count_text(below)} leaves below", class_="hint"))
         inside[index] = _line(stability, index, "".join(children), len(kept))
     hint = "Open a line for what the other folds do, and for what lies below."
