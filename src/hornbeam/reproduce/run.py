@@ -18,7 +18,7 @@ from hornbeam.reproduce.sets import Loaded, PaperSet, read_all
 
 def run(experiment: str, plan: Plan) -> Results:
     """Everything of one experiment."""
-    plan.tell(f"reading {len(plan.sets)} sets")
+    plan.tell(f"reading {len(plan.sets)} of the sets of table 1")
     sets, absent = read_all(plan.sets, plan.most_rows)
     headline, make = EXPERIMENTS[experiment]
     if experiment != "memory":
