@@ -42,13 +42,16 @@ class Rounds:
         return Mean.of([run[above].seconds / run[below].seconds for run in self.runs])
 
     def works(self, name: str) -> dict[str, float]:
-        """Mean CPU seconds by kind of work."""
+        """Mean CPU seconds, divided by kind of work as in the usual run."""
         parts = [run[name].works for run in self.runs]
-        return {work: float(np.mean([part[work] for part in parts])) for work in WORKS}
+        usual = {work: float(np.median([part[work] for part in parts])) for work in WORKS}
+        scale = self.seconds(name).value / (sum(usual.values()) or 1.0)
+        return {work: seconds * scale for work, seconds in usual.items()}
 
     def levels(self, name: str) -> npt.NDArray[np.float64]:
-        """Mean CPU seconds by level and kind of work of the growth."""
-        return mean_of([run[name].levels for run in self.runs])
+        """CPU seconds of the growth by level and kind of work, the median of the runs: a moment in which
+        another process was let in falls upon some level of one of them."""
+        return median_of([run[name].levels for run in self.runs])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +59,7 @@ class TenFolds(Rounds):
     """Rounds of ten folds: what figures 10 and 11, the cost model and others read."""
 
     f: npt.NDArray[np.float64]
-    """f of section 3.2 by level, the mean of all runs."""
+    """f of section 3.2 by level, the median of the runs."""
     forest: Forest
     """The trees of the first run."""
 
@@ -74,7 +77,7 @@ def ten_folds(loaded: Loaded, plan: Plan) -> TenFolds:
         found = race_by_level(loaded, folds_of(loaded, TEN, seed), ALGORITHMS)
         growths.append(found.growths)
         f.append(found.forest.tests_by_level)
-    return TenFolds(loaded, tuple(growths), mean_of(f), first.forest)
+    return TenFolds(loaded, tuple(growths), median_of(f), first.forest)
 
 
 def drawn_bags(loaded: Loaded, plan: Plan, n: int) -> Rounds:
@@ -85,12 +88,13 @@ def drawn_bags(loaded: Loaded, plan: Plan, n: int) -> Rounds:
     )
 
 
-def mean_of(arrays: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-    """The mean of arrays that may differ in their first length; what is absent counts as 0."""
-    total = np.zeros((max(map(len, arrays)), *arrays[0].shape[1:]))
-    for array in arrays:
-        total[: len(array)] += array
-    return total / len(arrays)
+def median_of(arrays: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """The median of arrays that may differ in their first length; what is absent counts as 0."""
+    stacked = np.zeros((len(arrays), max(map(len, arrays)), *arrays[0].shape[1:]))
+    for place, array in enumerate(arrays):
+        stacked[place, : len(array)] = array
+    middle: npt.NDArray[np.float64] = np.median(stacked, axis=0)
+    return middle
 
 
 def breakdown(name: str, all_runs: Sequence[Rounds]) -> tuple[Sheet, Sheet]:
@@ -127,7 +131,7 @@ def breakdown(name: str, all_runs: Sequence[Rounds]) -> tuple[Sheet, Sheet]:
 
 
 def by_level(all_runs: Sequence[TenFolds]) -> Sheet:
-    """Figure 10: mean seconds of each level by algorithm, beside f of the level before."""
+    """Figure 10: seconds of each level by algorithm, beside f of the level before; medians of the runs."""
     records: list[dict[str, Cell]] = []
     for runs in all_runs:
         seconds = {name: runs.levels(name).sum(axis=1) for name in (ONE, "S", "OS", "CV")}
