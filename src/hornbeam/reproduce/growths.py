@@ -18,7 +18,8 @@ from hornbeam.validation import deal_classes, deal_rows
 ALGORITHMS = {"S": "serial", "OS": "overlapping", "CV": "folds", "auto": "auto"}
 BAGGING = {"S": "serial", "OS": "overlapping", "auto": "auto"}
 ONE = "one tree"
-TRIES, UNDISTURBED = 4, 0.9
+# A growth is repeated until it had nearly all of its core, or the CPU seconds of patience are over.
+UNDISTURBED, PATIENCE = 0.9, 0.15
 
 # Kinds of work, in the order of the core's own (growth.levels.COMPONENTS), after what comes before growth.
 PRESORT = "presorting and calls"
@@ -58,10 +59,11 @@ def grow_undisturbed(loaded: Loaded, sets: TrainingSets, algorithm: str) -> tupl
     """A growth that had its core for itself, if one of a few does: where another process is let in, its time
     falls upon some level. The least disturbed one is taken."""
     best = grow(loaded, sets, algorithm)
-    for _ in range(TRIES - 1):
-        if best[0].undisturbed:
-            break
-        best = max(best, grow(loaded, sets, algorithm), key=lambda found: found[0].share)
+    spent = best[0].seconds
+    while not best[0].undisturbed and spent < PATIENCE:
+        found = grow(loaded, sets, algorithm)
+        spent += found[0].seconds
+        best = max(best, found, key=lambda some: some[0].share)
     return best
 
 
