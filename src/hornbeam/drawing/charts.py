@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .axes import Axis, place_key
 from .palette import class_fill
 from .svg import element, frame, label
-from .text import escape, number_text
+from .text import escape, number_text, width_em
 
 WIDTH = 1132.0
 
@@ -69,7 +69,7 @@ def draw_bars(
 ) -> str:
     """Groups of stacked bars over one axis; `mark` draws a line across at a value."""
     key, top = place_key(parts, WIDTH)
-    height, left, foot = 330.0, 46.0, 46.0
+    height, left, foot = 330.0, 46.0, 58.0
     most = max((bar.high or sum(bar.parts) for group in groups for bar in group.bars), default=1.0)
     axis = Axis.of(max(most, mark or 0.0), top + 18, top + 18 + height)
     body = [key, axis.draw(left, WIDTH, y_name)]
@@ -78,9 +78,12 @@ def draw_bars(
         begin = left + g * room
         step = min(30.0, (room - 12) / max(len(group.bars), 1))
         start = begin + (room - step * len(group.bars)) / 2
+        # Names that are wider than their bars stand on two lines in turn.
+        wide = any(11 * width_em(bar.name) > step for bar in group.bars)
         for b, bar in enumerate(group.bars):
-            body.append(_bar(bar, axis, start + b * step, step - 2.5, parts))
-        body.append(label(begin + room / 2, axis.bottom + 34, group.name, room - 4, anchor="middle"))
+            down = 14 + 13 * (b % 2 if wide else 0)
+            body.append(_bar(bar, axis, start + b * step, step - 2.5, parts, down))
+        body.append(label(begin + room / 2, axis.bottom + 46, group.name, room - 4, anchor="middle"))
     if mark is not None:
         y = axis.at(mark)
         body.append(element("line", x1=left, x2=WIDTH, y1=y, y2=y, class_="m"))
@@ -88,7 +91,7 @@ def draw_bars(
     return frame(WIDTH, axis.bottom + foot, "".join(body), title, described, inline)
 
 
-def _bar(bar: Bar, axis: Axis, x: float, width: float, parts: Sequence[str]) -> str:
+def _bar(bar: Bar, axis: Axis, x: float, width: float, parts: Sequence[str], down: float) -> str:
     drawn, at = [], 0.0
     told = "; ".join(f"{name} {number_text(part, 3)}" for name, part in zip(parts, bar.parts, strict=True))
     for kind, part in enumerate(bar.parts):
@@ -97,7 +100,7 @@ def _bar(bar: Bar, axis: Axis, x: float, width: float, parts: Sequence[str]) -> 
         fill = f"fill:{class_fill(kind)}"
         drawn.append(element("rect", x=x, y=high, width=width, height=max(low - high, 0.0), style=fill))
     drawn.append(_whisker(axis, x + width / 2, bar.low, bar.high))
-    text = label(x + width / 2, axis.bottom + 14, bar.name, width + 8, 11, "s", "middle")
+    text = label(x + width / 2, axis.bottom + down, bar.name, 2 * width + 8, 11, "s", "middle")
     hover = element("title", escape(f"{bar.name}: {number_text(at, 3)} ({told})"))
     return element("g", hover + "".join(drawn) + text)
 

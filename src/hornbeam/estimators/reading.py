@@ -144,9 +144,9 @@ def one_column(y: Any, estimator: str) -> Any:
 
 def target_names(y: Any, count: int) -> tuple[str, ...]:
     """The names of the targets' columns where they have any, else y or y0, y1, ..."""
-    names = getattr(y, "columns", None)
+    names = getattr(y, "column_names", None)  # Arrow's; its `columns` are the columns themselves
     if names is None:
-        names = getattr(y, "column_names", None)
+        names = getattr(y, "columns", None)
     if names is None and isinstance(getattr(y, "name", None), str):
         names = [y.name]
     if names is not None and len(names) == count and all(isinstance(name, str) for name in names):

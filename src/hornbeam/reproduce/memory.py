@@ -42,6 +42,17 @@ def probe(entry: PaperSet, folds: Sequence[int], most_rows: int | None) -> list[
     return answers
 
 
+def side_by_side(at_points: Sheet) -> Sheet:
+    """A line for each set: what growth adds by each algorithm."""
+    lines: dict[Cell, dict[str, Cell]] = {}
+    for record in at_points.records():
+        same = {name: record[name] for name in ("set", "system", "data", "one tree")}
+        line = lines.setdefault(record["set"], same)
+        line[str(record["algorithm"])] = record["growth"]
+        line[f"{record['algorithm']} / one tree"] = record["growth / one tree"]
+    return Sheet.of("memory", list(lines.values()))
+
+
 def measure(entries: Sequence[PaperSet], plan: Plan) -> tuple[Sheet, Sheet]:
     """(ten folds at three points, the peak by number of folds)."""
     check_machine()

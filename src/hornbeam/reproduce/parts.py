@@ -7,7 +7,15 @@ from dataclasses import replace
 
 from hornbeam.reproduce import figures, memory
 from hornbeam.reproduce.cost_model import compare
-from hornbeam.reproduce.cross_validation import TEN, TenFolds, breakdown, by_level, ten_folds
+from hornbeam.reproduce.cross_validation import (
+    TEN,
+    Rounds,
+    TenFolds,
+    breakdown,
+    by_level,
+    drawn_bags,
+    ten_folds,
+)
 from hornbeam.reproduce.growths import ALGORITHMS, BAGGING, ONE, WORKS, bags_of, folds_of
 from hornbeam.reproduce.influences import influences
 from hornbeam.reproduce.paper import expected, paper, said
@@ -42,7 +50,7 @@ def cross_validation(sets: Sequence[Loaded], plan: Plan) -> list[Part]:
 
 
 def breakdown_part(all_runs: Sequence[TenFolds]) -> Part:
-    works, totals = breakdown(all_runs)
+    works, totals = breakdown("figure-11", all_runs)
     gained = gains(all_runs)
     picture = figures.bars_of(
         "figure-11", WORKS, works, totals, title="Ten folds and the tree of all rows", skip=(ONE,)
@@ -151,29 +159,44 @@ def redundancy_part(all_runs: Sequence[TenFolds]) -> Part:
 
 def bagging(sets: Sequence[Loaded], plan: Plan) -> list[Part]:
     """Figures 16 and 17."""
+    all_runs = []
+    for place, loaded in enumerate(sets, 1):
+        plan.tell(f"figure 16: {loaded.title} ({place} of {len(sets)})")
+        all_runs.append(drawn_bags(loaded, plan, TWENTY_FIVE))
     contest = Contest(sets, plan, bags_of, BAGGING)
     kinds = [name for name in BAGGING if name != "S"]
-    bags = contest.speedups("figure-17-bags", sorted({TWENTY_FIVE, *plan.bags}))
+    bags = contest.speedups("figure-17-bags", plan.bags)
     sizes = contest.speedups("figure-17-sizes", (TWENTY_FIVE,), plan.shares)
-    at_25 = [record for record in bags.records() if record["sets grown"] == TWENTY_FIVE]
-    usual = Sheet.of("figure-16", at_25)
+    by_rows = ("17", sizes, "share", "% of the rows", "Speedup by number of rows, 25 bags", 100, kinds)
     return [
-        Part(
-            "Figure 16: 25 bags",
-            "How many times longer S takes than OS and than auto, with 90 % intervals.",
-            said("figure 16"),
-            (),
-            (usual,),
-            (usual.name,),
-        ),
+        bags_part(all_runs),
         speedup_part("17", bags, "sets grown", "bags", "Speedup by number of bags", kinds=kinds),
-        replace(
-            speedup_part(
-                "17", sizes, "share", "% of the rows", "Speedup by number of rows, 25 bags", 100, kinds
-            ),
-            paper="",
-        ),
+        replace(speedup_part(*by_rows), paper=""),
     ]
+
+
+def bags_part(all_runs: Sequence[Rounds]) -> Part:
+    works, totals = breakdown("figure-16", all_runs)
+    gained = Sheet.of(
+        "bagging-speedups",
+        [
+            {
+                "set": runs.loaded.title,
+                **{
+                    f"S / {name}{bound}": getattr(runs.ratio("S", name), field)
+                    for name in ("OS", "auto")
+                    for bound, field in (("", "value"), (", low", "low"), (", high", "high"))
+                },
+                "auto / one tree": runs.ratio("auto", ONE).value,
+            }
+            for runs in all_runs
+        ],
+    )
+    picture = figures.bars_of("figure-16", WORKS, works, totals, title="25 bags", skip=(ONE,))
+    hint = "Time of 25 bags relative to the tree of all rows (dotted), by kind of work."
+    return Part(
+        "Figure 16: 25 bags", hint, said("figure 16"), (picture,), (gained, totals, works), (gained.name,)
+    )
 
 
 def memory_use(sets: Sequence[Loaded], plan: Plan) -> list[Part]:
@@ -186,7 +209,9 @@ def memory_use(sets: Sequence[Loaded], plan: Plan) -> list[Part]:
         "growth adds at its peak; 'one tree' is what growing the tree of all rows alone adds."
     )
     second = "What growth adds at its peak, by number of folds."
+    lined = memory.side_by_side(at_points)
+    sheets = (lined, at_points)
     return [
-        Part("Figure 19: ten folds", first, said("figure 19"), (bars,), (at_points,), (at_points.name,)),
+        Part("Figure 19: ten folds", first, said("figure 19"), (bars,), sheets, (lined.name,)),
         Part("Figure 20: by number of folds", second, said("figure 20"), (lines,), (by_folds,)),
     ]

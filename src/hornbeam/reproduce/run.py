@@ -18,7 +18,7 @@ from hornbeam.reproduce.sets import Loaded, PaperSet, read_all
 
 def run(experiment: str, plan: Plan) -> Results:
     """Everything of one experiment."""
-    plan.tell(f"reading {len(plan.sets)} sets")
+    plan.tell(f"reading {len(plan.sets)} of the sets of table 1")
     sets, absent = read_all(plan.sets, plan.most_rows)
     headline, make = EXPERIMENTS[experiment]
     if experiment != "memory":
@@ -54,7 +54,7 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
         "Gini, or variance for Abalone; subset tests on nominal attributes; no leaf of fewer than 10 rows. "
         "The paper's trees were grown by Clus, in Java. OS is `overlapping`, CV is `folds`, auto chooses.",
         "Means of runs that deal, draw or sample the rows anew; intervals hold the mean with 90 % confidence "
-        "(Student's t).",
+        "(Student's t). Levels and kinds of work are divided as in the median run.",
     ]
     if plan.most_rows is not None:
         notes.insert(

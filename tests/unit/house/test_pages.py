@@ -18,7 +18,7 @@ pytestmark = pytest.mark.house
 
 ROOT = Path(__file__).resolve().parents[3]
 GUIDE = sorted((ROOT / "docs").rglob("*.md"))
-COMMANDS = ("bag", "demo", "fit", "generate", "predict", "show")
+COMMANDS = ("bag", "demo", "fit", "generate", "predict", "reproduce", "show")
 
 
 def blocks(page: Path, language: str = "") -> list[str]:
