@@ -12,13 +12,18 @@ TrainingSets::TrainingSets(std::span<const std::uint8_t> given, std::size_t widt
     mask.resize(n_rows);
     bool repeated = false;
     std::size_t in = 0;
-    for (std::size_t row = 0; row < n_rows; ++row)
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        const std::uint8_t *times = given.data() + row * width + begin;
+        SetMask sets = 0;
+        std::uint8_t any = 0;
         for (std::size_t s = 0; s < k; ++s) {
-            const std::uint8_t times = given[row * width + begin + s];
-            mask[row] |= SetMask{times != 0} << s;
-            repeated |= times > 1;
-            in += times != 0;
+            sets |= SetMask{times[s] != 0} << s;
+            any |= times[s];
         }
+        mask[row] = sets;
+        repeated |= any > 1;
+        in += static_cast<std::size_t>(std::popcount(sets));
+    }
     by_complement = !repeated && k > 1 && sharing != Sharing::overlapping &&
                     (sharing == Sharing::folds || 2 * in > n_rows * k);
     if (!repeated) return;

@@ -57,14 +57,22 @@ def grow():
     while True:
         grow_tree(table, target, parameters, threads=threads)
 
+def validate():
+    from hornbeam import C45Classifier
+    from hornbeam.model_selection import cross_validate
+    model = C45Classifier(n_jobs=threads)
+    threading.Timer(0.15, strike).start()
+    while True:
+        cross_validate(model, frame, target.codes, cv=10)
+
 def apply():
     small = grow_tree(table, target, Parameters(criterion, nominal, max_depth=6), threads=threads)
     threading.Timer(0.15, strike).start()
     while True:
         small.apply(table, threads)
 
-work = {"encoding": encode, "predicting": apply}.get(kind, grow)
-if work is not apply:
+work = {"encoding": encode, "predicting": apply, "validating": validate}.get(kind, grow)
+if work not in (apply, validate):
     threading.Timer(0.15, strike).start()
 try:
     work()
@@ -79,6 +87,7 @@ print(grow_tree(part, y, parameters, threads=threads).digest == grow_tree(part, 
 )
 
 KINDS = ["gini", "26 classes", "entropy", "gain_ratio", "regression", "nominal", "encoding", "predicting"]
+KINDS += ["validating"]
 
 
 def run(script: str, *arguments: object) -> list[str]:

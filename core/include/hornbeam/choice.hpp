@@ -66,7 +66,8 @@ template <class E, Criterion C> class Chooser {
         else if (slot != nullptr && !slot->nominal)
             consider_counts(*slot, avc, best);
         else
-            consider_nominal(segment.attribute, copies_ ? own_rows(rows) : rows, slot, avc, best);
+            consider_nominal(segment.attribute, copies_ && slot == nullptr ? own_rows(rows) : rows, slot, avc,
+                             best);
         return best.quality < highest_;
     }
 

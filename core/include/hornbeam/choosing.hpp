@@ -64,10 +64,6 @@ template <class E, Criterion C> class Choosing {
     const StopRules &rules(const Node &node, std::size_t lane) const {
         return rules_[static_cast<std::size_t>(node.lanes[lane].set)];
     }
-    /// Between two attributes of a node, where that may be long.
-    void poll_if_large(const Node &node) {
-        if (node.rows.size() > 2048) task_.cancel.poll();
-    }
 
     void take_as_they_come(const Node &node, std::vector<Choice> &choice) {
         const bool together = scans_together(node);
@@ -76,7 +72,7 @@ template <class E, Criterion C> class Choosing {
             chooser_.open(node.lanes[i], solo_, rules(node, i));
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 const Segment<E> &segment = node.active[a];
-                poll_if_large(node);
+                poll_if_large(node, task_.cancel);
                 const bool more =
                     together && in_one_pass(node, segment)
                         ? chooser_.consider_found(segment, cuts_[a * node.lanes.size() + i], choice[i])
@@ -133,7 +129,7 @@ template <class E, Criterion C> class Choosing {
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 const Segment<E> &s = node.active[a];
                 if (!in_one_pass(node, s)) continue;
-                poll_if_large(node);
+                poll_if_large(node, task_.cancel);
                 std::span<Cut> cuts = std::span(cuts_).subspan(a * lanes, lanes);
                 cut_list({s.begin, s.size}, cuts);
                 // Equal qualities are found as well: another attribute may yet turn out to be in between.
@@ -173,7 +169,7 @@ template <class E, Criterion C> class Choosing {
             for (std::size_t i = 0; i < lanes; ++i) {
                 chooser_.open(node.lanes[i], solo_, rules(node, i));
                 for (std::size_t a = 0; a < attributes; ++a) {
-                    poll_if_large(node);
+                    poll_if_large(node, task_.cancel);
                     look(a, i, chooser_);
                 }
             }

@@ -92,4 +92,15 @@ template <class E> struct Segment {
     bool listed() const { return begin != nullptr; }
 };
 
+template <class E>
+const Segment<E> &segment_of(const std::vector<Segment<E>> &active, std::int32_t attribute) {
+    return *std::find_if(active.begin(), active.end(),
+                         [&](const Segment<E> &s) { return s.attribute == attribute; });
+}
+/// The first entry of a list above a rank.
+template <class E> const E *above(const Segment<E> &s, std::uint32_t rank) {
+    return std::upper_bound(s.begin, s.begin + s.size, rank,
+                            [](std::uint32_t r, E e) { return r < Packed<E>::rank(e); });
+}
+
 } // namespace hornbeam

@@ -62,12 +62,10 @@ template <Criterion C> class Growth {
     std::vector<Stats> set_totals() {
         const TrainingSets &sets = task_.sets;
         std::vector<Stats> total(static_cast<std::size_t>(sets.n_sets), whole_.zero());
-        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
-            if (row % 32768 == 32767) task_.cancel.poll();
-            for (std::int32_t s = 0; s < sets.n_sets; ++s)
-                if (std::int64_t m = sets.count(row, s); m != 0)
-                    whole_.add(total[static_cast<std::size_t>(s)], row, m);
-        }
+        if (sets.by_complement)
+            add_complements(total);
+        else
+            add_rows(total);
         C criterion = criterion_;
         for (const Stats &t : total) {
             open_node(criterion, static_cast<std::int32_t>(rules_.size()), t);
@@ -82,6 +80,31 @@ template <Criterion C> class Growth {
         }
         if (compares_attributes<C>) find_many_valued();
         return total;
+    }
+
+    void add_rows(std::vector<Stats> &total) const {
+        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
+            if (row % 32768 == 32767) task_.cancel.poll();
+            for (std::int32_t s = 0; s < task_.sets.n_sets; ++s)
+                if (std::int64_t m = task_.sets.count(row, s); m != 0)
+                    whole_.add(total[static_cast<std::size_t>(s)], row, m);
+        }
+    }
+
+    /// Every row once, and once more for each set that leaves it out.
+    void add_complements(std::vector<Stats> &total) const {
+        Stats all = whole_.zero();
+        const SetMask sets = ~SetMask{0} >> (TrainingSets::most - task_.sets.n_sets);
+        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
+            if (row % 32768 == 32767) task_.cancel.poll();
+            whole_.add(all, row, 1);
+            for (SetMask out = sets & ~task_.sets.of(row); out != 0; out &= out - 1)
+                whole_.add(total[static_cast<std::size_t>(std::countr_zero(out))], row, 1);
+        }
+        for (Stats &t : total) {
+            Stats left_out = std::exchange(t, all);
+            t -= left_out;
+        }
     }
 
     /// Nominal attributes with a category for every three rows of a set, or more.
@@ -149,7 +172,10 @@ template <Criterion C> class Growth {
     /// How many ids a frame of n rows has room for, at most `most`: thresholds of several sets may send an
     /// example both ways.
     std::size_t capacity_for(std::size_t n, std::size_t most) const {
-        const bool guests = task_.sets.n_sets > 1 && !task_.sets.repeats() && task_.parameters.accelerate;
+        const bool guests =
+            task_.sets.n_sets > 1 && !task_.sets.repeats() && task_.parameters.accelerate &&
+            std::any_of(task_.table.columns.begin(), task_.table.columns.end(),
+                        [](const Column &c) { return std::holds_alternative<NumericColumn>(c); });
         return guests ? std::max(n, std::min(most, n + n / 2)) : n;
     }
 

@@ -61,6 +61,24 @@ template <class E, class Stats> bool solo(const Pending<E, Stats> &node) {
     return node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
 }
 
+template <class E, class Stats> SetMask sets_of(const Pending<E, Stats> &node) {
+    SetMask sets = 0;
+    for (const Lane<Stats> &lane : node.lanes) sets |= SetMask{1} << lane.set;
+    return sets;
+}
+
+/// Between two attributes of a node, where that may be long.
+template <class E, class Stats> void poll_if_large(const Pending<E, Stats> &node, Cancel &cancel) {
+    if (node.rows.size() > 2048) cancel.poll();
+}
+
+/// Calls body(entry) for each, looking for a stop now and then.
+template <class E, class Body> void for_entries(std::span<E> entries, Cancel &cancel, Body body) {
+    in_stretches(entries.size(), cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t i = lo; i < hi; ++i) body(entries[i]);
+    });
+}
+
 /// Nodes and statistics go round: small nodes are many, and would spend their time in the allocator.
 template <class E, class Target> class NodePool {
   public:

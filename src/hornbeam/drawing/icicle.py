@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from .node import Legend, describe
 from .records import Picture, PictureNode
 from .svg import element, frame, text_line
@@ -16,9 +19,33 @@ _SLIM = 8.0
 _SLIM_STEPS = 2
 
 
-def draw_icicle(picture: Picture, *, inline: bool = False, title: str = "The whole tree at a glance") -> str:
-    """An SVG in which even thousands of nodes show their proportions; slivers become one grey block."""
+@dataclass(frozen=True)
+class Brush:
+    """How a block is painted: its fill, how strongly, the class of its text, what its tooltip adds.
+
+    With a plate the text stands on a ground of its own: for fills of any lightness.
+    """
+
+    fill: str
+    opacity: float
+    look: str
+    note: str = ""
+    plate: bool = False
+
+
+def draw_icicle(
+    picture: Picture,
+    *,
+    inline: bool = False,
+    title: str = "The whole tree at a glance",
+    paint: Callable[[int], Brush] | None = None,
+) -> str:
+    """An SVG in which even thousands of nodes show their proportions; slivers become one grey block.
+
+    `paint` gives the brush of a node; without it the colour is that of the prediction.
+    """
     legend = Legend.of(picture)
+    brush = paint or (lambda index: _by_prediction(picture.nodes[index], legend))
     levels = picture.depth + 1
     band = max(6.0, min(34.0, _MOST_HEIGHT / levels))
     start = _starts(picture)
@@ -30,7 +57,7 @@ def draw_icicle(picture: Picture, *, inline: bool = False, title: str = "The who
         if width < _NARROWEST:
             slivers.append((node.depth, x, width))
             continue
-        blocks.append(_block(picture, index, legend, x, y, width, band))
+        blocks.append(_block(picture, index, brush(index), x, y, width, band))
     body = _joined(slivers, band) + "".join(blocks)
     described = (
         f"{picture.leaves_below[0]} leaves on {levels} levels; the width of a block is its share of the rows"
@@ -49,18 +76,20 @@ def _starts(picture: Picture) -> list[float]:
     return start
 
 
-def _block(
-    picture: Picture, index: int, legend: Legend, x: float, y: float, width: float, band: float
-) -> str:
-    node = picture.nodes[index]
+def _by_prediction(node: PictureNode, legend: Legend) -> Brush:
     purity = max((share for _, share in node.shares), default=1.0)
     # Inner nodes step back: the eye should find the leaves.
     strength = (0.25 + 0.55 * purity) if not node.children else 0.10 + 0.22 * purity
     if node.means:
         strength = 0.95 if not node.children else 0.35
-    parts = [
-        element("title", escape(_path_text(picture, index, _SLIM_STEPS if width < _SLIM else _MOST_STEPS)))
-    ]
+    # On a dark block of a numeric prediction ink would drown: the halo of class l keeps it readable.
+    return Brush(legend.fill(node), strength, "s" if node.shares else "l")
+
+
+def _block(picture: Picture, index: int, brush: Brush, x: float, y: float, width: float, band: float) -> str:
+    node = picture.nodes[index]
+    path = _path_text(picture, index, _SLIM_STEPS if width < _SLIM else _MOST_STEPS)
+    parts = [element("title", escape(f"{path}; {brush.note}" if brush.note else path))]
     parts.append(
         element(
             "rect",
@@ -69,16 +98,18 @@ def _block(
             width=max(width - 0.8, 0.4),
             height=band - 0.8,
             rx=2 if width >= _SLIM else None,
-            style=f"fill:{legend.fill(node)}",
-            fill_opacity=f"{strength:.2f}",
+            style=f"fill:{brush.fill}",
+            fill_opacity=f"{brush.opacity:.2f}",
             data_node=index,
         )
     )
     if width > 64 and band >= 16:
-        # On a dark block of a numeric prediction ink would drown: the halo of class l keeps it readable.
-        text, look = node.test or node.prediction, "s" if node.shares else "l"
-        shown = _short(node, (width - 12) / 11)
-        parts.append(text_line(x + 6, y + band / 2 + 4, shown, text, look))
+        text, shown = node.test or node.prediction, _short(node, (width - (20 if brush.plate else 12)) / 11)
+        if brush.plate:
+            wide, top = width_em(shown) * 11 + 8, y + band / 2 - 8
+            ground = "fill:var(--hb-card);fill-opacity:.85"
+            parts.append(element("rect", x=x + 4, y=top, width=wide, height=15.0, rx=3, style=ground))
+        parts.append(text_line(x + (8 if brush.plate else 6), y + band / 2 + 4, shown, text, brush.look))
     return element("g", "".join(parts))
 
 

@@ -57,27 +57,28 @@ def _largest(picture: Picture, children: tuple[int, ...], most: int | None) -> t
     return kept, sorted(ordered[most - 1 :])
 
 
-def across(shown: Sequence[Shown], extent: float, gap: float) -> list[float]:
+def across(shown: Sequence[Shown], extent: float | Sequence[float], gap: float) -> list[float]:
     """The middle of each box on the axis along which siblings lie; the leftmost box starts at 0.
 
     Follows Reingold and Tilford: a subtree is an outline by level, siblings are pushed until outlines
-    stand `extent + gap` apart.
+    stand a gap apart. `extent` is that of every box, or of each.
     """
+    half = [(extent if isinstance(extent, float | int) else extent[place]) / 2 for place in range(len(shown))]
     offset = [0.0] * len(shown)  # of a node's box relative to its parent's
     low: list[list[float]] = [[] for _ in shown]
     high: list[list[float]] = [[] for _ in shown]
     for place in range(len(shown) - 1, -1, -1):
-        low[place], high[place] = [0.0], [0.0]
+        low[place], high[place] = [-half[place]], [half[place]]
         children = shown[place].children
         if children:
-            _join(children, offset, low, high, extent + gap)
+            _join(children, offset, low, high, gap)
             low[place] += low[children[0]]
             high[place] += high[children[0]]
     middle = [0.0] * len(shown)
     for place, node in enumerate(shown):
         if node.parent >= 0:
             middle[place] = middle[node.parent] + offset[place]
-    least = min(middle) - extent / 2
+    least = min(value - own for value, own in zip(middle, half, strict=True))
     return [value - least for value in middle]
 
 
@@ -86,14 +87,14 @@ def _join(
     offset: list[float],
     low: list[list[float]],
     high: list[list[float]],
-    step: float,
+    gap: float,
 ) -> None:
     """Place children side by side; the first is left with the outline of all, seen from the parent."""
     at = [0.0]
     joined_low, joined_high = list(low[children[0]]), list(high[children[0]])
     for child in children[1:]:
         levels = min(len(joined_high), len(low[child]))
-        shift = max(joined_high[level] - low[child][level] for level in range(levels)) + step
+        shift = max(joined_high[level] - low[child][level] for level in range(levels)) + gap
         at.append(shift)
         joined_high[:levels] = [shift + value for value in high[child][:levels]]
         joined_high += [shift + value for value in high[child][levels:]]

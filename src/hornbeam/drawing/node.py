@@ -74,7 +74,7 @@ def draw_box(
     card = _card(node, legend.fill(node), x, y, width, height)
     parts = [element("title", escape(describe(picture, node))), card]
     if node.test:
-        parts.append(_test(node, x + PAD, y + 19, room, height > BOX_HEIGHT))
+        parts.append(draw_test(node, x + PAD, y + 19, room, height > BOX_HEIGHT))
     else:
         parts.append(label(x + PAD, y + 19, node.prediction, room))
     parts.append(_bar(picture, node, legend, x + PAD, y + height - 33, room))
@@ -82,7 +82,7 @@ def draw_box(
     return element("g", "".join(parts), data_node=index)
 
 
-def _test(node: PictureNode, x: float, y: float, room: float, broken: bool) -> str:
+def draw_test(node: PictureNode, x: float, y: float, room: float, broken: bool) -> str:
     """The question on one line or two; where it was shortened, the whole of it is the tooltip."""
     room_em = room / 12 / BOLD
     if not broken:

@@ -21,7 +21,7 @@ def draw_tree(
     shown = visible_part(picture, depth) if depth is not None else visible_part(picture, None, None)
     places = place_boxes(shown, picture)
     legend = Legend.of(picture)
-    edges = [_edge(picture, shown, places, place) for place in range(1, len(shown))]
+    edges = [draw_edge(picture, shown, places, place) for place in range(1, len(shown))]
     boxes = [
         _box(picture, node, place, places.down, legend)
         for node, place in zip(shown, places.boxes, strict=True)
@@ -29,14 +29,14 @@ def draw_tree(
     body = _legend(picture, legend, places.width) + "".join(edges) + "".join(boxes)
     drawn = max(node.depth for node in shown)
     described = f"{picture.leaves_below[0]} leaves, depth {picture.depth}; drawn down to depth {drawn}"
-    caption = _caption(picture, shown)
+    caption = caption_of(picture, shown)
     if not caption:
         return frame(places.width, places.height, body, title, described, inline)
     body += label(MARGIN, places.height + 8, caption, places.width - 2 * MARGIN, 11, "s")
     return frame(places.width, places.height + 22, body, title, described, inline)
 
 
-def _caption(picture: Picture, shown: tuple[Shown, ...]) -> str:
+def caption_of(picture: Picture, shown: tuple[Shown, ...]) -> str:
     """How much of the tree is hidden; empty if nothing is."""
     boxes = sum(node.index >= 0 for node in shown)
     if boxes == len(picture.nodes):
@@ -44,7 +44,7 @@ def _caption(picture: Picture, shown: tuple[Shown, ...]) -> str:
     return f"{count_text(boxes)} of {count_text(len(picture.nodes))} nodes are drawn"
 
 
-def _edge(picture: Picture, shown: tuple[Shown, ...], places: Places, place: int) -> str:
+def draw_edge(picture: Picture, shown: tuple[Shown, ...], places: Places, place: int) -> str:
     """A branch as wide as its share of all rows, with the answer that leads along it."""
     node = shown[place]
     above, box = places.boxes[node.parent], places.boxes[place]
@@ -69,24 +69,32 @@ def _edge(picture: Picture, shown: tuple[Shown, ...], places: Places, place: int
 
 
 def _box(picture: Picture, node: Shown, place: Place, down: bool, legend: Legend) -> str:
-    x, y = place.x, place.y
     if node.index < 0:
-        text = f"… {count_text(node.hidden_branches)} more branches"
-        small = f"{count_text(node.hidden_leaves)} leaves"
-        return label(x + 10, y + 26, text, place.width - 12, 11, "s") + label(
-            x + 10, y + 42, small, place.width, 11, "s"
-        )
-    box = draw_box(picture, node.index, legend, x, y, place.width, place.height)
+        return draw_left_out(node, place)
+    box = draw_box(picture, node.index, legend, place.x, place.y, place.width, place.height)
+    return draw_hidden(node, place, down) + box
+
+
+def draw_left_out(node: Shown, place: Place) -> str:
+    """What stands for branches beside those that are drawn."""
+    text = f"… {count_text(node.hidden_branches)} more branches"
+    small = f"{count_text(node.hidden_leaves)} leaves"
+    first = label(place.x + 10, place.y + 26, text, place.width - 12, 11, "s")
+    return first + label(place.x + 10, place.y + 42, small, place.width, 11, "s")
+
+
+def draw_hidden(node: Shown, place: Place, down: bool) -> str:
+    """How many leaves lie below a box whose branches are not drawn."""
     if not node.hidden_leaves:
-        return box
+        return ""
     text = f"… {count_text(node.hidden_leaves)} leaves"
     if down:
-        bottom, middle = y + place.height, x + place.width / 2
+        bottom, middle = place.y + place.height, place.x + place.width / 2
         stub = element("path", d=f"M{middle:.1f} {bottom:.1f}v12", class_="m")
-        return stub + box + label(middle, bottom + 24, text, place.width, 11, "s", "middle")
-    right, middle = x + place.width, y + place.height / 2
+        return stub + label(middle, bottom + 24, text, place.width, 11, "s", "middle")
+    right, middle = place.x + place.width, place.y + place.height / 2
     stub = element("path", d=f"M{right:.1f} {middle:.1f}h12", class_="m")
-    return stub + box + label(right + 16, middle + 4, text, MARKER - 6, 11, "s")
+    return stub + label(right + 16, middle + 4, text, MARKER - 6, 11, "s")
 
 
 def _legend(picture: Picture, legend: Legend, width: float) -> str:

@@ -17,11 +17,13 @@ from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
 from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, grow_and_prune, hold_out, prune_tree
 from hornbeam.growth.set_trees import Pair
 from hornbeam.growth.sets import ALGORITHMS, TrainingSet, TrainingSets
+from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 
 __all__ = [
     "ALGORITHMS",
     "CRITERIA",
     "MAX_THREADS",
+    "Bifurcation",
     "ClassCosts",
     "ClassTarget",
     "Engine",
@@ -32,9 +34,11 @@ __all__ = [
     "Pair",
     "Parameters",
     "Pruning",
+    "Stability",
     "Target",
     "TrainingSet",
     "TrainingSets",
+    "bifurcations_of",
     "bytes_of",
     "check_class_weight",
     "complexity_path",
@@ -46,4 +50,6 @@ __all__ = [
     "grow_tree",
     "hold_out",
     "prune_tree",
+    "stability_of",
+    "tests_by_level",
 ]

@@ -18,11 +18,12 @@ from hornbeam.growth.parameters import Engine, Parameters
 from hornbeam.growth.prune import Pruning
 from hornbeam.growth.set_trees import Pair, SetTrees
 from hornbeam.growth.sets import TrainingSets
+from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 from hornbeam.model import Tree
 from hornbeam.table import Table
 
 if TYPE_CHECKING:
-    from hornbeam.growth.stability import Bifurcation, Stability
+    from hornbeam.growth.show import StabilityView
 
 MOST_TOGETHER = 64  # sets that the core grows as one
 
@@ -88,35 +89,30 @@ class Forest:
     @cached_property
     def tests_by_level(self) -> npt.NDArray[np.float64]:
         """f of Blockeel and Struyf, section 3.2: different tests per node of the forest, by depth."""
-        from hornbeam.growth.stability import tests_by_level
-
         return tests_by_level(list(self.trees()))
 
     @cached_property
     def bifurcations(self) -> tuple[Bifurcation, ...]:
         """The places where training sets that came together part."""
-        from hornbeam.growth.stability import bifurcations_of
-
         return bifurcations_of(list(self.trees()))
 
     @cached_property
     def _stability(self) -> Stability:
-        from hornbeam.growth.stability import stability_of
-
         return stability_of(list(self.trees()))
 
     def stability(self) -> Stability:
         """For each node of tree 0, how many of the other trees ask the same, and what the others ask."""
         return self._stability
 
-    def show(self) -> Any:
+    def show(self) -> StabilityView:
         """The picture of `stability`."""
         return self._stability.show()
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle keeps: the trees and what they cost, not the table."""
         pairs = {i: self.pair(i) for i in range(self.n_sets) if i not in self.failures}
-        return {**self.__dict__, "_growth": None, "_pairs": pairs}
+        kept = {name: value for name, value in self.__dict__.items() if name != "_stability"}
+        return {**kept, "_growth": None, "_pairs": pairs}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

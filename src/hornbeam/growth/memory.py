@@ -101,4 +101,4 @@ def tree_bytes(tree: Tree) -> int:
     kept beside them to predict."""
     kept = tree.kept_competitors
     arrays = [*tree.arrays.values(), *(() if kept is None else kept.arrays.values())]
-    return 2 * sum(array.nbytes for array in arrays) + 64 * tree.n_nodes
+    return 2 * sum(int(array.nbytes) for array in arrays) + 64 * tree.n_nodes

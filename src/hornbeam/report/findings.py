@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hornbeam.drawing.html import cell, section, table, tag
 from hornbeam.drawing.text import clean, count_text, escape, number_text, percent_text, shorten
 
-from .html import cell, section, table, tag
 from .overview import rows_scored
 from .records import ColumnSummary, Errors, Points, Study
 

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from hornbeam.drawing import Picture, draw_icicle, draw_tree
+from hornbeam.drawing.html import section, tag
+from hornbeam.drawing.style import page_head
 from hornbeam.drawing.text import count_text, escape, number_text
 from hornbeam.validation import Estimate
 
-from .html import section, tag
 from .records import Score, Study
 
 _MOST_BOXES = 90
 _EASY_BOXES = 19
-_LEAF = (
-    '<svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true">'
-    '<path d="M12 2C6 6 4 10 4 14a8 8 0 0 0 16 0c0-4-2-8-8-12z" style="fill:var(--hb-accent)"/>'
-    '<path d="M12 22V8m0 12l5-5m-5 2l-4-4m4 1l3-3" style="stroke:var(--hb-card)" '
-    'stroke-width="1.4" fill="none" stroke-linecap="round"/></svg>'
-)
 
 
 def heading(study: Study) -> str:
     """The result in one sentence, and where it comes from."""
-    brand = tag("div", _LEAF, tag("span", "Hornbeam"), class_="brand")
-    return tag("header", brand, tag("h1", _headline(study)), tag("p", escape(_lead(study)), class_="lead"))
+    return page_head(_headline(study), _lead(study))
 
 
 def _headline(study: Study) -> str:

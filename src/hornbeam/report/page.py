@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib import resources
 
-from hornbeam.drawing import page_definitions
+from hornbeam.drawing.html import tag
+from hornbeam.drawing.style import write_page
 from hornbeam.drawing.text import escape
 
 from . import findings, overview
-from .html import tag
 from .records import Study
-from .style import page_style, read_part
 
 
 def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
     """The page as text; `ask` lets a reader question the tree in the page (see `questions_of`)."""
-    main = tag(
-        "main",
+    content = (
         overview.heading(study),
         overview.cards(study),
         overview.tree_section(study),
@@ -30,20 +29,9 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
         tag("footer", f"Grown by Hornbeam {escape(study.version)}; this page needs no network."),
     )
     data = embed_json({"model": study.document, "ask": ask})
-    embedded = tag("script", data, type="application/json", id="hornbeam-data")
-    body = tag("body", page_definitions(), main, embedded, tag("script", read_part("page.js")))
-    return "<!doctype html>" + tag("html", _head(study), body, lang="en") + "\n"
-
-
-def _head(study: Study) -> str:
-    return tag(
-        "head",
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width,initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        tag("title", escape(study.title)),
-        tag("style", page_style()),
-    )
+    script = (resources.files(__package__) / "page.js").read_text(encoding="utf-8")
+    element = tag("script", data, type="application/json", id="hornbeam-data")
+    return write_page(study.title, *content, data=element, script=script)
 
 
 def embed_json(content: object) -> str:

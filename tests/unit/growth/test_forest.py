@@ -144,3 +144,17 @@ def test_rows_by_leaf_are_in_the_order_that_the_grower_leaves(criterion: str) ->
     assert tree.n_leaves > 8
     assert (np.diff(places) >= 0).all()
     assert np.array_equal(np.unique(places), np.arange(tree.n_leaves))
+
+
+def test_the_forest_tells_how_stable_its_first_tree_is() -> None:
+    folds = TrainingSets.of_rows(N, (np.arange(N) % 5 != i for i in range(5)), all_rows_first=True)
+    forest = grow_sets(TABLE, TARGET, Parameters(max_depth=3), folds)
+    stability = forest.stability()
+    assert stability.n_folds == 5
+    assert stability.tree is forest.tree(0)
+    assert forest.stability() is stability
+    assert len(forest.bifurcations) > 0
+    assert forest.tests_by_level.min() >= 1
+    assert "<svg" in forest.show().svg()
+    again = pickle.loads(pickle.dumps(forest))
+    assert again.stability().to_text() == stability.to_text()

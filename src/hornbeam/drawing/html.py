@@ -1,8 +1,8 @@
-"""The one way in which the page's elements are written: attributes escaped, every element closed."""
+"""The one way in which the elements of a page are written: attributes escaped, every element closed."""
 
 from __future__ import annotations
 
-from hornbeam.drawing.text import escape
+from .text import escape
 
 
 def tag(name: str, *content: str, **attributes: str | bool) -> str:

@@ -1,0 +1,151 @@
+// Section 3.4 of paper 000: near thresholds of several sets stay in one node, and the examples between them
+// go both ways.
+#pragma once
+
+#include <utility>
+
+#include "hornbeam/agreement.hpp"
+#include "hornbeam/parting.hpp"
+
+namespace hornbeam {
+
+template <class E, class Target> class Banding {
+  public:
+    using Node = Pending<E, typename Target::Stats>;
+
+    Banding(Frame<E> &frame, const GrowTask &task, Counting<E, Target> &counting, Parting<E, Target> &parting)
+        : frame_(frame), task_(task), counting_(counting), parting_(parting) {}
+
+    /// Lets groups that cut the same attribute at near values go on in one node (figure 8).
+    void bring_together(std::vector<Group> &groups, const Node &node) const {
+        if (groups.size() < 2 || frame_.room_for_guests() == 0) return;
+        std::stable_sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+            return std::pair(a.test.attribute, a.test.lo) < std::pair(b.test.attribute, b.test.lo);
+        });
+        std::vector<Group> made;
+        std::size_t room = frame_.room_for_guests(), guests = 0; // of the group made last
+        for (Group &g : groups) {
+            if (!made.empty() && cut_alike(made.back(), g)) {
+                const std::size_t between = rows_between(made.back(), g, node);
+                if (between <= std::min(node.rows.size() / widest_band, room)) {
+                    widen(made.back(), g, node);
+                    guests = between;
+                    continue;
+                }
+            }
+            room -= std::exchange(guests, 0);
+            made.push_back(std::move(g));
+        }
+        groups = std::move(made);
+    }
+
+    /// Examples between the cuts go both ways: left they stay who they are, right they are guests. The right
+    /// child has lists of its own.
+    void split_rows(Node &node, const Group &group, std::span<Node> child) {
+        flag_rows(node, group);
+        const std::uint8_t *flag = frame_.flag.data();
+        n_right_ = 0;
+        for (E e : node.rows) n_right_ += flag[Packed<E>::id(e)] != 0;
+        std::size_t lists = 1 + counted_slots(node);
+        for (const Segment<E> &s : node.active) lists += s.listed();
+        owner_ = std::make_shared_for_overwrite<E[]>(n_right_ * lists + vector_room);
+        to_ = owner_.get();
+        std::tie(child[0].rows, child[1].rows) = deal(node.rows);
+    }
+    /// The lists of children whose rows are split and that have what they inherit.
+    void split_lists(Node &node, std::span<Node> child) {
+        for (const Segment<E> &s : node.active) {
+            poll_if_large(node, task_.cancel);
+            auto [left, right] =
+                s.listed() ? deal({s.begin, s.size}) : std::pair<std::span<E>, std::span<E>>();
+            child[0].active.push_back({s.attribute, static_cast<std::uint32_t>(left.size()), left.data()});
+            child[1].active.push_back({s.attribute, static_cast<std::uint32_t>(right.size()), right.data()});
+        }
+        if (counted_slots(node) != 0) child[1].room = {child[1].rows.data(), to_, n_right_};
+        child[1].owner = std::move(owner_);
+    }
+
+  private:
+    static constexpr std::uint8_t both_ways = 2;
+    static constexpr std::size_t widest_band = 4; // a share of the node: one in so many rows
+    Frame<E> &frame_;
+    const GrowTask &task_;
+    Counting<E, Target> &counting_;
+    Parting<E, Target> &parting_;
+    std::vector<std::uint32_t> guest_; // by id, of those that go both ways
+    std::shared_ptr<E[]> owner_;       // of the right child's lists, while they are made
+    E *to_ = nullptr;
+    std::size_t n_right_ = 0;
+
+    std::size_t counted_slots(const Node &node) const {
+        return node.room.first != nullptr ? frame_.avc->slots.size() : 0;
+    }
+
+    /// How many examples lie between the cuts of two groups: they would be on both sides.
+    std::size_t rows_between(const Group &low, const Group &high, const Node &node) const {
+        const std::uint32_t from = low.test.lo, to = high.test.lo;
+        const Segment<E> &s = segment_of(node.active, low.test.attribute);
+        if (!s.listed()) return counting_.rows_between(node, low.test.attribute, from, to);
+        return static_cast<std::size_t>(above(s, to) - above(s, from));
+    }
+
+    static void widen(Group &low, const Group &high, const Node &node) {
+        auto sets = [&](const Group &g) {
+            SetMask all = 0;
+            for (std::size_t i : g.members) all |= SetMask{1} << node.lanes[i].set;
+            return all;
+        };
+        if (!low.banded())
+            low.band.push_back({low.test.lo, sets(low) | sets(high)});
+        else
+            for (Group::Cut &cut : low.band) cut.left_before |= sets(high);
+        low.band.push_back({high.test.lo, sets(high)});
+        low.members.insert(low.members.end(), high.members.begin(), high.members.end());
+        std::sort(low.members.begin(), low.members.end());
+        if (high.default_decided && !low.default_decided) low.test.default_child = high.test.default_child;
+        low.default_decided = low.default_decided || high.default_decided;
+    }
+
+    /// Sets the flag of every row, and makes guests of those that go both ways.
+    void flag_rows(const Node &node, const Group &group) {
+        parting_.flag_rows(node, group.test); // of the lowest cut: what goes left goes left for all
+        const SetMask all = sets_of(node);
+        if (guest_.size() < frame_.capacity) guest_.resize(frame_.capacity);
+        auto place = [&](std::uint32_t id, std::uint32_t rank) {
+            if (frame_.flag[id] == 0 || rank > group.band.back().lo) return;
+            auto cut = std::find_if(group.band.begin(), group.band.end(),
+                                    [&](const Group::Cut &c) { return rank <= c.lo; });
+            const SetMask here = frame_.sets.of(id) & all, left = here & cut->left_before,
+                          right = here & ~left;
+            if (right == 0) {
+                frame_.flag[id] = 0;
+            } else if (left != 0) {
+                frame_.flag[id] = both_ways;
+                guest_[id] = frame_.add_guest(id, right);
+                frame_.sets.mask[id] &= ~right;
+            }
+        };
+        const Segment<E> &s = segment_of(node.active, group.test.attribute);
+        if (s.listed())
+            for (std::uint32_t i = 0; i < s.size; ++i)
+                place(Packed<E>::id(s.begin[i]), Packed<E>::rank(s.begin[i]));
+        else
+            counting_.each_value(node.rows, group.test.attribute, place);
+    }
+
+    std::pair<std::span<E>, std::span<E>> deal(std::span<E> list) {
+        const std::uint8_t *flag = frame_.flag.data();
+        E *right = to_, *left = list.data();
+        for (E e : list) {
+            const std::uint32_t id = Packed<E>::id(e);
+            const std::uint8_t f = flag[id];
+            *left = e;
+            left += f != 1;
+            *to_ = f == both_ways ? Packed<E>::make(Packed<E>::rank(e), guest_[id], Packed<E>::bit(e)) : e;
+            to_ += f != 0;
+        }
+        return {list.first(static_cast<std::size_t>(left - list.data())), std::span(right, to_)};
+    }
+};
+
+} // namespace hornbeam
