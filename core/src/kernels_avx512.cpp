@@ -48,6 +48,80 @@ std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t
     return scalar_part(list, i, n, flag, right, left);
 }
 
+std::uint32_t keep_narrow(const std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
+                          std::uint32_t *to) {
+    std::uint32_t kept = 0, i = 0;
+    const __m512i low = _mm512_set1_epi32(0xffff), one = _mm512_set1_epi32(1);
+    for (; i + 16 <= n; i += 16) {
+        __m512i e = _mm512_loadu_si512(list + i);
+        __m512i ids = _mm512_srli_epi32(_mm512_and_si512(e, low), 1);
+        __mmask16 stay = _mm512_testn_epi32_mask(_mm512_i32gather_epi32(ids, flag, 1), one);
+        _mm512_storeu_si512(to + kept, _mm512_maskz_compress_epi32(stay, e));
+        kept += static_cast<unsigned>(__builtin_popcount(stay));
+    }
+    return scalar_keep(list, i, n, flag, to, kept);
+}
+std::uint32_t keep_wide(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag,
+                        std::uint64_t *to) {
+    std::uint32_t kept = 0, i = 0;
+    const __m256i one = _mm256_set1_epi32(1);
+    for (; i + 8 <= n; i += 8) {
+        __m512i e = _mm512_loadu_si512(list + i);
+        __m256i ids = _mm256_srli_epi32(_mm512_cvtepi64_epi32(e), 1);
+        __m256i f = _mm256_i32gather_epi32(reinterpret_cast<const int *>(flag), ids, 1);
+        __mmask8 stay = _mm256_testn_epi32_mask(f, one);
+        _mm512_storeu_si512(to + kept, _mm512_maskz_compress_epi64(stay, e));
+        kept += static_cast<unsigned>(__builtin_popcount(stay));
+    }
+    return scalar_keep(list, i, n, flag, to, kept);
+}
+
+/// Gives the guests among the entries just written to the right child their ids.
+template <class E>
+inline void name_guests(E *right, unsigned goes, unsigned guests, const std::uint32_t *guest) {
+    for (; guests != 0; guests &= guests - 1) {
+        const unsigned before = (guests & (0u - guests)) - 1;
+        E &e = right[__builtin_popcount(goes & before)];
+        e = as_guest(e, guest);
+    }
+}
+Dealt deal_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag, const std::uint32_t *guest,
+                  std::uint32_t *right) {
+    Dealt dealt;
+    std::uint32_t i = 0;
+    const __m512i low = _mm512_set1_epi32(0xffff), byte = _mm512_set1_epi32(3), one = _mm512_set1_epi32(1);
+    for (; i + 16 <= n; i += 16) {
+        __m512i e = _mm512_loadu_si512(list + i);
+        __m512i ids = _mm512_srli_epi32(_mm512_and_si512(e, low), 1);
+        __m512i f = _mm512_i32gather_epi32(ids, flag, 1);
+        __mmask16 goes = _mm512_test_epi32_mask(f, byte), only = _mm512_test_epi32_mask(f, one);
+        _mm512_storeu_si512(list + dealt.left, _mm512_maskz_compress_epi32(static_cast<__mmask16>(~only), e));
+        _mm512_storeu_si512(right + dealt.right, _mm512_maskz_compress_epi32(goes, e));
+        if (goes != only) name_guests(right + dealt.right, goes, goes & ~unsigned{only}, guest);
+        dealt.left += 16 - static_cast<unsigned>(__builtin_popcount(only));
+        dealt.right += static_cast<unsigned>(__builtin_popcount(goes));
+    }
+    return scalar_deal(list, i, n, flag, guest, right, dealt);
+}
+Dealt deal_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag, const std::uint32_t *guest,
+                std::uint64_t *right) {
+    Dealt dealt;
+    std::uint32_t i = 0;
+    const __m256i byte = _mm256_set1_epi32(3), one = _mm256_set1_epi32(1);
+    for (; i + 8 <= n; i += 8) {
+        __m512i e = _mm512_loadu_si512(list + i);
+        __m256i ids = _mm256_srli_epi32(_mm512_cvtepi64_epi32(e), 1);
+        __m256i f = _mm256_i32gather_epi32(reinterpret_cast<const int *>(flag), ids, 1);
+        __mmask8 goes = _mm256_test_epi32_mask(f, byte), only = _mm256_test_epi32_mask(f, one);
+        _mm512_storeu_si512(list + dealt.left, _mm512_maskz_compress_epi64(static_cast<__mmask8>(~only), e));
+        _mm512_storeu_si512(right + dealt.right, _mm512_maskz_compress_epi64(goes, e));
+        if (goes != only) name_guests(right + dealt.right, goes, goes & ~unsigned{only}, guest);
+        dealt.left += 8 - static_cast<unsigned>(__builtin_popcount(only));
+        dealt.right += static_cast<unsigned>(__builtin_popcount(goes));
+    }
+    return scalar_deal(list, i, n, flag, guest, right, dealt);
+}
+
 /// The bits of a byte as running counts: byte i holds how many of the bits 0..i are set.
 inline std::uint64_t running_counts(unsigned bits) {
     return _pdep_u64(bits, 0x0101010101010101u) * 0x0101010101010101u;
@@ -144,6 +218,10 @@ extern const Kernels avx512_kernels;
 const Kernels avx512_kernels{"avx512",
                              avx512::part_narrow,
                              avx512::part_wide,
+                             avx512::keep_narrow,
+                             avx512::keep_wide,
+                             avx512::deal_narrow,
+                             avx512::deal_wide,
                              avx512::peaks_narrow,
                              avx512::peaks_wide,
                              avx512::class_hits,

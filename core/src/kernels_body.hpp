@@ -16,6 +16,36 @@ template <class E> inline std::uint32_t scalar_part(E *list, std::uint32_t from,
     return left;
 }
 
+template <class E> inline std::uint32_t scalar_keep(const E *list, std::uint32_t from, std::uint32_t n,
+                                                    const std::uint8_t *flag, E *to, std::uint32_t kept) {
+    for (std::uint32_t i = from; i < n; ++i) {
+        E e = list[i];
+        to[kept] = e;
+        kept += 1u - flag[static_cast<std::uint32_t>((e & Packed<E>::low) >> 1)];
+    }
+    return kept;
+}
+
+/// The entry under the id of its guest.
+template <class E> inline E as_guest(E e, const std::uint32_t *guest) {
+    const auto id = static_cast<std::uint32_t>((e & Packed<E>::low) >> 1);
+    return static_cast<E>((e & ~(Packed<E>::low ^ E{1})) | static_cast<E>(guest[id]) << 1);
+}
+
+template <class E> inline Dealt scalar_deal(E *list, std::uint32_t from, std::uint32_t n,
+                                            const std::uint8_t *flag, const std::uint32_t *guest, E *right,
+                                            Dealt dealt) {
+    for (std::uint32_t i = from; i < n; ++i) {
+        E e = list[i];
+        const std::uint8_t f = flag[static_cast<std::uint32_t>((e & Packed<E>::low) >> 1)];
+        list[dealt.left] = e;
+        right[dealt.right] = f == both_ways ? as_guest(e, guest) : e;
+        dealt.left += f != 1;
+        dealt.right += f != 0;
+    }
+    return dealt;
+}
+
 /// Scores of one block; `ones` are those of the list before the block.
 template <class E, class Number>
 inline BlockPeak block_peak(const E *list, std::uint32_t begin, std::uint32_t end, std::uint32_t ones,

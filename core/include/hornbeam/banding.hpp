@@ -66,7 +66,6 @@ template <class E, class Target> class Banding {
     }
 
   private:
-    static constexpr std::uint8_t both_ways = 2;
     static constexpr std::size_t widest_band = 4; // a share of the node: one in so many rows
     Frame<E> &frame_;
     const GrowTask &task_;
@@ -134,17 +133,16 @@ template <class E, class Target> class Banding {
     }
 
     std::pair<std::span<E>, std::span<E>> deal(std::span<E> list) {
-        const std::uint8_t *flag = frame_.flag.data();
-        E *right = to_, *left = list.data();
-        for (E e : list) {
-            const std::uint32_t id = Packed<E>::id(e);
-            const std::uint8_t f = flag[id];
-            *left = e;
-            left += f != 1;
-            *to_ = f == both_ways ? Packed<E>::make(Packed<E>::rank(e), guest_[id], Packed<E>::bit(e)) : e;
-            to_ += f != 0;
-        }
-        return {list.first(static_cast<std::size_t>(left - list.data())), std::span(right, to_)};
+        const Kernels &kernels = *task_.parameters.kernels;
+        const auto n = static_cast<std::uint32_t>(list.size());
+        Dealt dealt;
+        if constexpr (sizeof(E) == 4)
+            dealt = kernels.deal_narrow(list.data(), n, frame_.flag.data(), guest_.data(), to_);
+        else
+            dealt = kernels.deal_wide(list.data(), n, frame_.flag.data(), guest_.data(), to_);
+        const std::span<E> right(to_, dealt.right);
+        to_ += dealt.right;
+        return {list.first(dealt.left), right};
     }
 };
 

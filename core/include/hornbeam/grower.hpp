@@ -81,8 +81,6 @@ template <class E, Criterion C> class Grower {
     std::vector<Choice> choice_;
     static constexpr std::size_t few_lanes = 3;
 
-    bool counts_in(SetMask sets, E e) const { return (frame_.sets.of(Packed<E>::id(e)) & sets) != 0; }
-
     // ---- choosing ----
 
     void spent(const Node &node, Work work) { forest_.costs.spent(node.depth, work); }
@@ -95,14 +93,18 @@ template <class E, Criterion C> class Grower {
         for (const Lane<Stats> &lane : node.lanes) level.own_entries += lane.total.n * attributes;
     }
 
+    /// Whether all children are leaves by their depth: nobody will ask for their lists.
+    bool bears_leaves(const Node &node) const {
+        return task_.parameters.max_depth >= 0 && node.depth + 1 >= task_.parameters.max_depth;
+    }
     /// Few lanes are looked at faster one by one, at the price of one copy of their lists.
     bool better_apart(const Node &node) const {
-        return node.lanes.size() > 1 && node.lanes.size() <= few_lanes &&
+        return node.lanes.size() > 1 && node.lanes.size() <= few_lanes && !bears_leaves(node) &&
                task_.parameters.sharing == Sharing::automatic && task_.parameters.accelerate;
     }
-    void separate(const Node &node) {
+    void separate(Node &node) {
         for (std::size_t i = node.lanes.size(); i-- > 0;) {
-            stack_.push_back(copy_for(node, {&i, 1}));
+            stack_.push_back(seen_by(node, {&i, 1}, i == 0 && !frame_.sets.repeats()));
             stack_.back().n_ids = frame_.n;
         }
     }
@@ -116,7 +118,7 @@ template <class E, Criterion C> class Grower {
         }
         if (node.lanes.size() == 1 && !solo(node)) {
             const std::size_t only = 0;
-            node = copy_for(node, {&only, 1});
+            node = seen_by(node, {&only, 1}, !frame_.sets.repeats());
         } else if (node.stale) {
             drop_unwanted(node);
         }
@@ -141,13 +143,19 @@ template <class E, Criterion C> class Grower {
         for (std::size_t i = 0; i < node.lanes.size(); ++i)
             if (worth(node.lanes[i], choice[i])) join(groups, i, node.lanes[i], choice[i], node);
         banding_.bring_together(groups, node);
+        // The largest group comes last, and needs no copies.
+        auto largest = std::max_element(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+            return a.members.size() < b.members.size();
+        });
+        if (largest != groups.end()) std::iter_swap(largest, groups.end() - 1);
         for (const Group &group : groups) {
             std::vector<const Choice *> own;
             for (std::size_t i : group.members) own.push_back(&choice[i]);
             if (own.size() == node.lanes.size()) {
                 split(node, group, own);
             } else {
-                Node part = copy_for(node, group.members);
+                const bool last = &group == &groups.back() && !(own.size() == 1 && frame_.sets.repeats());
+                Node part = seen_by(node, group.members, last, bears_leaves(node) ? &group.test : nullptr);
                 spent(node, Work::other);
                 split(part, group, own);
             }
@@ -169,18 +177,14 @@ template <class E, Criterion C> class Grower {
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
 
     /// Restores the invariant that every row of a node counts for one of its lanes.
-    void drop_unwanted(Node &node) const {
-        const SetMask sets = sets_of(node);
-        auto kept = [&](E *begin, std::size_t n) {
-            E *to = begin;
-            in_stretches(n, task_.cancel, [&](std::size_t lo, std::size_t hi) {
-                to = std::copy_if(begin + lo, begin + hi, to, [&](E e) { return counts_in(sets, e); });
-            });
-            return static_cast<std::size_t>(to - begin);
-        };
-        node.rows = node.rows.first(kept(node.rows.data(), node.rows.size()));
-        for (Segment<E> &s : node.active)
-            if (s.listed()) s.size = static_cast<std::uint32_t>(kept(s.begin, s.size));
+    void drop_unwanted(Node &node) {
+        parting_.mark(node.rows, sets_of(node));
+        node.rows = parting_.keep(node.rows, node.rows.data());
+        for (Segment<E> &s : node.active) {
+            poll_if_large(node, task_.cancel);
+            if (s.listed())
+                s.size = static_cast<std::uint32_t>(parting_.keep({s.begin, s.size}, s.begin).size());
+        }
         node.stale = false;
     }
 
@@ -220,46 +224,52 @@ template <class E, Criterion C> class Grower {
         return known != lane.total.n;
     }
 
-    /// The node as some of its lanes see it: copies of the lists with only their rows. A lane that is alone
-    /// has a row as often as it counts: from there on every row counts once.
-    Node copy_for(const Node &node, std::span<const std::size_t> members) {
+    /// The node as some of its lanes see it: their rows only, copied or where they are. A lane that is alone
+    /// has a row as often as it counts: from there on every row counts once. `last`: a test that will not be
+    /// followed by another; only what it asks for is taken along.
+    Node seen_by(Node &node, std::span<const std::size_t> members, bool in_place,
+                 const Choice *last = nullptr) {
         Node part;
         part.node = node.node;
         part.depth = node.depth;
         for (std::size_t i : members) part.lanes.push_back(node.lanes[i]);
-        const bool alone = members.size() == 1;
-        const std::size_t rows = alone ? static_cast<std::size_t>(part.lanes[0].total.n) : node.rows.size();
+        const bool alone = members.size() == 1, repeats = alone && frame_.sets.repeats();
+        const std::size_t rows = repeats ? static_cast<std::size_t>(part.lanes[0].total.n)
+                                         : parting_.mark(node.rows, sets_of(part));
         const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
         // What is scanned row by row for all lanes may pay to be counted for one.
-        const bool counted = alone && slots != 0 && node.avc.empty() && counting_.pays_alone(rows);
-        std::size_t lists = 1 + slots;
-        for (const Segment<E> &s : node.active) lists += s.listed();
-        part.owner = std::make_shared_for_overwrite<E[]>(rows * lists + vector_room);
+        const bool counted =
+            last == nullptr && alone && slots != 0 && node.avc.empty() && counting_.pays_alone(rows);
+        part.owner = in_place ? node.owner : room_for_copies(node, rows, slots);
         E *to = part.owner.get();
-        const SetMask sets = sets_of(part);
-        auto filtered = [&](std::span<const E> from) {
-            E *begin = to;
-            in_stretches(from.size(), task_.cancel, [&](std::size_t lo, std::size_t hi) {
-                const std::span<const E> some = from.subspan(lo, hi - lo);
-                to = alone ? copy_own(frame_.sets, part.lanes[0].set, some, to)
-                           : std::copy_if(some.begin(), some.end(), to,
-                                          [&](E e) { return counts_in(sets, e); });
-            });
-            return std::span<E>(begin, to);
+        auto own = [&](std::span<E> list) {
+            if (in_place) return parting_.keep(list, list.data());
+            const std::span<E> copy =
+                repeats ? std::span(to, copy_own<E>(frame_.sets, part.lanes[0].set, list, to))
+                        : parting_.keep(list, to);
+            to += copy.size();
+            return copy;
         };
-        part.rows = filtered(node.rows);
+        part.rows = own(node.rows);
         for (const Segment<E> &s : node.active) {
-            if (!s.listed() || (counted && frame_.avc->find(s.attribute) != nullptr)) {
-                part.active.push_back({s.attribute, 0, nullptr});
-                continue;
-            }
-            std::span<E> list = filtered({s.begin, s.size});
+            if (last != nullptr && s.attribute != last->attribute) continue;
+            poll_if_large(node, task_.cancel);
+            std::span<E> list;
+            if (s.listed() && !(counted && frame_.avc->find(s.attribute) != nullptr))
+                list = own({s.begin, s.size});
             part.active.push_back({s.attribute, static_cast<std::uint32_t>(list.size()), list.data()});
         }
-        if (slots != 0) part.room = {part.rows.data(), to, rows};
-        part.avc =
-            counted ? counting_.count_alone(part.rows) : counting_.kept(node.avc, node.lanes.size(), members);
+        if (slots != 0) part.room = in_place ? node.room : ListRoom<E>{part.rows.data(), to, rows};
+        if (counted)
+            part.avc = counting_.count_alone(part.rows);
+        else if (last == nullptr)
+            part.avc = counting_.kept(node.avc, node.lanes.size(), members);
         return part;
+    }
+    std::shared_ptr<E[]> room_for_copies(const Node &node, std::size_t rows, std::size_t slots) const {
+        std::size_t lists = 1 + slots;
+        for (const Segment<E> &s : node.active) lists += s.listed();
+        return std::make_shared_for_overwrite<E[]>(rows * lists + vector_room);
     }
 
     // ---- splitting ----

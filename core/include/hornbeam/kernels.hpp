@@ -22,6 +22,12 @@ template <class E> struct Packed {
 /// Ids of a narrow frame fit 15 bits: its entries have 4 bytes, and its squares of counts fit 32 bits.
 inline constexpr std::size_t narrow_rows = 32768;
 
+/// The flag of an example that goes to both children, and how many entries each of them gets.
+inline constexpr std::uint8_t both_ways = 2;
+struct Dealt {
+    std::uint32_t left = 0, right = 0;
+};
+
 /// Two-class counts a scan starts from and works against.
 struct TwoClass {
     std::int64_t n = 0, ones = 0;             // of the node
@@ -104,6 +110,18 @@ struct Kernels {
                                  std::uint32_t *right);
     std::uint32_t (*part_wide)(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag,
                                std::uint64_t *right);
+    /// Copies the entries with flag 0, in order, to `to` (room for n + 16), which may be the list itself;
+    /// returns how many.
+    std::uint32_t (*keep_narrow)(const std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
+                                 std::uint32_t *to);
+    std::uint32_t (*keep_wide)(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag,
+                               std::uint64_t *to);
+    /// As part, but entries with flag `both_ways` stay and are copied to `right` as well, where they have the
+    /// ids of their guests.
+    Dealt (*deal_narrow)(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
+                         const std::uint32_t *guest, std::uint32_t *right);
+    Dealt (*deal_wide)(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag,
+                       const std::uint32_t *guest, std::uint64_t *right);
     /// Per block of the n - 1 cuts of the list, the largest D^2 / (n_L n_R), D = n ones_L - n_L ones, in
     /// single precision.
     void (*peaks_narrow)(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts,

@@ -67,6 +67,32 @@ template <class E, class Target> class Parting {
         });
     }
 
+    /// Flags the rows that count in none of the sets, for `keep`; returns how many count.
+    std::size_t mark(std::span<const E> rows, SetMask sets) {
+        std::size_t absent = 0;
+        for_entries(rows, task_.cancel, [&](E e) {
+            const std::uint32_t id = Packed<E>::id(e);
+            const bool out = (frame_.sets.of(id) & sets) == 0;
+            frame_.flag[id] = out;
+            absent += out;
+        });
+        all_ = absent == 0;
+        return rows.size() - absent;
+    }
+    /// Copies what counts in a list to `to`, which may be the list itself.
+    std::span<E> keep(std::span<E> list, E *to) const {
+        const auto n = static_cast<std::uint32_t>(list.size());
+        if (all_) {
+            if (to != list.data()) std::memcpy(to, list.data(), n * sizeof(E));
+            return {to, n};
+        }
+        const Kernels &kernels = *task_.parameters.kernels;
+        if constexpr (sizeof(E) == 4)
+            return {to, kernels.keep_narrow(list.data(), n, frame_.flag.data(), to)};
+        else
+            return {to, kernels.keep_wide(list.data(), n, frame_.flag.data(), to)};
+    }
+
     /// Many branches: prepares `deal` for the rows of a node.
     void open_deal(const Node &node, const Choice &test) {
         const FrameCodes &codes = map_codes(test);
@@ -98,6 +124,7 @@ template <class E, class Target> class Parting {
     std::vector<std::vector<E>> rooms_; // one a worker
     std::vector<std::int32_t> child_of_code_, child_of_id_;
     std::vector<std::uint32_t> start_;
+    bool all_ = true; // no row is marked as absent
     // Parted between two looks for a stop. Long: what stays is moved once more wherever there are several.
     static constexpr std::size_t wide_stretch = std::size_t{1} << 20;
 
