@@ -57,7 +57,8 @@ def test_the_estimate_is_that_of_cross_validate(place: Path, options: str) -> No
     # The headline is the honest number, not that of the training rows.
     headline = page[page.index("<h1") : page.index("</h1>")]
     assert f"is right on <em>{estimate['mean'] * 100:.1f}" in headline
-    assert "new rows" in headline and "training" not in headline
+    assert "new rows" in headline
+    assert "training" not in headline
 
 
 def test_numbers_are_estimated_by_r2(place: Path) -> None:
