@@ -20,7 +20,7 @@ namespace {
 using Classes = nb::ndarray<const ClassCode, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Multiplicity = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Multiplicity = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>;
 
 GrowTarget target_of(const nb::object &target, std::size_t n_classes, std::size_t n_rows) {
     GrowTarget t;
@@ -57,6 +57,10 @@ void add_weights(GrowTarget &t, std::vector<TrainingSets> &parts, const nb::obje
         if (given[row] != 0.0) continue;
         for (TrainingSets &sets : parts) sets.leave_out(row, n_rows);
     }
+    for (const TrainingSets &sets : parts)
+        if (!sets.all_have_rows())
+            throw std::invalid_argument(
+                "a training set has no rows of weight above 0; every set needs at least one");
     if (needed) t.weights = given;
 }
 
@@ -78,14 +82,21 @@ std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_
     if (a.shape(0) != n_rows || a.shape(1) == 0)
         throw std::invalid_argument(
             "multiplicity must have a row per row of the table and a column per training set");
-    std::vector<TrainingSets> parts;
+    const RowTimes given{a.data(), n_rows, a.shape(1), a.stride(0), a.stride(1)};
+    auto parts_of = [&](std::size_t together) {
+        std::vector<TrainingSets> parts;
+        for (std::size_t begin = 0; begin < given.n_sets; begin += together)
+            parts.emplace_back(given, begin, std::min(begin + together, given.n_sets), sharing);
+        return parts;
+    };
+    std::vector<TrainingSets> parts = parts_of(sharing == Sharing::serial ? 1 : TrainingSets::most);
     // Rows that repeat are counted set by set anyway: a set alone has each as often as it counts.
-    const bool repeats = std::any_of(a.data(), a.data() + a.size(), [](std::uint8_t m) { return m > 1; });
-    const bool apart = sharing == Sharing::serial || (sharing == Sharing::automatic && repeats);
-    const std::size_t together = apart ? 1 : TrainingSets::most;
-    for (std::size_t begin = 0; begin < a.shape(1); begin += together)
-        parts.emplace_back(std::span(a.data(), a.size()), a.shape(1), begin,
-                           std::min(begin + together, a.shape(1)), sharing);
+    if (sharing == Sharing::automatic &&
+        std::any_of(parts.begin(), parts.end(), [](const TrainingSets &s) { return s.repeats(); }))
+        parts = parts_of(1);
+    for (const TrainingSets &sets : parts)
+        if (!sets.all_have_rows())
+            throw std::invalid_argument("a training set has no rows; every set needs at least one");
     return parts;
 }
 

@@ -5,31 +5,38 @@
 
 namespace hornbeam {
 
-TrainingSets::TrainingSets(std::span<const std::uint8_t> given, std::size_t width, std::size_t begin,
-                           std::size_t end, Sharing sharing)
+TrainingSets::TrainingSets(const RowTimes &given, std::size_t begin, std::size_t end, Sharing sharing)
     : n_sets(static_cast<std::int32_t>(end - begin)) {
-    const std::size_t n_rows = given.size() / width, k = end - begin;
+    const std::size_t n_rows = given.n_rows, k = end - begin;
     mask.resize(n_rows);
-    bool repeated = false;
+    std::uint8_t most = 0;
     std::size_t in = 0;
-    for (std::size_t row = 0; row < n_rows; ++row) {
-        const std::uint8_t *times = given.data() + row * width + begin;
-        SetMask sets = 0;
-        std::uint8_t any = 0;
-        for (std::size_t s = 0; s < k; ++s) {
-            sets |= SetMask{times[s] != 0} << s;
-            any |= times[s];
-        }
-        mask[row] = sets;
-        repeated |= any > 1;
-        in += static_cast<std::size_t>(std::popcount(sets));
-    }
-    by_complement = !repeated && k > 1 && sharing != Sharing::overlapping &&
+    auto each_row = [&](std::size_t s, auto body) {
+        const std::uint8_t *times = given.of(begin + s);
+        if (given.row_step == 1)
+            for (std::size_t row = 0; row < n_rows; ++row) body(row, times[row]);
+        else
+            for (std::size_t row = 0; row < n_rows; ++row)
+                body(row, times[static_cast<std::ptrdiff_t>(row) * given.row_step]);
+    };
+    for (std::size_t s = 0; s < k; ++s)
+        each_row(s, [&](std::size_t row, std::uint8_t times) {
+            mask[row] |= SetMask{times != 0} << s;
+            most = std::max(most, times);
+            in += times != 0;
+        });
+    by_complement = most <= 1 && k > 1 && sharing != Sharing::overlapping &&
                     (sharing == Sharing::folds || 2 * in > n_rows * k);
-    if (!repeated) return;
+    if (most <= 1) return;
     multiplicity.resize(n_rows * k);
-    for (std::size_t row = 0; row < n_rows; ++row)
-        std::copy_n(given.data() + row * width + begin, k, multiplicity.data() + row * k);
+    for (std::size_t s = 0; s < k; ++s)
+        each_row(s, [&](std::size_t row, std::uint8_t times) { multiplicity[row * k + s] = times; });
+}
+
+bool TrainingSets::all_have_rows() const {
+    SetMask seen = plain() ? 1 : 0;
+    for (SetMask of_row : mask) seen |= of_row;
+    return seen == ~SetMask{0} >> (most - n_sets);
 }
 
 void TrainingSets::leave_out(std::size_t row, std::size_t n_rows) {

@@ -17,6 +17,17 @@ using SetMask = std::uint64_t;
 /// are the same.
 enum class Sharing : std::uint8_t { automatic, serial, overlapping, folds };
 
+/// How often each row counts in each of several sets, as they lie in memory.
+struct RowTimes {
+    const std::uint8_t *first = nullptr;
+    std::size_t n_rows = 0, n_sets = 0;
+    std::ptrdiff_t row_step = 0, set_step = 0;
+
+    const std::uint8_t *of(std::size_t set) const {
+        return first + static_cast<std::ptrdiff_t>(set) * set_step;
+    }
+};
+
 /// Invariant: `mask` is empty where there is one set and every row counts once; `multiplicity` is row-major
 /// [n_rows][n_sets] and empty where no row counts more than once.
 struct TrainingSets {
@@ -30,10 +41,10 @@ struct TrainingSets {
     bool by_complement = false;
 
     TrainingSets() = default;
-    /// Sets [begin, end) out of the columns of `given`, which is row-major and `width` wide.
-    TrainingSets(std::span<const std::uint8_t> given, std::size_t width, std::size_t begin, std::size_t end,
-                 Sharing sharing = Sharing::automatic);
+    /// Sets [begin, end) of those given.
+    TrainingSets(const RowTimes &given, std::size_t begin, std::size_t end, Sharing sharing);
 
+    bool all_have_rows() const;
     bool plain() const { return mask.empty(); }
     bool repeats() const { return !multiplicity.empty(); }
     SetMask of(std::size_t row) const { return plain() ? 1 : mask[row]; }
