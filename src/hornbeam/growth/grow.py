@@ -104,8 +104,6 @@ class Grower:
         parameters, target, engine = self.parameters, self.target, self.engine
         weights = target.weights
         costs = target.costs if isinstance(target, ClassTarget) else ClassCosts()
-        if multiplicity is not None:
-            _check_sets(multiplicity, weights)
         if self._encoded is None:
             self._encoded = _core.encode(self.table.native(), self.table.n_rows, self.threads)
         encoded = self._encoded
@@ -203,13 +201,6 @@ def _finite(tree: Tree, target: Target) -> Tree:
             "the weights leave the range of doubles where they are squared; scale them to numbers around 1"
         )
     return tree
-
-
-def _check_sets(multiplicity: npt.NDArray[np.uint8], weights: Weights) -> None:
-    if (multiplicity.sum(axis=0, dtype=np.int64) == 0).any():
-        raise DataError("a training set has no rows; every set needs at least one")
-    if weights is not None and not multiplicity[weights > 0].any(axis=0).all():
-        raise DataError("a training set has no rows of weight above 0; every set needs at least one")
 
 
 def _native_target(table: Table, target: Target) -> tuple[npt.NDArray[Any], int]:

@@ -164,8 +164,8 @@ class TrainingSets:
 
 
 def stack(n_rows: int, times: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
-    """Counts set after set as [row, set], as the core takes them."""
-    table = np.empty((n_rows, len(times)), dtype=np.uint8)
+    """Counts set after set as [row, set], each set in one piece."""
+    table = np.empty((n_rows, len(times)), dtype=np.uint8, order="F")
     for place, column in enumerate(times):
         table[:, place] = column
     return table
