@@ -120,7 +120,7 @@ SCORINGS = [
 ]
 
 
-@pytest.mark.parametrize("scoring", SCORINGS, ids=str)
+@pytest.mark.parametrize("scoring", SCORINGS)
 def test_every_kind_of_scoring_gives_the_same_scores(scoring: Any) -> None:
     for cv in (4, ShuffleSplit(3, random_state=1)):
         options = {"scoring": scoring, "cv": cv, "return_train_score": True, "return_indices": True}
