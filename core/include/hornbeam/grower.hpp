@@ -39,17 +39,7 @@ template <class E, Criterion C> class Grower {
         counting_.begin(root, workers);
         root.n_ids = frame_.n;
         stack_.push_back(std::move(root));
-        while (!stack_.empty()) {
-            task_.cancel.poll();
-            Node node = std::move(stack_.back());
-            stack_.pop_back();
-            // What was made after it is grown: those guests have left, unless they wait to be handed over.
-            if (!shares_attributes()) frame_.n = node.n_ids;
-            if (hand_over && node.rows.size() <= narrow_rows)
-                hand_over(std::move(node));
-            else
-                refine(std::move(node));
-        }
+        grow_above(0);
     }
 
     /// Writes a record of a set at a node; true where the set goes on growing there.
@@ -81,6 +71,31 @@ template <class E, Criterion C> class Grower {
     std::vector<Choice> choice_;
     static constexpr std::size_t few_lanes = 3;
 
+    /// Grows what was put on the stack above `base`. Where sets part, one group after the other is copied and
+    /// grown to its end: their lists need not be there at the same time.
+    void grow_above(std::size_t base) {
+        while (stack_.size() > base) {
+            task_.cancel.poll();
+            Node node = std::move(stack_.back());
+            stack_.pop_back();
+            // What was made after it is grown: those guests have left, unless they wait to be handed over.
+            if (!shares_attributes()) frame_.n = node.n_ids;
+            if (hand_over && node.rows.size() <= narrow_rows)
+                hand_over(std::move(node));
+            else
+                refine(std::move(node));
+        }
+    }
+    /// The same for what `put` puts there; ids that it takes are free again.
+    template <class Put> void grow_apart(Put put) {
+        const std::size_t base = stack_.size(), ids = frame_.n;
+        put();
+        grow_above(base);
+        if (!shares_attributes()) frame_.n = ids;
+    }
+
+    // ---- choosing ----
+
     // ---- choosing ----
 
     void spent(const Node &node, Work work) { forest_.costs.spent(node.depth, work); }
@@ -103,10 +118,11 @@ template <class E, Criterion C> class Grower {
                task_.parameters.sharing == Sharing::automatic && task_.parameters.accelerate;
     }
     void separate(Node &node) {
-        for (std::size_t i = node.lanes.size(); i-- > 0;) {
-            stack_.push_back(seen_by(node, {&i, 1}, i == 0 && !frame_.sets.repeats()));
-            stack_.back().n_ids = frame_.n;
-        }
+        for (std::size_t i = node.lanes.size(); i-- > 0;)
+            grow_apart([&] {
+                stack_.push_back(seen_by(node, {&i, 1}, i == 0 && !frame_.sets.repeats()));
+                stack_.back().n_ids = frame_.n;
+            });
     }
 
     void refine(Node node) {
@@ -155,9 +171,12 @@ template <class E, Criterion C> class Grower {
                 split(node, group, own);
             } else {
                 const bool last = &group == &groups.back() && !(own.size() == 1 && frame_.sets.repeats());
-                Node part = seen_by(node, group.members, last, bears_leaves(node) ? &group.test : nullptr);
-                spent(node, Work::other);
-                split(part, group, own);
+                grow_apart([&] {
+                    Node part =
+                        seen_by(node, group.members, last, bears_leaves(node) ? &group.test : nullptr);
+                    spent(node, Work::other);
+                    split(part, group, own);
+                });
             }
         }
     }
