@@ -280,6 +280,7 @@ template <class E, Criterion C> class Chooser {
     void consider_nominal(std::int32_t attribute, std::span<const E> rows, const AvcSlot *slot,
                           std::span<const std::uint32_t> avc, Choice &best) {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(attribute)];
+        if (slot != nullptr && !may_beat(best.quality, avc.data() + slot->begin, slot->n_values + 1)) return;
         if (slot != nullptr)
             read_table(avc.data() + slot->begin, slot->n_values, frame_.avc->width);
         else if (!tally(codes, rows))
@@ -294,6 +295,25 @@ template <class E, Criterion C> class Chooser {
         } else {
             consider_by(criterion_);
         }
+    }
+
+    /// No test gains more than one that tells all categories, and the missing rows, apart.
+    bool may_beat(double quality, const std::uint32_t *counts, std::uint32_t n_rows) const {
+        if constexpr (std::is_same_v<C, Gini>) {
+            if (!parameters_.accelerate || quality < 0.0) return true;
+            double sum = 0.0;
+            for (std::uint32_t j = 0; j < n_rows; ++j, counts += frame_.avc->width) {
+                std::int64_t n = 0, squares = 0;
+                for (std::uint32_t k = 0; k < frame_.avc->n_classes; ++k) {
+                    n += counts[k];
+                    squares += std::int64_t{counts[k]} * counts[k];
+                }
+                if (n != 0) sum += as_double(squares) / as_double(n);
+            }
+            const double n = as_double(lane_->total.n), roundings = 1.0 + 1e-9;
+            return (sum * roundings - as_double(facts_.squares) / n) / n >= quality;
+        }
+        return true;
     }
 
     /// The information of the split itself, of a test that table_ has led to.
