@@ -98,8 +98,8 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
 } // namespace avx2
 
 extern const Kernels avx2_kernels;
-const Kernels avx2_kernels{"avx2",           avx2::part_narrow, avx2::part_wide, avx2::peaks_narrow,
-                           avx2::peaks_wide, avx2::class_hits,  avx2::value_sums};
+const Kernels avx2_kernels{"avx2",           avx2::part_narrow, avx2::part_wide,  avx2::peaks_narrow,
+                           avx2::peaks_wide, avx2::class_hits,  avx2::value_sums, avx2::contents};
 
 } // namespace hornbeam
 #endif

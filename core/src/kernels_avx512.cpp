@@ -134,8 +134,9 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
 } // namespace avx512
 
 extern const Kernels avx512_kernels;
-const Kernels avx512_kernels{"avx512",           avx512::part_narrow, avx512::part_wide, avx512::peaks_narrow,
-                             avx512::peaks_wide, avx512::class_hits,  avx512::value_sums};
+const Kernels avx512_kernels{
+    "avx512",           avx512::part_narrow, avx512::part_wide,  avx512::peaks_narrow,
+    avx512::peaks_wide, avx512::class_hits,  avx512::value_sums, avx512::contents};
 
 } // namespace hornbeam
 #endif

@@ -25,7 +25,7 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
 } // namespace plain
 
 extern const Kernels plain_kernels;
-const Kernels plain_kernels{"plain",           plain::part_narrow, plain::part_wide, plain::peaks_narrow,
-                            plain::peaks_wide, plain::class_hits,  plain::value_sums};
+const Kernels plain_kernels{"plain",           plain::part_narrow, plain::part_wide,  plain::peaks_narrow,
+                            plain::peaks_wide, plain::class_hits,  plain::value_sums, plain::contents};
 
 } // namespace hornbeam

@@ -74,6 +74,9 @@ struct Kernels {
     /// `left` holds what is on the left before, and is used up. `small`: the node has at most 2^16 - 1 rows.
     void (*value_sums)(const std::uint32_t *counts, std::uint32_t n_values, std::uint32_t width,
                        const std::uint32_t *node, std::uint32_t *left, bool small, ValueSums *sums);
+    /// out[i] = a[i] log2 a[i] + b[i] log2 b[i] for 0 <= a, b <= 2, off by at most 2^-42; numbers that should
+    /// be 0 may be a little below.
+    void (*contents)(const double *a, const double *b, std::uint32_t n, double *out);
 };
 
 /// "plain", "avx2", "avx512"; null where this machine or this build lacks it. "auto" is the best there is.
