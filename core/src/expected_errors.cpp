@@ -95,21 +95,12 @@ double ExpectedErrors::exact_zero(double n) const {
                                                                          : long_zero(n, confidence_);
 }
 
-double ExpectedErrors::zero(double n) {
+double ExpectedErrors::find_zero(double n) {
     if (!(n < static_cast<double>(most_known)) || n != std::floor(n)) return exact_zero(n);
     auto i = static_cast<std::size_t>(n);
     if (i >= known_.size()) known_.resize(std::max(2 * known_.size(), i + 1), -1.0);
     if (known_[i] < 0.0) known_[i] = exact_zero(n);
     return known_[i];
-}
-
-double ExpectedErrors::extra(double n, double e) {
-    if (e < 1e-6) return zero(n);
-    if (e < 1.0) return zero(n) + e * (extra(n, 1.0) - zero(n));
-    if (e + 0.5 >= n) return 0.67 * (n - e);
-    double root = std::sqrt(c_ * ((e + 0.5) * (1 - (e + 0.5) / n) + c_ / 4));
-    double p = (e + 0.5 + c_ / 2 + root) / (n + c_);
-    return n * p - e;
 }
 
 bool ExpectedErrors::rises() {

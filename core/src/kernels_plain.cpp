@@ -64,6 +64,7 @@ const Kernels plain_kernels{"plain",
                             plain::lane_blocks_wide,
                             plain::lane_hits_narrow,
                             plain::lane_hits_wide,
-                            plain::lane_classes};
+                            plain::lane_classes,
+                            plain::contents};
 
 } // namespace hornbeam

@@ -2,6 +2,8 @@
 #include "prune_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace hornbeam {
 
@@ -26,10 +28,17 @@ std::vector<std::size_t> leaves_in_order(const FlatTree &tree, Cancel &cancel) {
 
 Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std::int32_t> standing,
                Cancel &cancel)
-    : tree_(tree), columns_(rows.columns), standing_(standing), tests_(tree.n_nodes()), how_(tree.n_nodes()) {
+    : tree_(tree), columns_(rows.columns), standing_(standing) {
     find_rows();
+    auto is_float = [](std::uint8_t kind) {
+        return static_cast<AttributeKind>(kind) == AttributeKind::floating;
+    };
+    if (row_size_ > 0 && std::all_of(rows.attribute_kinds.begin(), rows.attribute_kinds.end(), is_float))
+        floats_.resize(tree.n_nodes());
+    else
+        tests_.resize(tree.n_nodes()), how_.resize(tree.n_nodes());
     Pace pace(cancel, 20);
-    for (std::size_t i = 0; i < tests_.size(); ++i) {
+    for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
         pace.step();
         if (tree.n_children[i] == 0) {
             close(i);
@@ -39,6 +48,10 @@ Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std:
         auto kind = static_cast<AttributeKind>(rows.attribute_kinds[a]);
         auto first = static_cast<std::uint32_t>(tree.first_child[i]);
         auto second = static_cast<std::uint8_t>(tree.default_child[i] == 1);
+        if (!floats_.empty()) {
+            add_float(i, a);
+            continue;
+        }
         Test &t = tests_[i];
         t.data = columns_[a].data;
         t.stride = columns_[a].stride;
@@ -90,8 +103,25 @@ void Sender::add_map(std::size_t node, Pace &pace) {
     }
 }
 
+void Sender::add_float(std::size_t node, std::size_t attribute) {
+    FloatTest &t = floats_[node];
+    auto first = static_cast<std::uint32_t>(tree_.first_child[node]);
+    const bool turned = tree_.default_child[node] == 1;
+    t.place = static_cast<std::uint32_t>(columns_[attribute].data - first_row_);
+    t.child[turned] = first, t.child[!turned] = first + 1;
+    t.bound = tree_.threshold[node];
+    if (!turned) return;
+    // x <= bound is -x >= -bound, and that is -x above the next double below -bound.
+    t.sign = std::uint64_t{1} << 63;
+    t.bound = std::nextafter(-t.bound, -std::numeric_limits<double>::infinity());
+}
+
 void Sender::close(std::size_t node) {
     static constexpr double zero = 0.0;
+    if (!floats_.empty()) {
+        floats_[node].child[0] = floats_[node].child[1] = static_cast<std::uint32_t>(node);
+        return;
+    }
     Test &t = tests_[node];
     t.data = reinterpret_cast<const char *>(&zero);
     t.stride = 0;
@@ -101,9 +131,14 @@ void Sender::close(std::size_t node) {
 }
 
 void Sender::stand(std::size_t parent, std::size_t place) {
-    if (how_[parent] == nominal) return; // it looks the place up
-    tests_[parent].child[place - static_cast<std::size_t>(tree_.first_child[parent])] =
-        static_cast<std::uint32_t>(standing_[place]);
+    const std::size_t which = place - static_cast<std::size_t>(tree_.first_child[parent]);
+    const auto child = static_cast<std::uint32_t>(standing_[place]);
+    if (!floats_.empty()) {
+        FloatTest &t = floats_[parent];
+        t.child[t.sign == 0 ? which : 1 - which] = child;
+    } else if (how_[parent] != nominal) { // that looks the place up
+        tests_[parent].child[which] = child;
+    }
 }
 
 std::uint32_t Sender::step_other(std::size_t node, const char *at, std::size_t row) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -22,27 +23,33 @@ class Sender {
     /// Another node stands at this place now, below `parent`.
     void stand(std::size_t parent, std::size_t place);
 
+    /// Brings the values of a row closer, where they lie side by side: it will walk soon.
+    void fetch(std::uint32_t row) const {
+        for (std::ptrdiff_t at = 0; at < row_size_; at += 64)
+            __builtin_prefetch(first_row_ + static_cast<std::ptrdiff_t>(row) * row_size_ + at);
+    }
+
     /// The leaf below `node` that each of the rows reaches. Many walk side by side, so that their loads
-    /// overlap. (To let the next row in for whoever has arrived was slower: a jump that nobody can foresee.)
+    /// overlap. (To let the next row in for whoever has arrived was slower, a jump that nobody can foresee;
+    /// to leave those out every few steps was not faster.)
     void walk(std::size_t node, std::span<const std::uint32_t> rows, std::uint32_t *leaves) const {
-        constexpr std::size_t lanes = 16;
+        const auto from = static_cast<std::uint32_t>(node);
         for (std::size_t i = 0; i < std::min(lanes, rows.size()); ++i) fetch(rows[i]);
         for (std::size_t begin = 0; begin < rows.size(); begin += lanes) {
             for (std::size_t i = begin + lanes; i < std::min(begin + 2 * lanes, rows.size()); ++i)
                 fetch(rows[i]);
-            std::size_t many = std::min(lanes, rows.size() - begin);
+            const std::size_t many = std::min(lanes, rows.size() - begin);
             const std::uint32_t *row = rows.data() + begin;
-            std::uint32_t at[lanes], moved = 1;
-            std::fill_n(at, lanes, static_cast<std::uint32_t>(node));
-            while (moved) {
-                moved = 0;
-                for (std::size_t l = 0; l < many; ++l) {
-                    std::uint32_t to = step(at[l], row[l]);
-                    moved |= to ^ at[l];
-                    at[l] = to;
-                }
+            if (floats_.empty()) {
+                walk_side_by_side(from, many, leaves + begin,
+                                  [&](std::size_t l, std::uint32_t at) { return step(at, row[l]); });
+                continue;
             }
-            std::copy_n(at, many, leaves + begin);
+            const char *values[lanes];
+            for (std::size_t l = 0; l < many; ++l)
+                values[l] = first_row_ + static_cast<std::ptrdiff_t>(row[l]) * row_size_;
+            walk_side_by_side(from, many, leaves + begin,
+                              [&](std::size_t l, std::uint32_t at) { return step_float(at, values[l]); });
         }
     }
 
@@ -59,12 +66,41 @@ class Sender {
         std::uint32_t child[2] = {}; // the nodes that stand there; of a nominal test the first place instead
     };
 
-    /// Brings the values of a row closer, where they lie side by side.
-    void fetch(std::uint32_t row) const {
-        for (std::ptrdiff_t at = 0; at < row_size_; at += 64)
-            __builtin_prefetch(first_row_ + static_cast<std::ptrdiff_t>(row) * row_size_ + at);
-    }
     void find_rows();
+
+    static constexpr std::size_t lanes = 16;
+    /// `step(i, node)` is where the i-th row goes from a node; all of them start at the same.
+    template <class Step>
+    static void walk_side_by_side(std::uint32_t node, std::size_t many, std::uint32_t *leaves, Step step) {
+        std::uint32_t at[lanes], moved = 1;
+        std::fill_n(at, lanes, node);
+        while (moved) {
+            moved = 0;
+            for (std::size_t l = 0; l < many; ++l) {
+                std::uint32_t to = step(l, at[l]);
+                moved |= to ^ at[l];
+                at[l] = to;
+            }
+        }
+        std::copy_n(at, many, leaves);
+    }
+
+    /// Where all tests are of floats and the values of a row lie side by side: x goes to the second child
+    /// where it is above the bound, missing values to the first. Where they should go to the second, sign and
+    /// children change places.
+    struct FloatTest {
+        double bound = 0;
+        std::uint64_t sign = 0;
+        std::uint32_t child[2] = {};
+        std::uint32_t place = 0; // of the value in its row, in bytes
+    };
+    std::uint32_t step_float(std::uint32_t node, const char *values) const {
+        const FloatTest &test = floats_[node];
+        std::uint64_t x = 0;
+        std::memcpy(&x, values + test.place, sizeof x);
+        return test.child[std::bit_cast<double>(x ^ test.sign) > test.bound];
+    }
+    void add_float(std::size_t node, std::size_t attribute);
 
     std::uint32_t step(std::uint32_t node, std::uint32_t row) const {
         const Test &test = tests_[node];
@@ -85,7 +121,8 @@ class Sender {
     std::span<const std::int32_t> standing_;
     static constexpr std::uint8_t other = 2, nominal = 4;
     const char *first_row_ = nullptr;
-    std::ptrdiff_t row_size_ = 0; // 0 where the values of a row do not lie side by side
+    std::ptrdiff_t row_size_ = 0;   // 0 where the values of a row do not lie side by side
+    std::vector<FloatTest> floats_; // by node, else empty
     std::vector<Test> tests_;
     std::vector<std::uint8_t> how_; // the child of missing values; `other` more of integers, else `nominal`
     /// For each nominal test: its first category, how many codes follow, and the place of each; before them

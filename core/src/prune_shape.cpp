@@ -10,55 +10,79 @@ namespace hornbeam {
 
 namespace {
 
-void append_numbers(FlatTree &out, const FlatTree &tree, const Shape &shape, std::size_t node) {
+/// How many counts and categories the nodes of the new tree have, and how many are in place by now.
+struct Lengths {
+    std::size_t counts = 0, branches = 0;
+};
+
+std::size_t counts_at(const FlatTree &tree, const Shape &shape, std::size_t node) {
+    if (tree.count_start.empty()) return 0;
+    if (shape.recounted[node] >= 0)
+        return shape.recounts[static_cast<std::size_t>(shape.recounted[node])].counts.size();
+    return static_cast<std::size_t>(tree.count_start[node + 1] - tree.count_start[node]);
+}
+std::size_t branches_at(const FlatTree &tree, std::size_t node) {
+    return static_cast<std::size_t>(tree.branch_start[node + 1] - tree.branch_start[node]);
+}
+
+/// Room for so many nodes, all of them leaves.
+void resize(FlatTree &out, const FlatTree &tree, std::size_t n_nodes, const Lengths &all) {
+    out.kind.resize(n_nodes, static_cast<std::uint8_t>(TestKind::leaf));
+    for (auto *numbers : {&out.attribute, &out.first_child, &out.default_child}) numbers->resize(n_nodes, -1);
+    out.n_children.resize(n_nodes);
+    for (auto *numbers : {&out.threshold, &out.weight, &out.impurity, &out.gain}) numbers->resize(n_nodes);
+    for (auto *numbers : {&out.threshold_integer, &out.rows}) numbers->resize(n_nodes);
+    out.branch_start.resize(n_nodes + 1);
+    out.branch_code.resize(all.branches);
+    out.branch_child.resize(all.branches);
+    if (!tree.count_start.empty()) out.count_start.resize(n_nodes + 1);
+    out.count_class.resize(all.counts);
+    out.count.resize(all.counts);
+    out.mean.resize(n_nodes * static_cast<std::size_t>(tree.n_targets));
+}
+
+void set_numbers(FlatTree &out, std::size_t at, const FlatTree &tree, const Shape &shape, std::size_t node,
+                 Lengths &set) {
     if (shape.recounted[node] >= 0) {
         const Recount &r = shape.recounts[static_cast<std::size_t>(shape.recounted[node])];
-        out.rows.push_back(r.rows);
-        out.weight.push_back(r.weight);
-        out.impurity.push_back(r.impurity);
+        out.rows[at] = r.rows;
+        out.weight[at] = r.weight;
+        out.impurity[at] = r.impurity;
         for (const ClassCount &c : r.counts) {
-            out.count_class.push_back(c.code);
-            out.count.push_back(c.count);
+            out.count_class[set.counts] = c.code;
+            out.count[set.counts++] = c.count;
         }
     } else {
-        out.rows.push_back(tree.rows[node]);
-        out.weight.push_back(tree.weight[node]);
-        out.impurity.push_back(tree.impurity[node]);
-        if (tree.n_classes > 0)
-            for (std::int64_t i = tree.count_start[node]; i < tree.count_start[node + 1]; ++i) {
-                out.count_class.push_back(tree.count_class[static_cast<std::size_t>(i)]);
-                out.count.push_back(tree.count[static_cast<std::size_t>(i)]);
-            }
+        out.rows[at] = tree.rows[node];
+        out.weight[at] = tree.weight[node];
+        out.impurity[at] = tree.impurity[node];
+        const std::size_t many = counts_at(tree, shape, node);
+        for (std::size_t i = 0; i < many; ++i) {
+            const std::size_t from = static_cast<std::size_t>(tree.count_start[node]) + i;
+            out.count_class[set.counts] = tree.count_class[from];
+            out.count[set.counts++] = tree.count[from];
+        }
     }
-    if (!tree.count_start.empty()) out.count_start.push_back(static_cast<std::int64_t>(out.count.size()));
+    if (!tree.count_start.empty()) out.count_start[at + 1] = static_cast<std::int64_t>(set.counts);
     auto q = static_cast<std::size_t>(tree.n_targets);
-    for (std::size_t t = 0; t < q; ++t) out.mean.push_back(tree.mean[node * q + t]);
+    for (std::size_t t = 0; t < q; ++t) out.mean[at * q + t] = tree.mean[node * q + t];
 }
 
-void reserve(FlatTree &out, std::size_t n_nodes) {
-    out.kind.reserve(n_nodes);
-    for (auto *numbers : {&out.attribute, &out.first_child, &out.n_children, &out.default_child})
-        numbers->reserve(n_nodes);
-    for (auto *numbers : {&out.threshold, &out.weight, &out.impurity, &out.gain}) numbers->reserve(n_nodes);
-    for (auto *numbers : {&out.threshold_integer, &out.rows}) numbers->reserve(n_nodes);
-    out.branch_start.reserve(n_nodes + 1);
-    out.count_start.reserve(n_nodes + 1);
-}
-
-void append_test(FlatTree &out, const FlatTree &tree, std::size_t node, bool leaf, std::size_t first) {
-    out.kind.push_back(leaf ? static_cast<std::uint8_t>(TestKind::leaf) : tree.kind[node]);
-    out.attribute.push_back(leaf ? -1 : tree.attribute[node]);
-    out.first_child.push_back(leaf ? -1 : static_cast<std::int32_t>(first));
-    out.n_children.push_back(leaf ? 0 : tree.n_children[node]);
-    out.default_child.push_back(leaf ? -1 : tree.default_child[node]);
-    out.threshold.push_back(leaf ? 0.0 : tree.threshold[node]);
-    out.threshold_integer.push_back(leaf ? 0 : tree.threshold_integer[node]);
-    out.gain.push_back(leaf ? 0.0 : tree.gain[node]);
-    for (std::int64_t b = tree.branch_start[node]; !leaf && b < tree.branch_start[node + 1]; ++b) {
-        out.branch_code.push_back(tree.branch_code[static_cast<std::size_t>(b)]);
-        out.branch_child.push_back(tree.branch_child[static_cast<std::size_t>(b)]);
+void set_test(FlatTree &out, std::size_t at, const FlatTree &tree, std::size_t node, std::size_t first,
+              Lengths &set) {
+    out.kind[at] = tree.kind[node];
+    out.attribute[at] = tree.attribute[node];
+    out.first_child[at] = static_cast<std::int32_t>(first);
+    out.n_children[at] = tree.n_children[node];
+    out.default_child[at] = tree.default_child[node];
+    out.threshold[at] = tree.threshold[node];
+    out.threshold_integer[at] = tree.threshold_integer[node];
+    out.gain[at] = tree.gain[node];
+    for (auto b = static_cast<std::size_t>(tree.branch_start[node]);
+         b < static_cast<std::size_t>(tree.branch_start[node + 1]); ++b) {
+        out.branch_code[set.branches] = tree.branch_code[b];
+        out.branch_child[set.branches++] = tree.branch_child[b];
     }
-    out.branch_start.push_back(static_cast<std::int64_t>(out.branch_code.size()));
 }
 
 } // namespace
@@ -68,29 +92,33 @@ Pruned rebuild(const FlatTree &tree, const Shape &shape, Cancel &cancel) {
     FlatTree &out = pruned.tree;
     out.n_classes = tree.n_classes;
     out.n_targets = tree.n_targets;
-    out.branch_start.push_back(0);
-    if (!tree.count_start.empty()) out.count_start.push_back(0);
     std::vector<std::int32_t> queue;
     queue.reserve(tree.n_nodes());
     queue.push_back(shape.standing[0]);
+    Lengths all, set;
     Pace pace(cancel, 100);
     for (std::size_t at = 0; at < queue.size(); ++at) {
         pace.step();
         auto node = static_cast<std::size_t>(queue[at]);
-        for (std::int32_t c = 0; !shape.leaf[node] && c < tree.n_children[node]; ++c)
+        all.counts += counts_at(tree, shape, node);
+        if (shape.leaf[node]) continue;
+        all.branches += branches_at(tree, node);
+        for (std::int32_t c = 0; c < tree.n_children[node]; ++c)
             queue.push_back(shape.standing[static_cast<std::size_t>(tree.first_child[node] + c)]);
     }
-    reserve(out, queue.size());
-    pruned.origin.reserve(queue.size());
+    resize(out, tree, queue.size(), all);
+    pruned.origin.resize(queue.size(), -1);
     std::size_t first = 1; // child of the next inner node
-    for (std::int32_t next : queue) {
+    for (std::size_t at = 0; at < queue.size(); ++at) {
         pace.step();
-        auto node = static_cast<std::size_t>(next);
-        const bool leaf = shape.leaf[node] != 0;
-        append_numbers(out, tree, shape, node);
-        append_test(out, tree, node, leaf, first);
-        pruned.origin.push_back(leaf ? -1 : next);
-        if (!leaf) first += static_cast<std::size_t>(tree.n_children[node]);
+        auto node = static_cast<std::size_t>(queue[at]);
+        set_numbers(out, at, tree, shape, node, set);
+        if (!shape.leaf[node]) {
+            set_test(out, at, tree, node, first, set);
+            pruned.origin[at] = queue[at];
+            first += static_cast<std::size_t>(tree.n_children[node]);
+        }
+        out.branch_start[at + 1] = static_cast<std::int64_t>(set.branches);
     }
     return pruned;
 }

@@ -11,6 +11,7 @@
 #include "hornbeam/scan.hpp"
 #include "hornbeam/seen.hpp"
 #include "hornbeam/weighted_scan.hpp"
+#include "hornbeam/weighted_variance_scan.hpp"
 
 namespace hornbeam {
 

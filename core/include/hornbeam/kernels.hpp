@@ -158,6 +158,9 @@ struct Kernels {
     std::uint32_t (*lane_classes)(const std::uint32_t *list, std::uint32_t begin, std::uint32_t n,
                                   const std::uint8_t *pattern, const LanePattern *patterns,
                                   const std::uint16_t *classes, LaneClass *by_class, LaneCuts &cuts);
+    /// out[i] = a[i] log2 a[i] + b[i] log2 b[i] for 0 <= a, b <= 2, off by at most 2^-42; numbers that should
+    /// be 0 may be a little below.
+    void (*contents)(const double *a, const double *b, std::uint32_t n, double *out);
 };
 
 /// "plain", "avx2", "avx512"; null where this machine or this build lacks it. "auto" is the best there is.
