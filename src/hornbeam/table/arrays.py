@@ -41,12 +41,7 @@ def matrix_frame(array: Array, names: tuple[str, ...] | None) -> Frame:
     """A frame over an array of floats: float64 is used in place, narrower floats are widened."""
     matrix = array.view(np.ndarray) if type(array) is not np.ndarray else array
     # The core steps by whole elements in native byte order.
-    if (
-        matrix.dtype != _FLOAT64
-        or not matrix.flags.aligned
-        or matrix.strides[0] % 8
-        or matrix.strides[1] % 8
-    ):
+    if matrix.dtype != _FLOAT64 or not matrix.flags.aligned or matrix.strides[0] % 8 or matrix.strides[1] % 8:
         matrix = np.array(matrix, dtype=_FLOAT64, order="F")
     n_rows, n_columns = matrix.shape
     return Frame(names, n_rows, n_columns, lambda j, name, nominal: Cells("float64", matrix[:, j]), matrix)
