@@ -20,9 +20,10 @@ COMMON: dict[str, Any] = {
     "phases": [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
 }
 # HYPOTHESIS_PROFILE=fast (the default): the same examples every time, so that a failure is about the change
-# at hand; light: fewer of them, for the sanitizers; deep: always new ones.
+# at hand; light: fewer of them; sanitize: fewer still, for they are slow there; deep: always new ones.
 settings.register_profile("fast", max_examples=200, derandomize=True, **COMMON)
 settings.register_profile("light", max_examples=40, derandomize=True, **COMMON)
+settings.register_profile("sanitize", max_examples=12, derandomize=True, **COMMON)
 settings.register_profile("deep", max_examples=20000, print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 

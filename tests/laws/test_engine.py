@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +64,33 @@ def test_every_path_gives_the_same_tree(kind: str, leaf: int) -> None:
     table, target = generated(700 if kind == "26 classes" else 1500, **TARGETS[kind])
     for parameters in rules(target, leaf=leaf):
         assert_every_path_agrees(table, target, parameters)
+
+
+WEIGHTS: dict[str, Callable[[np.random.Generator, int], npt.NDArray[np.float64]]] = {
+    "of all bits": lambda rng, n: rng.random(n) + 0.01,
+    "few": lambda rng, n: rng.choice([0.0, 0.5, 3.0], n),
+    "wild": lambda rng, n: 2.0 ** rng.uniform(-30, 30, n),
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("kind", TARGETS)
+def test_every_path_gives_the_same_weighted_tree(kind: str, weights: str) -> None:
+    rng = np.random.default_rng(5)
+    table, target = generated(700, **TARGETS[kind], nominal=False)
+    target = replace(target, weights=WEIGHTS[weights](rng, 700))
+    if isinstance(target, NumericTarget):
+        far = replace(target, values=target.values + 1e9)
+        cases = [(t, Parameters("variance", min_samples_leaf=leaf)) for t in (target, far) for leaf in (1, 7)]
+    else:
+        criteria = ("gini", "entropy", "gain_ratio", "c45")
+        cases = [(target, Parameters(criterion, min_samples_leaf=3)) for criterion in criteria]
+    for t, parameters in cases:
+        expected = grow_tree(table, t, parameters, engine=Engine("auto", accelerate=False))
+        assert expected.n_nodes > 4
+        for kernels in KERNELS:
+            tree = grow_tree(table, t, parameters, engine=Engine(kernels))
+            assert_same(tree, expected, (parameters, kernels))
 
 
 @pytest.mark.parametrize("leaf", [1, 7])

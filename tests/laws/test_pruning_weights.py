@@ -84,7 +84,7 @@ def grown(case: Case, weights: Weights) -> tuple[Growth, list[TreeNode]]:
     return Growth.of(case.columns, case.target, case.parameters, None, weights), nodes
 
 
-@settings(max_examples=3 * EXAMPLES)
+@settings(max_examples=2 * EXAMPLES)
 @given(CLASSES, SEED, CONFIDENCES)
 def test_pruning_by_errors_is_the_oracles(case: Case, seed: int, confidence: float) -> None:
     case, weights = weighed(case, seed)
@@ -114,7 +114,6 @@ def test_collapse_is_the_oracles(case: Case, seed: int) -> None:
     assert_same(case, model.tree_, grown(case, weights)[1])
 
 
-@settings(max_examples=2 * EXAMPLES)
 @example(random_case(0), 1585)  # mistakes that all cost 1, rows that weigh 0.1 to 0.7
 @given(ANY, SEED)
 def test_the_path_of_complexity_is_the_oracles(case: Case, seed: int) -> None:
@@ -130,7 +129,6 @@ def test_the_path_of_complexity_is_the_oracles(case: Case, seed: int) -> None:
     assert_same(case, tree, cost_complexity(nodes, alpha, growth.factors))
 
 
-@settings(max_examples=2 * EXAMPLES)
 @given(ANY, SEED)
 def test_reduced_error_is_the_oracles(case: Case, seed: int) -> None:
     case, weights = weighed(case, seed)
@@ -186,7 +184,9 @@ def test_the_order_that_the_grower_leaves_is_the_one_that_routing_finds(
     assert isinstance(target, ClassTarget)
     source = np.random.default_rng(rows)
     by_errors = Pruning("error_based").checked("classification")
-    for nominal in ("multiway", "value", "subset"):
+    # Large tables are of other entries, whatever the criterion; weighted C4.5 takes seconds for each of them.
+    nominals = ("multiway", "value", "subset") if criterion == "gini" or rows < 1000 else ("multiway",)
+    for nominal in nominals:
         for weights in (None, source.choice([0.0, 0.5, 3.0], rows)):
             weighted = replace(target, weights=weights)
             parameters = Parameters(criterion, nominal, min_samples_leaf=3)
