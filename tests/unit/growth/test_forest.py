@@ -112,7 +112,7 @@ def test_other_limits_are_refused(given: Any) -> None:
 
 
 def test_levels_add_up_over_chunks() -> None:
-    levels = grown().levels
+    levels = grown(engine=Engine(algorithm="overlapping")).levels
     assert levels.seconds.shape == (len(levels.nodes), 4)
     assert levels.seconds.sum() > 0
     assert levels.nodes[0] == 2  # a root for each chunk

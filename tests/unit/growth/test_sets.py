@@ -92,7 +92,7 @@ def test_the_counts_are_those_of_the_rows() -> None:
     expected = [[1, 1, 2, 0, 0], [0, 0, 0, 1, 0], [1] * 5, [1, 0, 1, 1, 1], [1, 1, 1, 0, 1], [1, 0, 0, 0, 1]]
     assert sets.multiplicity().T.tolist() == expected
     assert sets.multiplicity(1, 3).T.tolist() == expected[1:3]
-    assert sets.multiplicity().flags.c_contiguous
+    assert sets.multiplicity().flags.f_contiguous  # a set in one piece
     assert [len(one) for one in sets] == [4, 1, 5, 4, 4, 2]
     codes = np.array([0, 1, 0, 2, 2], dtype=np.int32)
     for one, times in zip(sets, expected, strict=True):
