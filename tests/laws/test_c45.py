@@ -182,7 +182,6 @@ def test_competitors_of_a_large_table_do_not_depend_on_the_engine(kind: str) -> 
 OBJECT_SHARES = [0.01, 0.1, 0.2, 0.34]
 
 
-@settings(max_examples=2 * settings.default.max_examples)  # type: ignore[union-attr]
 @given(TABLES, st.integers(0, 2**32 - 1), st.sampled_from(OBJECT_SHARES))
 def test_weighted_trees_and_their_competitors_are_the_oracles(case: Case, seed: int, share: float) -> None:
     weights = weights_of(seed, case.n)

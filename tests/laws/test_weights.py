@@ -141,7 +141,7 @@ def present(case: Case, weights: list[float] | None) -> bool:
 SEED = st.integers(0, 2**32 - 1)
 
 
-@settings(max_examples=3 * EXAMPLES)
+@settings(max_examples=2 * EXAMPLES)
 @given(ANY, SEED)
 def test_a_weighted_tree_is_the_oracles(case: Case, seed: int) -> None:
     weights = weights_of(seed, case.n)
