@@ -58,7 +58,22 @@ struct Problem {
     std::int32_t n_sets = 1;
     double min_objs = -1.0;
     std::size_t competitors = 0;
+    bool folds = false; // set 0 has all rows, the others all but those of a fold; else rows repeat
 };
+
+TrainingSets make_sets(const Problem &problem, std::mt19937 &random) {
+    if (problem.n_sets == 1) return {};
+    const auto k = static_cast<std::size_t>(problem.n_sets);
+    std::vector<std::uint8_t> times(problem.rows * k, 1);
+    for (std::size_t row = 0; row < problem.rows; ++row) {
+        if (problem.folds)
+            times[row * k + 1 + random() % (k - 1)] = 0;
+        else
+            for (std::size_t s = 0; s < k; ++s) times[row * k + s] = static_cast<std::uint8_t>(random() % 3);
+    }
+    const RowTimes given{times.data(), problem.rows, k, static_cast<std::ptrdiff_t>(k), 1};
+    return TrainingSets(given, 0, k, Sharing::automatic);
+}
 
 std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *kernels, Cancel &cancel) {
     std::mt19937 random(11);
@@ -77,14 +92,7 @@ std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *
         target.values = values;
         target.n_targets = 2;
     }
-    TrainingSets sets;
-    if (problem.n_sets > 1) {
-        const auto k = static_cast<std::size_t>(problem.n_sets);
-        std::vector<std::uint8_t> multiplicity;
-        for (std::size_t i = 0; i < problem.rows * k; ++i)
-            multiplicity.push_back(static_cast<std::uint8_t>(random() % 3));
-        sets = TrainingSets(multiplicity, k, 0, k);
-    }
+    const TrainingSets sets = make_sets(problem, random);
     GrowParameters parameters;
     parameters.nominal = problem.nominal;
     parameters.min_samples_leaf = {false, 20.0};
@@ -117,10 +125,15 @@ bool same(const FlatTree &a, const FlatTree &b) {
 
 void every_path_grows_the_same_forest() {
     const Problem problems[] = {
-        {"gini", NominalMode::subset, 40000, 2, 1},         {"gini", NominalMode::value, 3000, 5, 3},
-        {"entropy", NominalMode::subset, 3000, 3, 1},       {"gain_ratio", NominalMode::multiway, 3000, 2, 1},
-        {"variance", NominalMode::subset, 2000, 0, 1},      {"c45", NominalMode::subset, 3000, 3, 2, 2.0, 5},
+        {"gini", NominalMode::subset, 40000, 2, 1},
+        {"gini", NominalMode::value, 3000, 5, 3},
+        {"entropy", NominalMode::subset, 3000, 3, 1},
+        {"gain_ratio", NominalMode::multiway, 3000, 2, 1},
+        {"variance", NominalMode::subset, 2000, 0, 1},
+        {"c45", NominalMode::subset, 3000, 3, 2, 2.0, 5},
         {"gini", NominalMode::value, 40000, 2, 1, 30.0, 5},
+        {"gini", NominalMode::subset, 40000, 2, 11, -1.0, 0, true},
+        {"gini", NominalMode::value, 3000, 5, 11, -1.0, 0, true},
     };
     for (const Problem &problem : problems) {
         Cancel cancel;
