@@ -155,7 +155,11 @@ def main() -> int:
     if real_data.find_folder() is None:
         skips.append(("real sets", real_data.ABSENT))
     else:
-        chosen = [case for case in cases() if not options.only or case.name.split()[0] in options.only]
+        every = [(case.name.split()[0], case) for case in cases()]
+        names = list(dict.fromkeys(name for name, _ in every))
+        if unknown := set(options.only or ()) - set(names):
+            parser.error(f"no set {min(unknown)!r}; there are {', '.join(names)}")
+        chosen = [case for name, case in every if name in (options.only or names)]
         for case in chosen:
             for min_leaf in (1, 10):
                 print(f"{case.name}, leaves of {min_leaf}", file=sys.stderr)
