@@ -104,6 +104,15 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
     each_block(list, n, counts, out, block_peak<std::uint64_t, double>);
 }
 
+bool hits_narrow(const std::uint32_t *list, std::uint32_t end, const TwoClass &counts, const ScoreBar &bar,
+                 Stretch &stretch) {
+    return next_hits<std::uint32_t, std::int32_t>(list, end, counts, bar, stretch);
+}
+bool hits_wide(const std::uint64_t *list, std::uint32_t end, const TwoClass &counts, const ScoreBar &bar,
+               Stretch &stretch) {
+    return next_hits<std::uint64_t, double>(list, end, counts, bar, stretch);
+}
+
 } // namespace avx2
 
 extern const Kernels avx2_kernels;
@@ -116,6 +125,8 @@ const Kernels avx2_kernels{"avx2",
                            avx2::deal_wide,
                            avx2::peaks_narrow,
                            avx2::peaks_wide,
+                           avx2::hits_narrow,
+                           avx2::hits_wide,
                            avx2::class_hits,
                            avx2::value_sums,
                            avx2::lane_blocks_narrow,

@@ -212,6 +212,113 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
     each_block(list, n, counts, out, peak_wide);
 }
 
+/// near_best of cuts of which many may reach: the first of a list.
+inline std::uint64_t near_best_of(std::uint64_t cuts, const float *square, const float *sides, float margin) {
+    __m512 score[4], top = _mm512_setzero_ps();
+    for (int v = 0; v < 4; ++v) {
+        const auto own = static_cast<__mmask16>(cuts >> (16 * v));
+        score[v] = _mm512_maskz_div_ps(own, _mm512_load_ps(square + 16 * v), _mm512_load_ps(sides + 16 * v));
+        top = _mm512_max_ps(top, score[v]);
+    }
+    const __m512 least = _mm512_set1_ps(_mm512_reduce_max_ps(top) * (1.0f - single_doubt) - margin);
+    std::uint64_t near = 0;
+    for (int v = 0; v < 4; ++v)
+        near |= std::uint64_t{_mm512_cmp_ps_mask(score[v], least, _CMP_GE_OQ)} << (16 * v);
+    return near & cuts;
+}
+
+bool hits_narrow(const std::uint32_t *list, std::uint32_t end, const TwoClass &counts, const ScoreBar &bar,
+                 Stretch &stretch) {
+    const auto all = static_cast<std::int32_t>(counts.ones);
+    const __m512i whole = _mm512_set1_epi32(static_cast<std::int32_t>(counts.n));
+    const __m512i rank_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000u)),
+                  class_bit = _mm512_set1_epi32(1);
+    const __m512i step = _mm512_set1_epi32(16), expected_step = _mm512_set1_epi32(16 * all);
+    const __m512 reach = _mm512_set1_ps(bar.reach);
+    __m512i left =
+        _mm512_add_epi32(_mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16),
+                         _mm512_set1_epi32(static_cast<std::int32_t>(counts.start_n + stretch.next)));
+    __m512i expected = _mm512_mullo_epi32(left, _mm512_set1_epi32(all)); // n_L * ones
+    auto seen = static_cast<std::int32_t>(counts.start_ones + stretch.next_ones);
+    alignas(64) float square[stretch_cuts], sides[stretch_cuts];
+    while (stretch.next < end) {
+        const std::uint32_t begin = stretch.next;
+        const std::uint32_t size = end - begin < stretch_cuts ? end - begin : stretch_cuts;
+        std::uint64_t is_one = 0, reaches = 0;
+        for (std::uint32_t i = 0; i < size; i += 16) {
+            const auto inside = static_cast<__mmask16>(_bzhi_u32(0xffff, size - i));
+            const __m512i e = _mm512_maskz_loadu_epi32(inside, list + begin + i),
+                          next = _mm512_maskz_loadu_epi32(inside, list + begin + i + 1);
+            const unsigned bits = _mm512_test_epi32_mask(e, class_bit);
+            std::uint64_t low = running_counts(bits & 0xff), high = running_counts(bits >> 8);
+            high += (low >> 56) * 0x0101010101010101u;
+            const __m128i packed = _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
+            const __m512i here = _mm512_add_epi32(_mm512_cvtepu8_epi32(packed), _mm512_set1_epi32(seen));
+            const __mmask16 cut = _mm512_mask_test_epi32_mask(inside, _mm512_xor_si512(e, next), rank_bits);
+            const __m512 d = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_mullo_epi32(here, whole), expected));
+            const __m512 squared = _mm512_mul_ps(d, d),
+                         product = _mm512_mul_ps(_mm512_cvtepi32_ps(left),
+                                                 _mm512_cvtepi32_ps(_mm512_sub_epi32(whole, left)));
+            _mm512_store_ps(square + i, squared);
+            _mm512_store_ps(sides + i, product);
+            const unsigned hits =
+                _mm512_mask_cmp_ps_mask(cut, squared, _mm512_mul_ps(reach, product), _CMP_GE_OQ);
+            is_one |= std::uint64_t{bits} << i;
+            reaches |= std::uint64_t{hits} << i;
+            seen += __builtin_popcount(bits);
+            left = _mm512_add_epi32(left, step);
+            expected = _mm512_add_epi32(expected, expected_step);
+        }
+        pass_on(stretch, is_one, reaches == 0 ? 0 : near_best_of(reaches, square, sides, bar.margin));
+        if (reaches != 0) return true;
+    }
+    return false;
+}
+
+bool hits_wide(const std::uint64_t *list, std::uint32_t end, const TwoClass &counts, const ScoreBar &bar,
+               Stretch &stretch) {
+    const __m512d whole = _mm512_set1_pd(static_cast<double>(counts.n)),
+                  expected = _mm512_set1_pd(static_cast<double>(counts.ones));
+    const __m512i rank_bits = _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000u)),
+                  class_bit = _mm512_set1_epi64(1);
+    const __m512d step = _mm512_set1_pd(8.0);
+    const __m256 reach = _mm256_set1_ps(bar.reach);
+    __m512d left = _mm512_add_pd(_mm512_setr_pd(1, 2, 3, 4, 5, 6, 7, 8),
+                                 _mm512_set1_pd(static_cast<double>(counts.start_n + stretch.next)));
+    std::int64_t seen = counts.start_ones + stretch.next_ones;
+    alignas(64) float square[stretch_cuts], sides[stretch_cuts];
+    while (stretch.next < end) {
+        const std::uint32_t begin = stretch.next;
+        const std::uint32_t size = end - begin < stretch_cuts ? end - begin : stretch_cuts;
+        std::uint64_t is_one = 0, reaches = 0;
+        for (std::uint32_t i = 0; i < size; i += 8) {
+            const auto inside = static_cast<__mmask8>(_bzhi_u32(0xff, size - i));
+            const __m512i e = _mm512_maskz_loadu_epi64(inside, list + begin + i),
+                          next = _mm512_maskz_loadu_epi64(inside, list + begin + i + 1);
+            const unsigned bits = _mm512_test_epi64_mask(e, class_bit);
+            const __m128i packed = _mm_cvtsi64_si128(static_cast<long long>(running_counts(bits)));
+            const __m512i here = _mm512_add_epi64(_mm512_cvtepu8_epi64(packed), _mm512_set1_epi64(seen));
+            const __mmask8 cut = _mm512_mask_test_epi64_mask(inside, _mm512_xor_si512(e, next), rank_bits);
+            // Products of counts are whole doubles here: the difference is exact.
+            const __m256 d = _mm512_cvtpd_ps(
+                _mm512_sub_pd(_mm512_mul_pd(_mm512_cvtepi64_pd(here), whole), _mm512_mul_pd(left, expected)));
+            const __m256 squared = _mm256_mul_ps(d, d),
+                         product = _mm512_cvtpd_ps(_mm512_mul_pd(left, _mm512_sub_pd(whole, left)));
+            _mm256_store_ps(square + i, squared);
+            _mm256_store_ps(sides + i, product);
+            const unsigned hits =
+                _mm256_mask_cmp_ps_mask(cut, squared, _mm256_mul_ps(reach, product), _CMP_GE_OQ);
+            is_one |= std::uint64_t{bits} << i;
+            reaches |= std::uint64_t{hits} << i;
+            seen += __builtin_popcount(bits);
+            left = _mm512_add_pd(left, step);
+        }
+        pass_on(stretch, is_one, reaches == 0 ? 0 : near_best_of(reaches, square, sides, bar.margin));
+        if (reaches != 0) return true;
+    }
+    return false;
+}
+
 } // namespace avx512
 
 extern const Kernels avx512_kernels;
@@ -224,6 +331,8 @@ const Kernels avx512_kernels{"avx512",
                              avx512::deal_wide,
                              avx512::peaks_narrow,
                              avx512::peaks_wide,
+                             avx512::hits_narrow,
+                             avx512::hits_wide,
                              avx512::class_hits,
                              avx512::value_sums,
                              avx512::lane_blocks_narrow,

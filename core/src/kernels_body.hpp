@@ -90,6 +90,64 @@ each_block(const E *list, std::uint32_t n, const TwoClass &counts, BlockPeak *ou
     }
 }
 
+/// Those of the cuts that nearly reach the best of them, by d^2 and the product of their sides.
+inline std::uint64_t near_best(std::uint64_t cuts, const float *square, const float *sides, float margin) {
+    float top = 0.0f;
+    for (std::uint64_t rest = cuts; rest != 0; rest &= rest - 1) {
+        const int i = __builtin_ctzll(rest);
+        const float score = square[i] / sides[i];
+        top = score > top ? score : top;
+    }
+    const float least = top * (1.0f - single_doubt) - margin;
+    std::uint64_t near = 0;
+    for (std::uint64_t rest = cuts; rest != 0; rest &= rest - 1) {
+        const int i = __builtin_ctzll(rest);
+        near |= std::uint64_t{square[i] / sides[i] >= least} << i;
+    }
+    return near;
+}
+
+/// Leaves a stretch behind, whose ones and hits are known.
+inline void pass_on(Stretch &stretch, std::uint64_t is_one, std::uint64_t is_hit) {
+    stretch.begin = stretch.next, stretch.ones = stretch.next_ones;
+    stretch.next += stretch_cuts;
+    stretch.next_ones += static_cast<std::uint32_t>(__builtin_popcountll(is_one));
+    stretch.is_one = is_one, stretch.is_hit = is_hit;
+}
+
+template <class E, class Number> inline bool
+next_hits(const E *list, std::uint32_t end, const TwoClass &counts, const ScoreBar &bar, Stretch &stretch) {
+    const auto n = static_cast<Number>(counts.n), all = static_cast<Number>(counts.ones);
+    while (stretch.next < end) {
+        const std::uint32_t begin = stretch.next;
+        const std::uint32_t size = end - begin < stretch_cuts ? end - begin : stretch_cuts;
+        const E *at = list + begin;
+        Number prefix[stretch_cuts];
+        std::uint64_t is_one = 0, reaches = 0;
+        auto seen = static_cast<Number>(counts.start_ones + stretch.next_ones);
+        for (std::uint32_t i = 0; i < size; ++i) {
+            seen += static_cast<Number>(at[i] & 1);
+            prefix[i] = seen;
+            is_one |= static_cast<std::uint64_t>(at[i] & 1) << i;
+        }
+        float square[stretch_cuts], sides[stretch_cuts];
+        const auto start = static_cast<Number>(counts.start_n + begin + 1);
+        for (std::uint32_t i = 0; i < size; ++i) {
+            const Number left = start + static_cast<Number>(static_cast<std::int32_t>(i));
+            const auto d = static_cast<float>(n * prefix[i] - left * all);
+            square[i] = d * d;
+            sides[i] = static_cast<float>(left) * static_cast<float>(n - left);
+        }
+        for (std::uint32_t i = 0; i < size; ++i) {
+            const bool cut = (at[i] >> Packed<E>::rank_shift) != (at[i + 1] >> Packed<E>::rank_shift);
+            reaches |= std::uint64_t{cut & (square[i] >= bar.reach * sides[i])} << i;
+        }
+        pass_on(stretch, is_one, near_best(reaches, square, sides, bar.margin));
+        if (reaches != 0) return true;
+    }
+    return false;
+}
+
 bool class_hits(const std::uint32_t *__restrict list, const std::uint64_t *__restrict running,
                 std::uint32_t cuts, const ClassCuts &against, std::int64_t *__restrict hit) {
     const double n = against.n, nn = n * n, two_n = 2.0 * n, squares = against.squares, first = against.left;

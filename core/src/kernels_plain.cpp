@@ -31,6 +31,15 @@ void peaks_wide(const std::uint64_t *list, std::uint32_t n, const TwoClass &coun
     each_block(list, n, counts, out, block_peak<std::uint64_t, double>);
 }
 
+bool hits_narrow(const std::uint32_t *list, std::uint32_t end, const TwoClass &counts, const ScoreBar &bar,
+                 Stretch &stretch) {
+    return next_hits<std::uint32_t, std::int32_t>(list, end, counts, bar, stretch);
+}
+bool hits_wide(const std::uint64_t *list, std::uint32_t end, const TwoClass &counts, const ScoreBar &bar,
+               Stretch &stretch) {
+    return next_hits<std::uint64_t, double>(list, end, counts, bar, stretch);
+}
+
 } // namespace plain
 
 extern const Kernels plain_kernels;
@@ -43,6 +52,8 @@ const Kernels plain_kernels{"plain",
                             plain::deal_wide,
                             plain::peaks_narrow,
                             plain::peaks_wide,
+                            plain::hits_narrow,
+                            plain::hits_wide,
                             plain::class_hits,
                             plain::value_sums,
                             plain::lane_blocks_narrow,

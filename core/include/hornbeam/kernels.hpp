@@ -42,6 +42,21 @@ struct BlockPeak {
     std::uint32_t ones; // in the list before the block
 };
 
+/// A stretch of the cuts of a two-class list: which entries are ones, and which cuts may be the best.
+inline constexpr std::uint32_t stretch_cuts = 64;
+struct Stretch {
+    std::uint32_t begin = 0, next = 0;     // its first cut, and where to go on
+    std::uint32_t ones = 0, next_ones = 0; // in the list before them
+    std::uint64_t is_one = 0, is_hit = 0;
+};
+/// Scores that tell a cut from the best: it must reach `reach`, and nearly the best of its own stretch, whose
+/// score is above its own by `margin` where that decides.
+struct ScoreBar {
+    float reach = 0.0f, margin = 0.0f;
+};
+/// Two scores of which one is that much lower are told apart in single precision.
+inline constexpr float single_doubt = 2e-6f;
+
 /// What the cuts of a block of a many-class list are held against: n^2 s - 2 n l x + l^2 S (s and x in the
 /// halves of a running word, l rows on the left) has to reach `reach` times l (n - l), up to `slack`.
 struct ClassCuts {
@@ -127,6 +142,12 @@ struct Kernels {
     void (*peaks_narrow)(const std::uint32_t *list, std::uint32_t n, const TwoClass &counts,
                          BlockPeak *peaks);
     void (*peaks_wide)(const std::uint64_t *list, std::uint32_t n, const TwoClass &counts, BlockPeak *peaks);
+    /// Goes on to the next stretch of cuts before `end` with a hit, all of them admissible by their sides;
+    /// false where there is none.
+    bool (*hits_narrow)(const std::uint32_t *list, std::uint32_t end, const TwoClass &counts,
+                        const ScoreBar &bar, Stretch &stretch);
+    bool (*hits_wide)(const std::uint64_t *list, std::uint32_t end, const TwoClass &counts,
+                      const ScoreBar &bar, Stretch &stretch);
     /// Which of at most scan_block cuts of a narrow list are worth a look: hit[i] is not 0. Returns whether
     /// any is.
     bool (*class_hits)(const std::uint32_t *list, const std::uint64_t *running, std::uint32_t cuts,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <type_traits>
 
@@ -171,41 +172,73 @@ struct TwoClassSweep {
     }
 };
 
-/// Looks at the cuts [begin, end) of a two-class list, in order; returns the ones up to the last of them.
-template <class E> std::int64_t look_at_range(const Scan<E, ClassTarget> &scan, std::uint32_t begin,
-                                              std::uint32_t end, std::int64_t ones_before,
-                                              TwoClassSweep &sweep) {
-    std::int64_t left = scan.start.n + begin, left_ones = ones_before;
-    for (std::uint32_t i = begin; i < end; ++i) {
-        left_ones += Packed<E>::bit(scan.list[i]);
-        ++left;
-        if (scan.cuts_after(i) && scan.admits(left)) sweep.look(i, left, left_ones);
+/// Looks at the cuts [begin, end) of a two-class list that may be the best, in order; all leave enough rows.
+/// `ones`: in the list before them.
+template <class E> void look_at_hits(const Scan<E, ClassTarget> &scan, const TwoClass &counts,
+                                     std::uint32_t begin, std::uint32_t end, std::uint32_t ones,
+                                     const Kernels &kernels, TwoClassSweep &sweep) {
+    Stretch stretch;
+    stretch.next = begin, stretch.next_ones = ones;
+    const auto margin =
+        static_cast<float>((negligible_gain + gain_slack) * sweep.half_nn() * (1.0 + single_doubt));
+    auto next = [&] {
+        const ScoreBar bar{static_cast<float>(sweep.reach * (1.0 - single_doubt)), margin};
+        if constexpr (sizeof(E) == 4)
+            return kernels.hits_narrow(scan.list, end, counts, bar, stretch);
+        else
+            return kernels.hits_wide(scan.list, end, counts, bar, stretch);
+    };
+    while (next()) {
+        for (std::uint64_t hits = stretch.is_hit; hits != 0; hits &= hits - 1) {
+            const int i = std::countr_zero(hits);
+            const std::uint32_t at = stretch.begin + static_cast<std::uint32_t>(i);
+            const int seen = std::popcount(stretch.is_one & (~std::uint64_t{0} >> (63 - i)));
+            sweep.look(at, counts.start_n + at + 1, counts.start_ones + stretch.ones + seen);
+        }
     }
-    return left_ones;
 }
 
-/// Two classes: single-precision peaks per block say where to look.
+/// The same, one by one: where n * ones is no whole double.
+template <class E>
+void look_at_all(const Scan<E, ClassTarget> &scan, const TwoClass &counts, TwoClassSweep &sweep) {
+    std::int64_t left = counts.start_n, ones = counts.start_ones;
+    for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
+        scan.pause(i);
+        ones += Packed<E>::bit(scan.list[i]);
+        if (scan.admits(++left) && scan.cuts_after(i)) sweep.look(i, left, ones);
+    }
+}
+
+/// Two classes. Single precision says where to look: first at which blocks, where there are many of them.
 template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Kernels &kernels) {
-    constexpr std::uint32_t worth_blocks = 64;
-    constexpr std::int64_t exact_products = std::int64_t{1} << 26; // n * ones is a whole double
+    constexpr std::uint32_t many = 8 * scan_block;
+    constexpr std::int64_t exact_products = std::int64_t{1} << 26;
     const std::int64_t n = scan.node.n;
     TwoClassSweep sweep(n, scan.node.c[1], scan.facts.squares, scan.floor);
-    if (scan.size < worth_blocks || n >= exact_products) {
-        std::int64_t ones = scan.start.c[1];
-        in_stretches(scan.size - 1, scan.cancel, [&](std::size_t lo, std::size_t hi) {
-            ones = look_at_range(scan, static_cast<std::uint32_t>(lo), static_cast<std::uint32_t>(hi), ones,
-                                 sweep);
-        });
+    const TwoClass counts{
+        n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.least.left, scan.least.right};
+    // The cuts that leave enough rows on their sides.
+    const std::int64_t first = std::max<std::int64_t>(scan.least.left - scan.start.n - 1, 0),
+                       last = std::min<std::int64_t>(n - scan.least.right - scan.start.n, scan.size - 1);
+    if (first >= last) return Cut{};
+    const auto begin = static_cast<std::uint32_t>(first), end = static_cast<std::uint32_t>(last);
+    if (n >= exact_products) {
+        look_at_all(scan, counts, sweep);
+        return sweep.best.quality == scan.floor ? Cut{} : sweep.best;
+    }
+    if (scan.size < many) {
+        std::uint32_t ones = 0;
+        for (std::uint32_t i = 0; i < begin; ++i) ones += Packed<E>::bit(scan.list[i]);
+        look_at_hits(scan, counts, begin, end, ones, kernels, sweep);
         return sweep.best.quality == scan.floor ? Cut{} : sweep.best;
     }
     std::vector<BlockPeak> &peaks = scan.scratch.peaks;
     peaks.resize(scan.size / scan_block + 1);
-    TwoClass counts{n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.least.left, scan.least.right};
     if constexpr (sizeof(E) == 4)
         kernels.peaks_narrow(scan.list, scan.size, counts, peaks.data());
     else
         kernels.peaks_wide(scan.list, scan.size, counts, peaks.data());
-    std::uint32_t blocks = (scan.size - 1 + scan_block - 1) / scan_block;
+    const std::uint32_t blocks = (scan.size - 1 + scan_block - 1) / scan_block;
     float top = 0.0f;
     for (std::uint32_t b = 0; b < blocks; ++b) top = std::max(top, peaks[b].score);
     constexpr double single = 1e-6; // a few roundings to single precision
@@ -216,8 +249,9 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     for (std::uint32_t b = 0; b < blocks; ++b) {
         if (b % 1024 == 1023) scan.cancel.poll();
         if (static_cast<double>(peaks[b].score) * (1.0 + single) < sweep.reach) continue;
-        std::uint32_t begin = b * scan_block, end = std::min(begin + scan_block, scan.size - 1);
-        look_at_range(scan, begin, end, scan.start.c[1] + peaks[b].ones, sweep);
+        std::uint32_t from = b * scan_block, to = std::min(from + scan_block, end), ones = peaks[b].ones;
+        for (; from < std::min(begin, to); ++from) ones += Packed<E>::bit(scan.list[from]);
+        look_at_hits(scan, counts, from, to, ones, kernels, sweep);
     }
     return sweep.best.quality == scan.floor ? Cut{} : sweep.best;
 }
