@@ -5,9 +5,8 @@ namespace hornbeam {
 
 namespace {
 
-constexpr std::size_t most_cells = std::size_t{1} << 16; // cells are numbered by 16 bits
-constexpr std::size_t most_counts = std::size_t{1}
-                                    << 19; // of all parts of a node: they should stay in a cache
+constexpr std::size_t most_cells = std::size_t{1} << 16;  // cells are numbered by 16 bits
+constexpr std::size_t most_counts = std::size_t{1} << 19; // of a node: they should stay in a cache
 
 /// How many values a column has, where they may be counted.
 std::size_t values_of(const Column &column) {
@@ -22,17 +21,22 @@ std::uint32_t width_for(std::uint32_t classes) {
     return (classes + vector - 1) / vector * vector;
 }
 
+/// One for each set, one for the whole, and some to fill a vector.
+std::size_t columns_for(std::size_t n_sets) {
+    return n_sets == 1 ? 1 : (n_sets + lane_width) / lane_width * lane_width;
+}
+
 } // namespace
 
-AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t parts, CountValues when)
+AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t n_sets, CountValues when)
     : slot_of(table.columns.size(), -1), n_classes(static_cast<std::uint32_t>(classes)),
-      width(width_for(n_classes)), always(when == CountValues::always) {
+      width(width_for(n_classes)), columns(columns_for(n_sets)), always(when == CountValues::always) {
     if (when == CountValues::never) return;
     for (std::size_t a = 0; a < table.columns.size(); ++a) {
         const std::size_t values = values_of(table.columns[a]), cells = (values + 1) * width;
         const double cost = static_cast<double>(values) * value_cost();
         const bool few = values >= 2 && values <= most_ranked_values && n_cells + cells <= most_cells &&
-                         (n_cells + cells) * parts <= most_counts;
+                         (n_cells + cells) * columns <= most_counts;
         if (!few || !(always || static_cast<double>(table.n_rows) * row_cost() >= cost)) continue;
         slot_of[a] = static_cast<std::int32_t>(slots.size());
         slots.push_back({static_cast<std::int32_t>(a),
@@ -50,25 +54,26 @@ AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t
 AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &cancel) {
     const std::size_t n_slots = layout.slots.size();
     AvcCells cells(table.n_rows * n_slots);
-    for (std::size_t s = 0; s < n_slots; ++s) {
+    // A few rows of all slots at a time: their cells share cache lines.
+    constexpr std::size_t few = 512;
+    for (std::size_t lo = 0; lo < table.n_rows; lo += few) {
+        const std::size_t hi = std::min(lo + few, table.n_rows);
         cancel.poll();
-        const AvcSlot &slot = layout.slots[s];
-        auto cell = [&](std::uint32_t v) {
-            return static_cast<std::uint16_t>(slot.begin + v * layout.width);
-        };
-        const Column &column = table.columns[static_cast<std::size_t>(slot.attribute)];
-        if (const auto *numeric = std::get_if<NumericColumn>(&column)) {
-            in_stretches(table.n_rows, cancel, [&](std::size_t lo, std::size_t hi) {
-                for (std::size_t row = lo; row < hi; ++row)
-                    cells[row * n_slots + s] = cell(numeric->ranks[row]);
-            });
-        } else {
-            const auto &codes = std::get<NominalColumn>(column).codes;
-            in_stretches(table.n_rows, cancel, [&](std::size_t lo, std::size_t hi) {
+        for (std::size_t s = 0; s < n_slots; ++s) {
+            const AvcSlot &slot = layout.slots[s];
+            auto write = [&](auto value) {
                 for (std::size_t row = lo; row < hi; ++row)
                     cells[row * n_slots + s] =
-                        cell(codes[row] < 0 ? slot.n_values : static_cast<std::uint32_t>(codes[row]));
-            });
+                        static_cast<std::uint16_t>(slot.begin + value(row) * layout.width);
+            };
+            const Column &column = table.columns[static_cast<std::size_t>(slot.attribute)];
+            if (const auto *numeric = std::get_if<NumericColumn>(&column)) {
+                write([ranks = numeric->ranks.data()](std::size_t row) { return std::uint32_t{ranks[row]}; });
+            } else {
+                write([codes = std::get<NominalColumn>(column).codes.data(), &slot](std::size_t row) {
+                    return codes[row] < 0 ? slot.n_values : static_cast<std::uint32_t>(codes[row]);
+                });
+            }
         }
     }
     return cells;

@@ -238,16 +238,24 @@ void encode_into(NumericColumn &column, const IntegerSource &source, std::size_t
     }
 }
 
+[[noreturn]] void refuse_code(std::size_t column, std::size_t row, std::int32_t code, std::int32_t n) {
+    throw std::invalid_argument("column " + std::to_string(column) + ": code " + std::to_string(code) +
+                                " at row " + std::to_string(row) + "; allowed are -1 (missing) to " +
+                                std::to_string(n - 1));
+}
+
 NominalColumn copy_codes(const NominalSource &source, std::size_t n, std::size_t j, Cancel &cancel) {
     NominalColumn column{std::vector<std::int32_t>(n), source.n_categories};
-    for_range(0, n, cancel, [&](std::size_t i) {
-        const std::int32_t code = source.codes[i];
-        if (code < -1 || code >= source.n_categories) {
-            throw std::invalid_argument("column " + std::to_string(j) + ": code " + std::to_string(code) +
-                                        " at row " + std::to_string(i) + "; allowed are -1 (missing) to " +
-                                        std::to_string(source.n_categories - 1));
+    in_stretches(n, cancel, [&](std::size_t lo, std::size_t hi) {
+        bool wrong = false; // looked for behind the loop, which has no branch then
+        for (std::size_t i = lo; i < hi; ++i) {
+            const std::int32_t code = source.codes[i];
+            wrong |= (code < -1) | (code >= source.n_categories);
+            column.codes[i] = code;
         }
-        column.codes[i] = code;
+        for (std::size_t i = lo; wrong && i < hi; ++i)
+            if (const std::int32_t code = column.codes[i]; code < -1 || code >= source.n_categories)
+                refuse_code(j, i, code, source.n_categories);
     });
     return column;
 }

@@ -134,6 +134,8 @@ const Kernels avx2_kernels{"avx2",
                            avx2::lane_hits_narrow,
                            avx2::lane_hits_wide,
                            avx2::lane_classes,
+                           avx2::lane_values,
+                           avx2::lane_contents,
                            avx2::contents};
 
 } // namespace hornbeam

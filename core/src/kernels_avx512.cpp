@@ -340,6 +340,8 @@ const Kernels avx512_kernels{"avx512",
                              avx512::lane_hits_narrow,
                              avx512::lane_hits_wide,
                              avx512::lane_classes,
+                             avx512::lane_values,
+                             avx512::lane_contents,
                              avx512::contents};
 
 } // namespace hornbeam

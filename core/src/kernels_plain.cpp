@@ -61,6 +61,8 @@ const Kernels plain_kernels{"plain",
                             plain::lane_hits_narrow,
                             plain::lane_hits_wide,
                             plain::lane_classes,
+                            plain::lane_values,
+                            plain::lane_contents,
                             plain::contents};
 
 } // namespace hornbeam

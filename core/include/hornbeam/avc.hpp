@@ -31,34 +31,38 @@ struct AvcLayout {
     std::vector<std::int32_t> slot_of; // by attribute; -1: not counted
     std::uint32_t n_classes = 0, n_cells = 0;
     std::uint32_t width = 0;             // cells of a row: the classes, and some to fill a vector
+    std::size_t columns = 1;             // of a cell, where several lanes are counted
     std::vector<std::uint16_t> value_at; // of the attribute, by the first cell of its row
     double values_cost = 0.0;            // of looking at every value of every slot
     bool always = false;
 
     AvcLayout() = default;
-    /// `parts`: as many groups are kept at a node.
-    AvcLayout(const EncodedTable &table, std::size_t n_classes, std::size_t parts, CountValues when);
+    AvcLayout(const EncodedTable &table, std::size_t n_classes, std::size_t n_sets, CountValues when);
 
     bool empty() const { return slots.empty(); }
     const AvcSlot *find(std::int32_t attribute) const {
         std::int32_t s = empty() ? -1 : slot_of[static_cast<std::size_t>(attribute)];
         return s < 0 ? nullptr : &slots[static_cast<std::size_t>(s)];
     }
-    /// Whether a node of n rows is better looked at value by value than row by row, for every lane.
-    /// `together`: whether a list is scanned once for all of them.
+    /// Whether a node of n rows is better looked at value by value than row by row. `together`: whether that
+    /// is done once for all lanes, either way.
     bool pays(std::size_t n, std::size_t lanes, bool together) const {
         if (empty() || always) return !empty();
-        const std::size_t lists = together && lanes > 1 ? n_numeric : 0;
+        const bool once = together && lanes > 1;
+        const std::size_t lists = once ? n_numeric : 0;
         const double by_row = static_cast<double>((slots.size() - lists) * lanes) * row_cost() +
-                              static_cast<double>(lists) * shared_row_cost;
-        return static_cast<double>(n) * by_row >= static_cast<double>(lanes) * values_cost;
+                              static_cast<double>(lists) * shared_row_cost();
+        const double by_value = once ? static_cast<double>(n_cells * columns) * shared_cell_cost
+                                     : static_cast<double>(lanes) * values_cost;
+        return static_cast<double>(n) * by_row >= by_value;
     }
 
   private:
     // Nanoseconds, measured: a row of a sorted list (scan and partition), and a value of a slot.
     double row_cost() const { return n_classes == 2 ? 1.0 : 3.0; }
-    static constexpr double shared_row_cost = 6.0;
-    std::size_t n_numeric = 0; // slots
+    double shared_row_cost() const { return n_classes == 2 ? 4.0 : 6.0; }
+    static constexpr double shared_cell_cost = 0.5; // of a column
+    std::size_t n_numeric = 0;                      // slots
     double value_cost() const { return n_classes == 2 ? 4.0 : 8.0 + 0.25 * n_classes; }
 };
 
@@ -69,17 +73,18 @@ AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &
 /// The counts of a node; empty where it has none.
 using AvcGroup = std::vector<std::uint32_t>;
 
-/// `place(id, add)` calls add(first cell, times) for each part of the group that a row belongs to.
-template <class E, class Place> void add_rows(AvcGroup &group, const AvcLayout &layout,
-                                              std::span<const std::uint16_t> cells, std::span<const E> rows,
-                                              std::span<const ClassCode> classes, Place place) {
+/// Calls `add(id, each)` for every row; each(f) calls f with the row's cell of every slot, cells being
+/// `columns` wide.
+template <class E, class Add> void add_rows(AvcGroup &group, const AvcLayout &layout, std::size_t columns,
+                                            std::span<const std::uint16_t> cells, std::span<const E> rows,
+                                            std::span<const ClassCode> classes, Add add) {
     const std::size_t n_slots = layout.slots.size();
     for (E e : rows) {
         const std::uint32_t id = Packed<E>::id(e);
         const std::uint16_t *cell = cells.data() + id * n_slots;
-        place(id, [&](std::size_t part, std::uint32_t times) {
-            std::uint32_t *of_class = group.data() + part + classes[id];
-            for (std::size_t s = 0; s < n_slots; ++s) of_class[cell[s]] += times;
+        std::uint32_t *of_class = group.data() + classes[id] * columns;
+        add(id, [&](auto f) {
+            for (std::size_t s = 0; s < n_slots; ++s) f(of_class + cell[s] * columns);
         });
     }
 }

@@ -57,27 +57,34 @@ template <class E, Criterion C> class Chooser {
         if (solo_) prepare(facts_, criterion_, lane.total);
     }
 
-    /// Replaces `best` where the attribute has a better test. False: no attribute can be better than what is
-    /// found.
-    bool consider(const Segment<E> &segment, std::span<const E> rows, std::span<const std::uint32_t> avc,
-                  Choice &best) {
-        const AvcSlot *slot = avc.empty() ? nullptr : frame_.avc->find(segment.attribute);
+    /// Replaces `best` where the attribute has a better test; `counts` are the lane's own of its slot, if it
+    /// has one. False: no attribute can be better than what is found.
+    bool consider(const Segment<E> &segment, std::span<const E> rows, const AvcSlot *slot,
+                  const std::uint32_t *counts, Choice &best) {
         if (segment.listed())
             consider_list(copies_ ? own_list(segment) : segment, best);
         else if (slot != nullptr && !slot->nominal)
-            consider_counts(*slot, avc, best);
+            consider_counts(*slot, counts, best);
         else
-            consider_nominal(segment.attribute, copies_ && slot == nullptr ? own_rows(rows) : rows, slot, avc,
-                             best);
+            consider_nominal(segment.attribute, copies_ && slot == nullptr ? own_rows(rows) : rows, slot,
+                             counts, best);
         return best.quality < highest_;
     }
+    /// The same for an attribute that has been looked at by itself.
+    bool consider_tried(const Choice &found, Choice &best) const {
+        if (found.found() && found.quality > best.quality) best = found;
+        return best.quality < highest_;
+    }
+    /// Where counts of a slot may be put together.
+    std::vector<std::uint32_t> &room_for_counts() { return own_counts_; }
 
-    /// The same for a list whose best cut is known; nothing is missing there.
+    /// The same for a list or counted attribute whose best cut is known; nothing is missing there.
     bool consider_found(const Segment<E> &segment, const Cut &cut, Choice &best) const {
         if (cut.quality > best.quality) {
             best.quality = cut.quality;
-            record_cut(segment.attribute, cut, cut.left >= lane_->total.n - cut.left ? 0 : 1, best,
-                       [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); });
+            record_cut(
+                segment.attribute, cut, cut.left >= lane_->total.n - cut.left ? 0 : 1, best,
+                [&](std::uint32_t at) { return segment.listed() ? Packed<E>::rank(segment.begin[at]) : at; });
         }
         return best.quality < highest_;
     }
@@ -96,6 +103,7 @@ template <class E, Criterion C> class Chooser {
     bool solo_ = false;   // every entry that is looked at counts once
     bool copies_ = false; // the node has other lanes' entries too
     std::vector<E> own_list_, own_rows_;
+    std::vector<std::uint32_t> own_counts_;
     const StopRules *rules_ = nullptr;
     int classes_ = 0; // present at the node, where min_objs asks
     double highest_ = 0.0;
@@ -180,9 +188,8 @@ template <class E, Criterion C> class Chooser {
         return as_heavy(left, right) ? 0 : 1;
     }
 
-    void consider_counts(const AvcSlot &slot, std::span<const std::uint32_t> avc, Choice &best) {
+    void consider_counts(const AvcSlot &slot, const std::uint32_t *counts, Choice &best) {
         if constexpr (counts_rows<Stats>) {
-            const std::uint32_t *counts = avc.data() + slot.begin;
             const std::uint32_t width = frame_.avc->width;
             read_counts(counts + slot.n_values * width, missing_);
             if constexpr (compares_attributes<C>) {
@@ -279,15 +286,15 @@ template <class E, Criterion C> class Chooser {
     }
 
     void consider_nominal(std::int32_t attribute, std::span<const E> rows, const AvcSlot *slot,
-                          std::span<const std::uint32_t> avc, Choice &best) {
+                          const std::uint32_t *counts, Choice &best) {
         const FrameCodes &codes = frame_.nominal[static_cast<std::size_t>(attribute)];
-        if (slot != nullptr && !may_beat(best.quality, avc.data() + slot->begin, slot->n_values + 1)) return;
+        if (slot != nullptr && !may_beat(best.quality, counts, slot->n_values + 1)) return;
         if (slot != nullptr)
-            read_table(avc.data() + slot->begin, slot->n_values, frame_.avc->width);
+            read_table(counts, slot->n_values, frame_.avc->width);
         else if (!tally(codes, rows))
             count_rows(codes, rows);
         auto consider_by = [&](const auto &criterion) {
-            NominalChooser(criterion, lane_->total, table_, *rules_, cancel_)
+            NominalChooser(criterion, lane_->total, table_, *rules_, parameters_.accelerate, cancel_)
                 .consider(attribute, parameters_.nominal, best);
         };
         if constexpr (compares_attributes<C>) {

@@ -35,11 +35,10 @@ template <class E, Criterion C> class Choosing {
             compare(node, counting, shared ? workers : nullptr, choice);
     }
 
-    /// Whether there is one scan for all lanes of a node that has many classes.
-    bool scans_lists_together() const {
-        if constexpr (std::is_same_v<C, Gini> && sizeof(E) == 4)
-            return !two_classes() && !frame_.sets.repeats() && task_.parameters.accelerate;
-        return false;
+    /// Whether lists and counted values are scanned once for all lanes of a node.
+    bool scans_together() const {
+        return std::is_same_v<C, Gini> && sizeof(E) == 4 && !frame_.sets.repeats() &&
+               task_.parameters.accelerate;
     }
 
   private:
@@ -56,29 +55,48 @@ template <class E, Criterion C> class Choosing {
     LanePatterns<E> patterns_;
     std::vector<LaneFloor> floors_;
     std::vector<LaneBlock> blocks_;
-    LaneClassScan class_scan_;
-    std::vector<Cut> cuts_; // [attribute][lane]
+    LaneSweep list_sweep_;
+    std::vector<LaneSweep> value_sweeps_; // by vector of sets
+    std::vector<Cut> cuts_;               // [attribute][lane]
+    std::vector<double> most_;            // [attribute][lane]: no test of the attribute is better
+    Choice trial_;                        // of one attribute, before its turn
+    std::vector<std::uint8_t> swept_;     // by attribute: its cuts are known
 
     const StopRules &rules(const Node &node, std::size_t lane) const {
         return rules_[static_cast<std::size_t>(node.lanes[lane].set)];
     }
 
     void take_as_they_come(const Node &node, Counting<E, Target> &counting, std::vector<Choice> &choice) {
-        const bool together = scans_together(node);
-        if (together) scan_together(node);
-        for (std::size_t i = 0; i < node.lanes.size(); ++i) {
+        const std::size_t lanes = node.lanes.size();
+        const bool together = lanes > 1 && sweep_together(node, counting);
+        for (std::size_t i = 0; i < lanes; ++i) {
             chooser_.open(node.lanes[i], solo_, rules(node, i));
-            const std::span<const std::uint32_t> own = counting.own(node, i);
+            const std::size_t tried = together ? try_first(node, counting, i) : node.active.size();
+            const double sure = together ? std::max(floors_[i].floor, trial_.quality) : -1.0;
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 const Segment<E> &segment = node.active[a];
                 poll_if_large(node, task_.cancel);
-                const bool more =
-                    together && in_one_pass(node, segment)
-                        ? chooser_.consider_found(segment, cuts_[a * node.lanes.size() + i], choice[i])
-                        : chooser_.consider(segment, node.rows, own, choice[i]);
+                bool more = true;
+                if (together && swept_[a] != 0)
+                    more = chooser_.consider_found(segment, cuts_[a * lanes + i], choice[i]);
+                else if (a == tried)
+                    more = chooser_.consider_tried(trial_, choice[i]);
+                else if (!together || !(most_[a * lanes + i] < sure))
+                    more = consider(node, counting, i, a, chooser_, choice[i]);
                 if (!more) break;
             }
         }
+    }
+    /// The attribute for one lane alone.
+    bool consider(const Node &node, const Counting<E, Target> &counting, std::size_t lane, std::size_t a,
+                  Chooser<E, C> &chooser, Choice &best) const {
+        const AvcSlot *slot = slot_of(node, node.active[a]);
+        const std::uint32_t *counts =
+            slot == nullptr ? nullptr : counting.own(node, lane, *slot, chooser.room_for_counts());
+        return chooser.consider(node.active[a], node.rows, slot, counts, best);
+    }
+    const AvcSlot *slot_of(const Node &node, const Segment<E> &segment) const {
+        return node.avc.empty() || segment.listed() ? nullptr : frame_.avc->find(segment.attribute);
     }
 
     // ---- all lanes in one pass ----
@@ -91,59 +109,149 @@ template <class E, Criterion C> class Choosing {
         return two_classes() ? rows >= 64 : sizeof(E) == 4 && rows >= target_.n_classes;
     }
 
-    static bool in_one_pass(const Node &node, const Segment<E> &segment) {
+    static bool complete(const Node &node, const Segment<E> &segment) {
         return segment.listed() && segment.size == node.rows.size(); // nothing is missing
     }
-    bool scans_together(const Node &node) {
+    bool sweeps_lists(const Node &node) {
+        const bool listed = std::any_of(node.active.begin(), node.active.end(),
+                                        [&](const Segment<E> &s) { return complete(node, s); });
+        return listed && node.lanes.size() <= lane_width && !frame_.sets.repeats() && worth_patterns(node) &&
+               patterns_.open(frame_, node.rows, std::span(node.lanes));
+    }
+    /// Squares of counts have to fit 32 bits.
+    bool sweeps_values(const Node &node) const {
+        return sizeof(E) == 4 && !node.avc.empty() &&
+               std::all_of(node.lanes.begin(), node.lanes.end(), [](const Lane<Stats> &lane) {
+                   return lane.total.n <= static_cast<std::int64_t>(narrow_rows);
+               });
+    }
+
+    /// Finds the best cut of every lane in every list and counted attribute where that is done for all lanes
+    /// at once, as far as it may be the lane's best test, and bounds what nominal attributes can give. False
+    /// where nothing is.
+    bool sweep_together(const Node &node, const Counting<E, Target> &counting) {
         if constexpr (std::is_same_v<C, Gini>) {
-            const bool listed = std::any_of(node.active.begin(), node.active.end(),
-                                            [&](const Segment<E> &s) { return in_one_pass(node, s); });
-            return listed && node.lanes.size() > 1 && node.lanes.size() <= lane_width &&
-                   task_.parameters.accelerate && !frame_.sets.repeats() && worth_patterns(node) &&
-                   patterns_.open(frame_, node.rows, std::span(node.lanes));
+            if (!task_.parameters.accelerate) return false;
+            const bool lists = sweeps_lists(node), values = sweeps_values(node);
+            if (!lists && !values) return false;
+            const std::size_t lanes = node.lanes.size();
+            open_floors(node);
+            if (lists && !two_classes()) {
+                list_sweep_.open(target_.n_classes, floors_);
+                for (std::size_t i = 0; i < lanes; ++i) list_sweep_.seat(i, i, node.lanes[i].total);
+            }
+            if (values) seat_by_set(node);
+            cuts_.assign(node.active.size() * lanes, Cut{});
+            most_.assign(node.active.size() * lanes, std::numeric_limits<double>::infinity());
+            swept_.assign(node.active.size(), 0);
+            for (std::size_t a = 0; a < node.active.size(); ++a) {
+                const Segment<E> &s = node.active[a];
+                const AvcSlot *slot = values ? slot_of(node, s) : nullptr;
+                poll_if_large(node, task_.cancel);
+                if (slot != nullptr && slot->nominal)
+                    bound_nominal(node, counting, *slot, a);
+                else if (slot != nullptr)
+                    swept_[a] = cut_values(node, counting, *slot, cuts_of(node, a));
+                else if (lists && complete(node, s))
+                    swept_[a] = cut_list({s.begin, s.size}, cuts_of(node, a));
+                if (swept_[a] != 0) raise_floors(cuts_of(node, a));
+            }
+            return true;
         } else {
             return false;
         }
     }
+    std::span<Cut> cuts_of(const Node &node, std::size_t a) {
+        return std::span(cuts_).subspan(a * node.lanes.size(), node.lanes.size());
+    }
 
-    /// The best cut of every lane in every list, as far as it may be the lane's best test.
-    void scan_together(const Node &node) {
-        if constexpr (std::is_same_v<C, Gini>) {
-            const std::size_t lanes = node.lanes.size();
-            floors_.clear();
-            for (std::size_t i = 0; i < lanes; ++i) {
-                const ClassCounts &total = node.lanes[i].total;
-                const StopRules &rule = rules(node, i);
-                const std::int64_t objs =
-                    rule.asks_objs()
-                        ? rows_from(rule.cut_floor(as_double(total.n), total.classes_present()), total.n)
-                        : 0;
-                std::int64_t squares = 0;
-                for (std::int64_t c : total.c) squares += c * c;
-                floors_.push_back({total.n, total.c[1], squares, rule.least(objs, 0, 0)});
+    void open_floors(const Node &node) {
+        floors_.clear();
+        for (std::size_t i = 0; i < node.lanes.size(); ++i) {
+            const ClassCounts &total = node.lanes[i].total;
+            const StopRules &rule = rules(node, i);
+            const std::int64_t objs =
+                rule.asks_objs()
+                    ? rows_from(rule.cut_floor(as_double(total.n), total.classes_present()), total.n)
+                    : 0;
+            std::int64_t squares = 0;
+            for (std::int64_t c : total.c) squares += c * c;
+            floors_.push_back({total.n, total.c[1], squares, rule.least(objs, 0, 0)});
+        }
+    }
+    /// Equal qualities are found as well: another attribute may yet turn out to be in between.
+    void raise_floors(std::span<const Cut> cuts) {
+        for (std::size_t i = 0; i < cuts.size(); ++i)
+            if (cuts[i].quality > floors_[i].floor) floors_[i].floor = std::nextafter(cuts[i].quality, -1.0);
+    }
+
+    bool cut_list(std::span<const E> list, std::span<Cut> cuts) {
+        const Kernels &kernels = *task_.parameters.kernels;
+        if constexpr (sizeof(E) == 4)
+            if (!two_classes()) {
+                sweep_list(list_sweep_, list, patterns_, target_.code, kernels, cuts);
+                return true;
             }
-            if constexpr (sizeof(E) == 4)
-                if (!two_classes()) class_scan_.open(patterns_, std::span(node.lanes), floors_);
-            cuts_.assign(node.active.size() * lanes, Cut{});
-            for (std::size_t a = 0; a < node.active.size(); ++a) {
-                const Segment<E> &s = node.active[a];
-                if (!in_one_pass(node, s)) continue;
-                poll_if_large(node, task_.cancel);
-                std::span<Cut> cuts = std::span(cuts_).subspan(a * lanes, lanes);
-                cut_list({s.begin, s.size}, cuts);
-                // Equal qualities are found as well: another attribute may yet turn out to be in between.
-                for (std::size_t i = 0; i < lanes; ++i)
-                    if (cuts[i].quality > floors_[i].floor)
-                        floors_[i].floor = std::nextafter(cuts[i].quality, -1.0);
+        LaneScan<E>(patterns_, floors_, kernels).cuts(list, blocks_, cuts);
+        return true;
+    }
+
+    /// A lane sits where the column of its set lies.
+    void seat_by_set(const Node &node) {
+        value_sweeps_.resize((frame_.avc->columns + lane_width - 1) / lane_width);
+        for (LaneSweep &sweep : value_sweeps_) sweep.open(target_.n_classes, floors_);
+        for (std::size_t i = 0; i < node.lanes.size(); ++i) {
+            const auto set = static_cast<std::size_t>(node.lanes[i].set);
+            value_sweeps_[set / lane_width].seat(i, set % lane_width, node.lanes[i].total);
+        }
+    }
+    /// False where rows without a value have to be tried on both sides.
+    bool cut_values(const Node &node, const Counting<E, Target> &counting, const AvcSlot &slot,
+                    std::span<Cut> cuts) {
+        for (std::size_t i = 0; i < node.lanes.size(); ++i)
+            if (counting.has_missing(node, i, slot)) return false;
+        auto has = [&](std::size_t lane, std::uint32_t value) {
+            return counting.has_value(node, lane, slot, value);
+        };
+        for (std::size_t v = 0; v < value_sweeps_.size(); ++v)
+            if (!value_sweeps_[v].empty())
+                sweep_values(value_sweeps_[v], counting.cells(node, slot, v * lane_width), slot.n_values,
+                             *task_.parameters.kernels, has, cuts);
+        return true;
+    }
+
+    /// No test gains more than one that tells all categories, and the missing rows, apart.
+    void bound_nominal(const Node &node, const Counting<E, Target> &counting, const AvcSlot &slot,
+                       std::size_t a) {
+        LaneFloats sum;
+        const std::uint32_t rows = slot.n_values + 1;
+        for (std::size_t v = 0; v < value_sweeps_.size(); ++v) {
+            if (value_sweeps_[v].empty()) continue;
+            task_.parameters.kernels->lane_contents(counting.cells(node, slot, v * lane_width), rows, sum);
+            const double roundings = 1.0 + 0x1p-23 * (rows + 8.0);
+            for (std::size_t i = 0; i < node.lanes.size(); ++i) {
+                const auto set = static_cast<std::size_t>(node.lanes[i].set);
+                if (set / lane_width != v) continue;
+                const double n = as_double(floors_[i].n);
+                most_[a * node.lanes.size() + i] = (static_cast<double>(sum[set % lane_width]) * roundings -
+                                                    as_double(floors_[i].squares) / n) /
+                                                   n;
             }
         }
     }
-
-    void cut_list(std::span<const E> list, std::span<Cut> cuts) {
-        const Kernels &kernels = *task_.parameters.kernels;
-        if constexpr (sizeof(E) == 4)
-            if (!two_classes()) return class_scan_.cuts(list, target_.code, kernels, cuts);
-        LaneScan<E>(patterns_, floors_, kernels).cuts(list, blocks_, cuts);
+    /// Looks at the nominal attribute that promises most, if that is more than the lane's best cut: `trial_`
+    /// is its test then. Returns which it is.
+    std::size_t try_first(const Node &node, const Counting<E, Target> &counting, std::size_t lane) {
+        const std::size_t lanes = node.lanes.size();
+        std::size_t best = node.active.size();
+        double most = floors_[lane].floor;
+        for (std::size_t a = 0; a < node.active.size(); ++a) {
+            const double bound = most_[a * lanes + lane];
+            if (bound > most && bound < std::numeric_limits<double>::infinity()) most = bound, best = a;
+        }
+        trial_.clear();
+        if (best != node.active.size()) consider(node, counting, lane, best, chooser_, trial_);
+        return best;
     }
 
     /// Each attribute by itself, then the attributes in order: the same as one after the other.
@@ -152,11 +260,10 @@ template <class E, Criterion C> class Choosing {
         const std::size_t lanes = node.lanes.size(), attributes = node.active.size();
         if (found_.size() < attributes * lanes) found_.resize(attributes * lanes);
         for (std::size_t i = 0; i < lanes; ++i) {
-            const std::span<const std::uint32_t> own = counting.own(node, i);
             auto look = [&](std::size_t a, Chooser<E, C> &chooser) {
                 Choice &found = found_[a * lanes + i];
                 found.clear();
-                chooser.consider(node.active[a], node.rows, own, found);
+                consider(node, counting, i, a, chooser, found);
             };
             if (workers == nullptr) {
                 chooser_.open(node.lanes[i], solo_, rules(node, i));

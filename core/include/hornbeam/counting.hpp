@@ -6,8 +6,10 @@
 
 namespace hornbeam {
 
-/// The group of a node with several lanes has parts. By complement: part 0 has every row, part i + 1 those
-/// that lane i leaves out; a lane has the whole less its part. Otherwise: a part for each lane.
+/// The group of a single lane has a number for each cell. That of several lanes has a row of columns, the
+/// last of them the whole: a set has the whole less its own column. By complement the whole are all rows, and
+/// the column those that the set leaves out; else the whole is 0, and the column has the rows of the set
+/// below it.
 template <class E, class Target> class Counting {
   public:
     using Node = Pending<E, typename Target::Stats>;
@@ -25,7 +27,8 @@ template <class E, class Target> class Counting {
             pool_.recycle_group(std::move(root.avc));
             write_lists(root);
         } else if (root.avc.empty()) {
-            root.avc = count(root.rows, root.lanes, solo(root), workers);
+            root.avc =
+                root.lanes.size() == 1 ? count_own(root, workers) : count(root.rows, sets_of(root), workers);
         }
     }
 
@@ -40,7 +43,7 @@ template <class E, class Target> class Counting {
         for (std::size_t c = 0; c < child.size(); ++c) {
             const bool own = grows(child[c]) && pays(child[c]);
             if (c == largest || !(own || rest)) continue;
-            if (own) child[c].avc = count(child[c].rows, node.lanes, node.lanes.size() == 1, workers);
+            if (own) child[c].avc = count(child[c].rows, sets_of(node), workers);
             if (rest) take_away(node, child[c], workers);
         }
         if (rest) std::swap(child[largest].avc, node.avc);
@@ -48,56 +51,56 @@ template <class E, class Target> class Counting {
             if (!grows(c)) continue;
             if (c.avc.empty())
                 write_lists(c);
-            else if (c.lanes.size() != node.lanes.size())
-                keep_growing(c, node.lanes);
+            else if (c.lanes.size() == 1 && !alone(c.avc))
+                leave_alone(c);
         }
     }
 
-    /// What one lane of the node counts for itself, until the next lane is asked for; empty where nothing is
-    /// counted.
-    Counts own(const Node &node, std::size_t lane) {
-        if (node.avc.empty()) return {};
-        const std::size_t n = frame_.avc->n_cells;
-        if (node.lanes.size() == 1 || !by_complement()) return Counts(node.avc).subspan(lane * n, n);
-        own_counts_.resize(n);
-        const std::uint32_t *whole = node.avc.data(), *out = whole + (lane + 1) * n;
-        for (std::size_t j = 0; j < n; ++j) own_counts_[j] = whole[j] - out[j];
-        return own_counts_;
+    /// The counts that one lane of the node has of a slot, and of the rows without a value; `room` is used
+    /// where they are not there as such.
+    const std::uint32_t *own(const Node &node, std::size_t lane, const AvcSlot &slot,
+                             std::vector<std::uint32_t> &room) const {
+        if (alone(node.avc)) return node.avc.data() + slot.begin;
+        room.resize((slot.n_values + 1) * frame_.avc->width);
+        take_own(node.avc, node.lanes[lane].set, slot.begin, room);
+        return room.data();
+    }
+    /// A slot as the lanes of several sets see it, those of one vector.
+    LaneCells cells(const Node &node, const AvcSlot &slot, std::size_t first_set) const {
+        const std::uint32_t *row = node.avc.data() + slot.begin * frame_.avc->columns;
+        return {row + first_set, row + frame_.avc->columns - 1, frame_.avc->columns, frame_.avc->width,
+                frame_.avc->n_classes};
     }
 
     /// Whether a lane has rows without a value of the attribute.
     bool has_missing(const Node &node, std::size_t lane, const AvcSlot &slot) const {
-        const std::size_t n = frame_.avc->n_cells, row = slot.begin + slot.n_values * frame_.avc->width;
-        const bool complement = node.lanes.size() > 1 && by_complement();
-        for (std::size_t k = row; k < row + frame_.avc->n_classes; ++k)
-            if (complement ? node.avc[k] != node.avc[(lane + 1) * n + k] : node.avc[lane * n + k] != 0)
-                return true;
+        return has_value(node, lane, slot, slot.n_values);
+    }
+    bool has_value(const Node &node, std::size_t lane, const AvcSlot &slot, std::uint32_t value) const {
+        const std::size_t columns = alone(node.avc) ? 1 : frame_.avc->columns;
+        const std::size_t row = slot.begin + value * frame_.avc->width;
+        for (std::size_t k = row; k < row + frame_.avc->n_classes; ++k) {
+            const std::uint32_t *cell = node.avc.data() + k * columns;
+            const std::uint32_t own = columns == 1 ? 0 : cell[set_of(node.lanes[lane])];
+            if (cell[columns - 1] != own) return true;
+        }
         return false;
     }
 
     /// Whether a lane that is alone with so many rows is better counted by value.
     bool pays_alone(std::size_t rows) const { return frame_.avc->pays(rows, 1, together_); }
-    AvcGroup count_alone(std::span<const E> rows) { return count(rows, {}, true, nullptr); }
+    AvcGroup count_alone(std::span<const E> rows, Workers *workers = nullptr) {
+        return count_with(rows, 1, workers,
+                          [](std::uint32_t, auto each) { each([](std::uint32_t *cell) { ++*cell; }); });
+    }
 
-    /// The group of some lanes out of `lanes`; `members` are their places.
-    AvcGroup kept(const AvcGroup &group, std::size_t lanes, std::span<const std::size_t> members) {
-        if (group.empty()) return {};
-        const std::size_t n = frame_.avc->n_cells;
-        AvcGroup made = pool_.fresh_group(n * n_parts(members.size()));
-        auto part = [&](std::size_t p) { return group.begin() + static_cast<std::ptrdiff_t>(p * n); };
-        auto to = [&](std::size_t p) { return made.begin() + static_cast<std::ptrdiff_t>(p * n); };
-        if (!by_complement() || lanes == 1) {
-            for (std::size_t i = 0; i < members.size(); ++i) std::copy_n(part(members[i]), n, to(i));
-            return made;
-        }
-        std::copy_n(part(0), n, to(0));
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            const auto out = part(members[i] + 1);
-            if (members.size() > 1)
-                std::copy_n(out, n, to(i + 1));
-            else
-                for (std::size_t j = 0; j < n; ++j) made[j] -= out[static_cast<std::ptrdiff_t>(j)];
-        }
+    /// The group of some lanes of a node; `last`: nobody asks for the node's own any more.
+    AvcGroup kept(Node &node, std::span<const std::size_t> members, bool last) {
+        if (node.avc.empty()) return {};
+        if (members.size() == 1 && !alone(node.avc)) return own_group(node.avc, node.lanes[members[0]].set);
+        if (last) return std::move(node.avc);
+        AvcGroup made = pool_.room_for_group(node.avc.size());
+        std::copy(node.avc.begin(), node.avc.end(), made.begin());
         return made;
     }
 
@@ -139,11 +142,11 @@ template <class E, class Target> class Counting {
     const Target &target_;
     NodePool<E, Target> &pool_;
     bool together_;
-    std::vector<std::uint32_t> own_counts_;
 
     bool by_complement() const { return frame_.sets.by_complement; }
-    std::size_t n_parts(std::size_t lanes) const {
-        return lanes == 1 || !by_complement() ? lanes : lanes + 1;
+    bool alone(const AvcGroup &group) const { return group.size() == frame_.avc->n_cells; }
+    template <class Lane> static std::size_t set_of(const Lane &lane) {
+        return static_cast<std::size_t>(lane.set);
     }
     static bool grows(const Node &node) { return !node.lanes.empty(); }
     /// Nodes of a wide frame have no room for lists of counted attributes, and are large.
@@ -156,66 +159,88 @@ template <class E, class Target> class Counting {
     void take_away(Node &node, Node &child, Workers *workers) {
         constexpr std::size_t cells_a_row = 8; // a count of a row takes as long as so many of a group
         const std::size_t cells = child.rows.size() * frame_.avc->slots.size() * 2 * cells_a_row;
-        if (node.lanes.size() > 1 && by_complement() && cells < node.avc.size()) {
-            add_by_complement(node.avc, child.rows, LanePlaces(node.lanes), ~std::uint32_t{0});
+        if (!alone(node.avc) && cells < node.avc.size()) {
+            if constexpr (requires { target_.code; })
+                add_rows(node.avc, *frame_.avc, frame_.avc->columns, frame_.cells,
+                         std::span<const E>(child.rows), target_.code,
+                         add_for(sets_of(node), ~std::uint32_t{0}));
         } else if (!child.avc.empty()) {
             subtract(node.avc, child.avc);
         } else {
-            AvcGroup group = count(child.rows, node.lanes, node.lanes.size() == 1, workers);
+            AvcGroup group = count(child.rows, sets_of(node), workers);
             subtract(node.avc, group);
             pool_.recycle_group(std::move(group));
         }
     }
 
-    /// Lanes that ended leave the group of a child that was counted for all lanes of its parent.
-    void keep_growing(Node &child, const Lanes &lanes) {
-        std::vector<std::size_t> members;
-        for (std::size_t i = 0; i < lanes.size(); ++i)
-            if (members.size() < child.lanes.size() && child.lanes[members.size()].set == lanes[i].set)
-                members.push_back(i);
-        AvcGroup group = kept(child.avc, lanes.size(), members);
+    /// What one set has of the cells from `first` on.
+    void take_own(const AvcGroup &group, std::int32_t set, std::size_t first,
+                  std::span<std::uint32_t> to) const {
+        const std::size_t columns = frame_.avc->columns;
+        const std::uint32_t *cell = group.data() + first * columns, *out = cell + set;
+        cell += columns - 1;
+        for (std::size_t j = 0; j < to.size(); ++j) to[j] = cell[j * columns] - out[j * columns];
+    }
+    AvcGroup own_group(const AvcGroup &group, std::int32_t set) {
+        AvcGroup made = pool_.room_for_group(frame_.avc->n_cells);
+        take_own(group, set, 0, made);
+        return made;
+    }
+    /// A child that was counted for all lanes of its parent has but one.
+    void leave_alone(Node &child) {
+        AvcGroup group = own_group(child.avc, child.lanes[0].set);
         std::swap(child.avc, group);
         pool_.recycle_group(std::move(group));
     }
 
-    AvcGroup count(std::span<const E> rows, const Lanes &lanes, bool alone, Workers *workers) {
-        if (alone) return count_with(rows, 1, workers, [](std::uint32_t, auto add) { add(0, 1); });
-        const std::size_t n = frame_.avc->n_cells, parts = n_parts(lanes.size());
-        if (by_complement() && lanes.size() > 1) {
-            const LanePlaces places(lanes);
-            return count_with(rows, parts, workers, by_complement_of(places, 1));
-        }
-        return count_with(rows, parts, workers, [&](std::uint32_t id, auto add) {
-            for (std::size_t i = 0; i < lanes.size(); ++i)
-                if (std::uint32_t times = frame_.sets.count(id, lanes[i].set)) add(n * i, times);
+    /// Of a root that has one lane, where rows may count several times, or not at all.
+    AvcGroup count_own(const Node &root, Workers *workers) {
+        if (solo(root)) return count_alone(root.rows, workers);
+        return count_with(root.rows, 1, workers, [&, set = root.lanes[0].set](std::uint32_t id, auto each) {
+            const std::uint32_t times = frame_.sets.count(id, set);
+            each([&](std::uint32_t *cell) { *cell += times; });
         });
     }
 
-    /// Adds a row, `times` once, to the whole and to the parts of the lanes that leave it out.
-    auto by_complement_of(const LanePlaces &places, std::uint32_t times) const {
-        return [this, &places, times](std::uint32_t id, auto add) {
-            add(std::size_t{0}, times);
-            places.each(~frame_.sets.of(id),
-                        [&](std::size_t lane) { add(frame_.avc->n_cells * (lane + 1), times); });
-        };
-    }
-    void add_by_complement(AvcGroup &group, std::span<const E> rows, const LanePlaces &places,
-                           std::uint32_t times) const {
-        if constexpr (requires { target_.code; })
-            add_rows(group, *frame_.avc, frame_.cells, rows, target_.code, by_complement_of(places, times));
+    AvcGroup count(std::span<const E> rows, SetMask sets, Workers *workers) {
+        if (std::has_single_bit(sets)) return count_alone(rows, workers);
+        return count_with(rows, frame_.avc->columns, workers, add_for(sets, 1));
     }
 
-    /// `place(id, add)` adds a row to the parts it belongs to, by their first cells.
-    template <class Place>
-    AvcGroup count_with(std::span<const E> rows, std::size_t parts, Workers *workers, Place place) {
-        AvcGroup group = pool_.fresh_group(frame_.avc->n_cells * parts);
+    /// Adds a row, `times` once, to the whole and to the columns of the sets that leave it out; or takes it
+    /// off those that have it.
+    auto add_for(SetMask sets, std::uint32_t times) const {
+        return [this, sets, times, whole = frame_.avc->columns - 1](std::uint32_t id, auto each) {
+            const SetMask in = frame_.sets.of(id), out = sets & ~in;
+            if (!by_complement()) {
+                each_set(sets & in, [&](std::size_t set) {
+                    const std::uint32_t less = times * frame_.sets.count(id, static_cast<std::int32_t>(set));
+                    each([&](std::uint32_t *cell) { cell[set] -= less; });
+                });
+            } else if (out != 0 && (out & (out - 1)) == 0) { // as among folds
+                const auto set = static_cast<std::size_t>(std::countr_zero(out));
+                each([&](std::uint32_t *cell) { cell[whole] += times, cell[set] += times; });
+            } else {
+                each([&](std::uint32_t *cell) { cell[whole] += times; });
+                each_set(out,
+                         [&](std::size_t set) { each([&](std::uint32_t *cell) { cell[set] += times; }); });
+            }
+        };
+    }
+    template <class Visit> static void each_set(SetMask sets, Visit visit) {
+        for (; sets != 0; sets &= sets - 1) visit(static_cast<std::size_t>(std::countr_zero(sets)));
+    }
+
+    template <class Add>
+    AvcGroup count_with(std::span<const E> rows, std::size_t columns, Workers *workers, Add add_row) {
+        AvcGroup group = pool_.fresh_group(frame_.avc->n_cells * columns);
         if constexpr (requires { target_.code; }) {
             constexpr std::size_t chunk = 32768; // rows between two looks for a stop
             const std::size_t chunks = (rows.size() + chunk - 1) / chunk;
             auto add = [&](std::size_t c, AvcGroup &to) {
-                add_rows(to, *frame_.avc, frame_.cells,
+                add_rows(to, *frame_.avc, columns, frame_.cells,
                          rows.subspan(c * chunk, std::min(chunk, rows.size() - c * chunk)), target_.code,
-                         place);
+                         add_row);
             };
             if (workers == nullptr) {
                 for (std::size_t c = 0; c < chunks; ++c) add(c, group);

@@ -24,7 +24,7 @@ template <class E, Criterion C> class Grower {
            const std::vector<StopRules> &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
           choosing_(frame, target, criterion, task, rules), pool_(target),
-          counting_(frame, target, pool_, choosing_.scans_lists_together()), parting_(frame, task, counting_),
+          counting_(frame, target, pool_, choosing_.scans_together()), parting_(frame, task, counting_),
           banding_(frame, task, counting_, parting_), totals_(frame, target, pool_, task.cancel) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
@@ -93,8 +93,6 @@ template <class E, Criterion C> class Grower {
         grow_above(base);
         if (!shares_attributes()) frame_.n = ids;
     }
-
-    // ---- choosing ----
 
     // ---- choosing ----
 
@@ -283,7 +281,7 @@ template <class E, Criterion C> class Grower {
         if (counted)
             part.avc = counting_.count_alone(part.rows);
         else if (last == nullptr)
-            part.avc = counting_.kept(node.avc, node.lanes.size(), members);
+            part.avc = counting_.kept(node, members, in_place);
         return part;
     }
     std::shared_ptr<E[]> room_for_copies(const Node &node, std::size_t rows, std::size_t slots) const {

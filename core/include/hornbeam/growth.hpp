@@ -56,6 +56,11 @@ template <Criterion C> class Growth {
     bool numeric(std::size_t attribute) const {
         return std::holds_alternative<NumericColumn>(task_.table.columns[attribute]);
     }
+    /// A nominal attribute of one category, or none.
+    bool never_splits(std::size_t attribute) const {
+        const auto *nominal = std::get_if<NominalColumn>(&task_.table.columns[attribute]);
+        return nominal != nullptr && nominal->n_categories < 2;
+    }
     bool two_classes() const { return task_.target.n_classes == 2; }
     unsigned bit(std::uint32_t row) const { return two_classes() ? task_.target.classes[row] : 0; }
 
@@ -224,11 +229,16 @@ template <Criterion C> class Growth {
         copy_cells(frame, rows);
     }
 
+    /// Whether a frame of these rows may use the table's own arrays: it has all rows, and no guests.
+    bool whole_table(std::span<const std::uint32_t> rows, std::size_t capacity) const {
+        return rows.size() == task_.table.n_rows && capacity == rows.size();
+    }
+
     template <class E> void copy_cells(Frame<E> &frame, std::span<const std::uint32_t> rows) const {
         const std::size_t n_slots = layout_.slots.size();
         frame.avc = &layout_;
         frame.cells = cells_;
-        if (frame.capacity == task_.table.n_rows) return;
+        if (whole_table(rows, frame.capacity)) return;
         frame.own_cells.resize(frame.capacity * n_slots);
         for (std::size_t i = 0; i < rows.size(); ++i)
             std::copy_n(cells_.data() + rows[i] * n_slots, n_slots, frame.own_cells.data() + i * n_slots);
@@ -236,6 +246,12 @@ template <Criterion C> class Growth {
     }
 
     void copy_target(FrameTarget &t, std::span<const std::uint32_t> rows, std::size_t capacity) const {
+        if (whole_table(rows, capacity)) {
+            t.classes = task_.target.classes;
+            t.values = task_.target.values;
+            t.weights = task_.target.weights;
+            return;
+        }
         if (!task_.target.weights.empty()) {
             t.own_weights.resize(capacity);
             for (std::size_t i = 0; i < rows.size(); ++i) t.own_weights[i] = task_.target.weights[rows[i]];
@@ -258,6 +274,8 @@ template <Criterion C> class Growth {
                     std::size_t capacity) const {
         const auto &column = std::get<NominalColumn>(task_.table.columns[attribute]);
         codes.n_categories = column.n_categories;
+        codes.code = column.codes;
+        if (whole_table(rows, capacity)) return;
         codes.own.resize(capacity);
         for (std::size_t i = 0; i < rows.size(); ++i) codes.own[i] = column.codes[rows[i]];
         codes.code = codes.own;
@@ -285,6 +303,7 @@ template <Criterion C> class Growth {
         std::vector<Segment<Entry>> lists;
         for (std::size_t a = 0; a < task_.table.columns.size(); ++a) {
             auto attribute = static_cast<std::int32_t>(a);
+            if (never_splits(a)) continue;
             if (!numeric(a) || layout_.find(attribute) != nullptr) {
                 lists.push_back({attribute, 0, nullptr});
                 continue;
@@ -336,7 +355,7 @@ template <Criterion C> class Growth {
         for (Wide e : row_list) forest_.order.push_back(Packed<Wide>::id(e));
     }
 
-    /// All rows of the table: the table's own arrays, or copies with room for guests.
+    /// All rows of the table.
     void fill_wide(Frame<Wide> &frame) const {
         const std::size_t n = task_.table.n_rows, n_columns = task_.table.columns.size();
         frame.n = n;
@@ -344,28 +363,15 @@ template <Criterion C> class Growth {
         frame.flag.assign(frame.capacity + 4, 0);
         frame.sets = task_.sets;
         frame.nominal.resize(n_columns);
-        frame.avc = layout_.empty() ? nullptr : &layout_;
-        if (frame.capacity > n) {
-            frame.sets.mask.resize(frame.capacity);
-            frame.origin.resize(frame.capacity);
-            std::iota(frame.origin.begin(), frame.origin.begin() + static_cast<std::ptrdiff_t>(n), 0u);
-            const std::span<const std::uint32_t> rows = std::span(frame.origin).first(n);
-            copy_target(frame.target, rows, frame.capacity);
-            for (std::size_t a = 0; a < n_columns; ++a)
-                if (!numeric(a)) copy_codes(frame.nominal[a], a, rows, frame.capacity);
-            if (!layout_.empty()) copy_cells(frame, rows);
-            return;
-        }
-        frame.target.classes = task_.target.classes;
-        frame.target.values = task_.target.values;
-        frame.target.weights = task_.target.weights;
-        frame.cells = cells_;
-        for (std::size_t a = 0; a < n_columns; ++a) {
-            if (numeric(a)) continue;
-            const auto &column = std::get<NominalColumn>(task_.table.columns[a]);
-            frame.nominal[a].code = column.codes;
-            frame.nominal[a].n_categories = column.n_categories;
-        }
+        if (frame.capacity > n) frame.sets.mask.resize(frame.capacity);
+        std::vector<std::uint32_t> rows(frame.capacity);
+        std::iota(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n), 0u);
+        const std::span<const std::uint32_t> all = std::span(rows).first(n);
+        copy_target(frame.target, all, frame.capacity);
+        for (std::size_t a = 0; a < n_columns; ++a)
+            if (!numeric(a)) copy_codes(frame.nominal[a], a, all, frame.capacity);
+        if (!layout_.empty()) copy_cells(frame, all);
+        if (frame.capacity > n) frame.origin = std::move(rows);
     }
 
     /// Working lists of the root, class bit added; made in place of the presorted ones where those may be

@@ -100,8 +100,16 @@ typedef float LaneFloats __attribute__((vector_size(4 * lane_width)));
 struct alignas(64) LanePattern {
     LaneInts in;
 };
-/// One class in a many-class scan of all lanes: what its next entry adds to the sum of l_k^2, and to that of
-/// l_k c_k (l on the left, c in the node), which are the `squares` and `products` of each lane.
+/// What several lanes count by value, a row of columns for each cell: a lane has the whole less its own
+/// column. `sparse`: where the whole is 0, so is every lane.
+struct LaneCells {
+    const std::uint32_t *own = nullptr, *whole = nullptr; // of the first cell
+    std::size_t columns = 0;
+    std::uint32_t width = 0, n_classes = 0; // cells of a value, those in use
+};
+/// One class in a scan of all lanes: what its next entry adds to the sum of l_k^2 (that of a list; twice l_k
+/// where values are counted), and to that of l_k c_k (l on the left, c in the node), which are the `squares`
+/// and `products` of each lane.
 struct alignas(64) LaneClass {
     LaneInts step, all;
 };
@@ -111,6 +119,7 @@ struct alignas(64) LaneClass {
 struct alignas(64) LaneCuts {
     LaneInts squares, products, left;
     LaneInts whole, all_squares, min_left, most_left;
+    LaneInts seated; // the lanes that are there
     LaneFloats best_top, best_sides;
     LaneInts best_at, best_left, best_squares, best_products;
     LaneInts doubt;
@@ -179,6 +188,11 @@ struct Kernels {
     std::uint32_t (*lane_classes)(const std::uint32_t *list, std::uint32_t begin, std::uint32_t n,
                                   const std::uint8_t *pattern, const LanePattern *patterns,
                                   const std::uint16_t *classes, LaneClass *by_class, LaneCuts &cuts);
+    /// The same over the values [begin, n_values) of a counted attribute; returns the value to go on from.
+    std::uint32_t (*lane_values)(const LaneCells &cells, std::uint32_t begin, std::uint32_t n_values,
+                                 LaneClass *by_class, LaneCuts &cuts);
+    /// Of each lane, the sum over n_values of (sum of squares of the class counts) / rows.
+    void (*lane_contents)(const LaneCells &cells, std::uint32_t n_values, LaneFloats &sum);
     /// out[i] = a[i] log2 a[i] + b[i] log2 b[i] for 0 <= a, b <= 2, off by at most 2^-42; numbers that should
     /// be 0 may be a little below.
     void (*contents)(const double *a, const double *b, std::uint32_t n, double *out);

@@ -1,93 +1,129 @@
-// Gini cuts of many-class lists for all lanes of a node in one pass: single precision tells most cuts apart,
-// and the literal gain decides the others.
+// Gini cuts for all lanes of a node in one pass, through many-class lists and through counted values: single
+// precision tells most cuts apart, and the literal gain decides the others.
 #pragma once
 
 #include "hornbeam/lane_scan.hpp"
 
 namespace hornbeam {
 
-class LaneClassScan {
+/// The lanes of one vector: where each of them sits, what a cut must leave there, and its best cut so far.
+class LaneSweep {
   public:
-    using E = std::uint32_t;
-
-    /// Turns to the lanes of a node; `floors` are kept by the caller, and rise.
-    template <class Stats> void open(const LanePatterns<E> &patterns, std::span<const Lane<Stats>> lanes,
-                                     std::span<const LaneFloor> floors) {
-        patterns_ = &patterns;
+    /// No lanes yet; `floors` are kept by the caller, and rise.
+    void open(std::size_t n_classes, std::span<const LaneFloor> floors) {
         floors_ = floors;
-        const std::size_t n_classes = lanes[0].total.c.size();
-        by_class_.resize(n_classes);
-        for (std::size_t i = 0; i < lane_width; ++i) {
-            const bool used = i < lanes.size();
-            cuts_.whole[i] = used ? static_cast<std::int32_t>(floors[i].n) : 0;
-            cuts_.all_squares[i] = used ? static_cast<std::int32_t>(floors[i].squares) : 0;
-            cuts_.min_left[i] = used ? static_cast<std::int32_t>(floors[i].least.left) : 1; // never reached
-            cuts_.most_left[i] = used ? static_cast<std::int32_t>(floors[i].n - floors[i].least.right) : 0;
-            for (std::size_t k = 0; k < n_classes; ++k)
-                by_class_[k].all[i] = used ? static_cast<std::int32_t>(lanes[i].total.c[k]) : 0;
-        }
+        seats_.clear();
+        by_class_.assign(n_classes, LaneClass{});
+        cuts_ = LaneCuts{};
+        cuts_.min_left = LaneInts{} + 1; // never reached where nobody sits
     }
+    /// Lane `lane` of the node takes a place in the vector.
+    void seat(std::size_t lane, std::size_t place, const ClassCounts &total) {
+        const LaneFloor &floor = floors_[lane];
+        seats_.push_back({lane, place});
+        cuts_.seated[place] = -1;
+        cuts_.whole[place] = static_cast<std::int32_t>(floor.n);
+        cuts_.all_squares[place] = static_cast<std::int32_t>(floor.squares);
+        cuts_.min_left[place] = static_cast<std::int32_t>(floor.least.left);
+        cuts_.most_left[place] = static_cast<std::int32_t>(floor.n - floor.least.right);
+        for (std::size_t k = 0; k < by_class_.size(); ++k)
+            by_class_[k].all[place] = static_cast<std::int32_t>(total.c[k]);
+    }
+    bool empty() const { return seats_.empty(); }
 
-    /// The best cut of each lane in a list of all rows.
-    void cuts(std::span<const E> list, std::span<const ClassCode> classes, const Kernels &kernels,
-              std::span<Cut> cuts) {
-        aim();
-        const auto n = static_cast<std::uint32_t>(list.size());
-        for (std::uint32_t at = 0; at + 1 < n;) {
+    /// The best cut of every lane among [0, n) of an attribute: `go_on(begin, by_class, cuts)` is the kernel,
+    /// `found(lane, at, left, gain)` is told of each. An entry's `first_step` is the step of an empty side.
+    template <class GoOn, class Found>
+    void sweep(std::uint32_t n, std::int32_t first_step, GoOn go_on, Found found) {
+        aim(first_step);
+        for (std::uint32_t at = 0; at < n;) {
             cuts_.doubt = LaneInts{};
-            at = kernels.lane_classes(list.data(), at, n, patterns_->of_id(), patterns_->in(), classes.data(),
-                                      by_class_.data(), cuts_);
-            for (std::size_t i = 0; i < floors_.size(); ++i)
-                if (cuts_.doubt[i] != 0) decide(i, static_cast<std::int32_t>(at) - 1);
+            at = go_on(at, by_class_.data(), cuts_);
+            for (const Seat &s : seats_)
+                if (cuts_.doubt[s.place] != 0) decide(s, static_cast<std::int32_t>(at) - 1);
         }
-        for (std::size_t i = 0; i < floors_.size(); ++i) {
-            cuts[i] = Cut{};
-            if (cuts_.best_at[i] < 0) continue;
-            const double gain = best_gain(i);
-            const auto found = static_cast<std::uint32_t>(cuts_.best_at[i]);
-            cuts[i] = patterns_->own_ends(list, i, {gain, gain, found, found + 1, cuts_.best_left[i]});
-        }
+        for (const Seat &s : seats_)
+            if (cuts_.best_at[s.place] >= 0)
+                found(s.lane, static_cast<std::uint32_t>(cuts_.best_at[s.place]), cuts_.best_left[s.place],
+                      best_gain(s));
     }
 
   private:
-    const LanePatterns<E> *patterns_ = nullptr;
+    struct Seat {
+        std::size_t lane, place;
+    };
     std::span<const LaneFloor> floors_;
+    std::vector<Seat> seats_;
     std::vector<LaneClass> by_class_;
     LaneCuts cuts_{};
 
-    void aim() {
+    void aim(std::int32_t first_step) {
         cuts_.squares = cuts_.products = cuts_.left = LaneInts{};
-        for (LaneClass &k : by_class_) k.step = LaneInts{} + 1;
+        for (LaneClass &k : by_class_) k.step = LaneInts{} + first_step;
         cuts_.best_at = cuts_.best_left = LaneInts{} - 1;
         cuts_.best_top = LaneFloats{};
         cuts_.best_sides = LaneFloats{} + 1.0f;
-        for (std::size_t i = 0; i < floors_.size(); ++i) {
-            const LaneFloor &lane = floors_[i];
+        for (const Seat &s : seats_) {
+            const LaneFloor &lane = floors_[s.lane];
             if (lane.floor < 0.0) continue; // any cut will do
             const double n = as_double(lane.n);
-            cuts_.best_top[i] = static_cast<float>(lane.floor * n + as_double(lane.squares) / n);
+            cuts_.best_top[s.place] = static_cast<float>(lane.floor * n + as_double(lane.squares) / n);
         }
     }
 
-    double gain(std::size_t i, std::int32_t left, std::int32_t squares, std::int32_t products) const {
-        const LaneFloor &lane = floors_[i];
+    double gain(const Seat &s, std::int32_t left, std::int32_t squares, std::int32_t products) const {
+        const LaneFloor &lane = floors_[s.lane];
         const double sum =
             as_double(squares) / as_double(left) +
             as_double(lane.squares - 2 * std::int64_t{products} + squares) / as_double(lane.n - left);
         return Gini::gain(sum, lane.squares, lane.n);
     }
-    double best_gain(std::size_t i) const {
-        if (cuts_.best_at[i] < 0) return floors_[i].floor;
-        return gain(i, cuts_.best_left[i], cuts_.best_squares[i], cuts_.best_products[i]);
+    double best_gain(const Seat &s) const {
+        if (cuts_.best_at[s.place] < 0) return floors_[s.lane].floor;
+        return gain(s, cuts_.best_left[s.place], cuts_.best_squares[s.place], cuts_.best_products[s.place]);
     }
 
     /// The literal gains of a lane's cut and of its best.
-    void decide(std::size_t i, std::int32_t at) {
-        if (!(gain(i, cuts_.left[i], cuts_.squares[i], cuts_.products[i]) > best_gain(i))) return;
+    void decide(const Seat &s, std::int32_t at) {
+        const std::size_t i = s.place;
+        if (!(gain(s, cuts_.left[i], cuts_.squares[i], cuts_.products[i]) > best_gain(s))) return;
         cuts_.best_top[i] = cuts_.top[i], cuts_.best_sides[i] = cuts_.sides[i];
         cuts_.best_at[i] = at, cuts_.best_left[i] = cuts_.left[i];
         cuts_.best_squares[i] = cuts_.squares[i], cuts_.best_products[i] = cuts_.products[i];
     }
 };
+
+/// The best cut of each lane in a narrow list of all rows.
+inline void sweep_list(LaneSweep &lanes, std::span<const std::uint32_t> list,
+                       const LanePatterns<std::uint32_t> &patterns, std::span<const ClassCode> classes,
+                       const Kernels &kernels, std::span<Cut> cuts) {
+    const auto n = static_cast<std::uint32_t>(list.size());
+    lanes.sweep(
+        n - 1, 1,
+        [&](std::uint32_t begin, LaneClass *by_class, LaneCuts &state) {
+            return kernels.lane_classes(list.data(), begin, n, patterns.of_id(), patterns.in(),
+                                        classes.data(), by_class, state);
+        },
+        [&](std::size_t lane, std::uint32_t at, std::int64_t left, double gain) {
+            cuts[lane] = patterns.own_ends(list, lane, {gain, gain, at, at + 1, left});
+        });
+}
+
+/// The best cut of each lane of one vector among the values of a counted attribute that nobody misses;
+/// `has(lane, value)`: whether the lane has rows of the value.
+template <class Has> void sweep_values(LaneSweep &lanes, const LaneCells &cells, std::uint32_t n_values,
+                                       const Kernels &kernels, Has has, std::span<Cut> cuts) {
+    lanes.sweep(
+        n_values, 0,
+        [&](std::uint32_t begin, LaneClass *by_class, LaneCuts &state) {
+            return kernels.lane_values(cells, begin, n_values, by_class, state);
+        },
+        [&](std::size_t lane, std::uint32_t at, std::int64_t left, double gain) {
+            Cut cut{gain, gain, at, at + 1, left};
+            while (!has(lane, cut.at)) --cut.at;
+            while (!has(lane, cut.next)) ++cut.next;
+            cuts[lane] = cut;
+        });
+}
 
 } // namespace hornbeam

@@ -10,6 +10,7 @@
 #include "hornbeam/criteria/c45.hpp"
 #include "hornbeam/grow.hpp"
 #include "hornbeam/quality.hpp"
+#include "hornbeam/scan.hpp"
 #include "hornbeam/seen.hpp"
 #include "hornbeam/sizes.hpp"
 #include "hornbeam/test.hpp"
@@ -33,8 +34,8 @@ template <Criterion C> class NominalChooser {
     using Stats = typename C::Target::Stats;
 
     NominalChooser(const C &criterion, const Stats &node, const CategoryTable<Stats> &table,
-                   const StopRules &rules, Cancel &cancel)
-        : criterion_(criterion), node_(node), table_(table), rules_(rules),
+                   const StopRules &rules, bool accelerate, Cancel &cancel)
+        : criterion_(criterion), node_(node), table_(table), rules_(rules), accelerate_(accelerate),
           pace_(cancel, 50 + 10 * width_of(node)) {}
 
     /// Replaces `best` where a test of this attribute has a higher quality.
@@ -66,6 +67,7 @@ template <Criterion C> class NominalChooser {
     const Stats &node_;
     const CategoryTable<Stats> &table_;
     const StopRules &rules_;
+    const bool accelerate_;
     Pace pace_; // of steps over the categories
     Stats known_, left_, right_;
     std::vector<std::uint8_t> side_, best_side_; // child of each category present
@@ -119,6 +121,9 @@ template <Criterion C> class NominalChooser {
     /// of the chosen categories from bit b upward, so that a step of the counter costs two additions on
     /// average.
     bool best_of_all(Found &top) {
+        if constexpr (std::is_same_v<C, Gini>)
+            if (accelerate_ && node_.c.size() == 2 && table_.missing.n == 0 && !rules_.asks_objs())
+                return best_of_all_two(top);
         const std::size_t c = table_.code.size();
         std::vector<Stats> partial(c, zero_like());
         partial[0] = category(0);
@@ -140,6 +145,32 @@ template <Criterion C> class NominalChooser {
             for (std::size_t i = 0; i < c; ++i) best_side_[i] = (mask >> i) & 1 ? 0 : 1;
         }
         return found;
+    }
+    /// The same for two classes, by whole numbers: the literal gain only where it may be the best.
+    bool best_of_all_two(Found &top) {
+        const std::size_t c = table_.code.size();
+        TwoClassSweep sweep(node_.n, node_.c[1], Gini::sum_of_squares(node_), top.quality);
+        std::array<std::int64_t, most_enumerated + 1> rows{}, ones{}; // of the chosen from bit b upward
+        std::uint32_t chosen = 0;
+        const std::uint32_t all = (1u << c) - 1;
+        for (std::uint32_t mask = 1; mask != all; mask += 2) {
+            for (int b = mask == 1 ? 0 : std::countr_zero(mask - 1); b >= 0; --b) {
+                const auto at = static_cast<std::size_t>(b);
+                const bool in = (mask >> b & 1) != 0;
+                rows[at] = rows[at + 1] + (in ? category(at).n : 0);
+                ones[at] = ones[at + 1] + (in ? category(at).c[1] : 0);
+            }
+            if (rows[0] < rules_.min_leaf || node_.n - rows[0] < rules_.min_leaf) continue;
+            const double before = sweep.best.quality;
+            sweep.look(mask, rows[0], ones[0]);
+            if (sweep.best.quality != before) chosen = mask;
+        }
+        if (chosen == 0) return false;
+        const std::int64_t left = sweep.best.left;
+        top = {sweep.best.quality, sweep.best.gain, left >= node_.n - left ? 0 : 1};
+        best_side_.resize(c);
+        for (std::size_t i = 0; i < c; ++i) best_side_[i] = (chosen >> i) & 1 ? 0 : 1;
+        return true;
     }
     Stats zero_like() const {
         Stats z = known_;

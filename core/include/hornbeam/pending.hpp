@@ -118,6 +118,14 @@ template <class E, class Target> class NodePool {
         group.assign(n_cells, 0);
         return group;
     }
+    /// The same, where every number will be written.
+    AvcGroup room_for_group(std::size_t n_cells) {
+        if (groups_.empty()) return AvcGroup(n_cells);
+        AvcGroup group = std::move(groups_.back());
+        groups_.pop_back();
+        group.resize(n_cells);
+        return group;
+    }
     void recycle_group(AvcGroup &&group) {
         if (!group.empty()) groups_.push_back(std::move(group));
         group.clear();
