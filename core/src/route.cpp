@@ -73,11 +73,25 @@ struct Router::Walk {
     bool one_block = false; // and attribute i lies 8 * i bytes behind the origin: a row-major matrix
 };
 
-Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel)
+Router::Router(std::span<const std::uint8_t> attribute_kinds)
     : kinds_(attribute_kinds.begin(), attribute_kinds.end()) {
     if (kinds_.size() >= attribute_bits)
         throw InvalidTree("tree: " + std::to_string(kinds_.size()) + " attributes");
+}
+
+Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel)
+    : Router(attribute_kinds) {
     verify_tree(tree, attribute_kinds, {}, cancel);
+    prepare(tree, cancel);
+}
+
+Router Router::trusting(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel) {
+    Router router(attribute_kinds);
+    router.prepare(tree, cancel);
+    return router;
+}
+
+void Router::prepare(const FlatTree &tree, Cancel &cancel) {
     std::size_t n = tree.n_nodes();
     std::vector<bool> used(kinds_.size(), false);
     for (std::size_t i = 0; i < n; ++i)
@@ -192,8 +206,9 @@ inline std::uint32_t Router::step(const Node &node, const Source *sources, std::
     return node.first + static_cast<std::uint32_t>((missing & second) | (!missing & above));
 }
 
-template <bool one_block>
-void Router::walk_floats(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+template <bool one_block, class Place> void Router::walk_floats(const Walk &walk, Place place,
+                                                                std::size_t begin, std::size_t end,
+                                                                std::int32_t *leaves) const {
     const Node *nodes = nodes_.data();
     const char *const *bases = walk.bases.data();
     auto next = [&](std::uint32_t at, std::ptrdiff_t offset) {
@@ -210,11 +225,12 @@ void Router::walk_floats(const Walk &walk, std::size_t begin, std::size_t end, s
     std::size_t row = begin;
     for (; row + lanes <= end; row += lanes) {
         std::uint32_t at[lanes] = {}, moved = 1;
-        std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(row) * walk.stride;
+        std::ptrdiff_t offset[lanes];
+        for (std::size_t l = 0; l < lanes; ++l) offset[l] = place(row + l) * walk.stride;
         while (moved) {
             moved = 0;
             for (std::size_t l = 0; l < lanes; ++l) {
-                std::uint32_t to = next(at[l], offset + static_cast<std::ptrdiff_t>(l) * walk.stride);
+                std::uint32_t to = next(at[l], offset[l]);
                 moved |= to ^ at[l];
                 at[l] = to;
             }
@@ -223,13 +239,13 @@ void Router::walk_floats(const Walk &walk, std::size_t begin, std::size_t end, s
     }
     for (; row < end; ++row) {
         std::uint32_t at = 0, to = 0;
-        while ((to = next(at, static_cast<std::ptrdiff_t>(row) * walk.stride)) != at) at = to;
+        while ((to = next(at, place(row) * walk.stride)) != at) at = to;
         leaves[row] = static_cast<std::int32_t>(at);
     }
 }
 
-template <bool nominal>
-void Router::walk_mixed(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+template <bool nominal, class Place> void Router::walk_mixed(const Walk &walk, Place place, std::size_t begin,
+                                                             std::size_t end, std::int32_t *leaves) const {
     const Source *sources = walk.sources.data();
     std::size_t row = begin;
     for (; row + lanes <= end; row += lanes) {
@@ -237,8 +253,7 @@ void Router::walk_mixed(const Walk &walk, std::size_t begin, std::size_t end, st
         while (moved) {
             moved = 0;
             for (std::size_t l = 0; l < lanes; ++l) {
-                std::uint32_t to =
-                    step<nominal>(nodes_[at[l]], sources, static_cast<std::ptrdiff_t>(row + l));
+                std::uint32_t to = step<nominal>(nodes_[at[l]], sources, place(row + l));
                 moved |= to ^ at[l];
                 at[l] = to;
             }
@@ -247,20 +262,22 @@ void Router::walk_mixed(const Walk &walk, std::size_t begin, std::size_t end, st
     }
     for (; row < end; ++row) {
         std::uint32_t at = 0, to = 0;
-        while ((to = step<nominal>(nodes_[at], sources, static_cast<std::ptrdiff_t>(row))) != at) at = to;
+        while ((to = step<nominal>(nodes_[at], sources, place(row))) != at) at = to;
         leaves[row] = static_cast<std::int32_t>(at);
     }
 }
 
-void Router::walk_rows(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+/// `place(i)` is the row of the table that is the i-th to be routed.
+template <class Place> void Router::walk_rows(const Walk &walk, Place place, std::size_t begin,
+                                              std::size_t end, std::int32_t *leaves) const {
     if (walk.one_block)
-        walk_floats<true>(walk, begin, end, leaves);
+        walk_floats<true>(walk, place, begin, end, leaves);
     else if (walk.uniform)
-        walk_floats<false>(walk, begin, end, leaves);
+        walk_floats<false>(walk, place, begin, end, leaves);
     else if (any_nominal_)
-        walk_mixed<true>(walk, begin, end, leaves);
+        walk_mixed<true>(walk, place, begin, end, leaves);
     else
-        walk_mixed<false>(walk, begin, end, leaves);
+        walk_mixed<false>(walk, place, begin, end, leaves);
 }
 
 /// Some milliseconds of walking, also down a tree that is one long chain.
@@ -268,8 +285,8 @@ std::size_t Router::rows_per_chunk() const {
     return std::clamp<std::size_t>((std::size_t{1} << 20) / (depth_ + 1), lanes, std::size_t{1} << 15);
 }
 
-void Router::apply(std::span<const RouteColumn> columns, std::size_t n_rows, int threads,
-                   std::int32_t *leaves, Cancel &cancel) const {
+void Router::route(std::span<const RouteColumn> columns, const std::int64_t *rows, std::size_t n_rows,
+                   int threads, std::int32_t *leaves, Cancel &cancel) const {
     if (nodes_.size() == 1) {
         std::fill_n(leaves, n_rows, 0);
         return;
@@ -300,7 +317,11 @@ void Router::apply(std::span<const RouteColumn> columns, std::size_t n_rows, int
     auto take = [&]() -> bool {
         std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
         if (chunk >= n_chunks) return false;
-        walk_rows(walk, chunk * size, std::min(n_rows, (chunk + 1) * size), leaves);
+        const std::size_t begin = chunk * size, end = std::min(n_rows, begin + size);
+        auto itself = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+        auto named = [rows](std::size_t i) { return static_cast<std::ptrdiff_t>(rows[i]); };
+        rows == nullptr ? walk_rows(walk, itself, begin, end, leaves)
+                        : walk_rows(walk, named, begin, end, leaves);
         return true;
     };
     auto help = [&] {

@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget, Target
-from hornbeam.model import Tree
+from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
 
 Rows = npt.NDArray[np.int64]
@@ -37,12 +37,12 @@ class Judge:
         self._knows_table = own and _asks_only(self.scorer)
         self._is_accuracy = own and is_classifier(estimator) and _means_accuracy(self.scorer)
 
-    def quick(self, tree: Tree, table: Table, target: Target, rows: Rows) -> float | None:
+    def quick(self, tree: Tree, routed: RoutedTable, target: Target, rows: Rows) -> float | None:
         """The accuracy where it is what the scorer gives, without labels; None where it is not."""
         if not self._is_accuracy or not isinstance(target, ClassTarget) or len(rows) == 0:
             return None
-        codes = tree.predict_codes(table.take(rows, tree.attributes_asked))
-        return int(np.count_nonzero(codes == target.codes[rows])) / len(rows)
+        right = routed.classes(tree, rows) == target.codes.take(rows)
+        return int(np.count_nonzero(right)) / len(rows)
 
     def score(self, model: Any, X: Any, y: Any, table: Table, rows: Rows, params: Mapping[str, Any]) -> Score:
         """The score, or scores by name, of a model on some of the rows."""
