@@ -21,6 +21,7 @@ constexpr std::uint32_t default_flag = 1u << 24; // missing goes to the second c
 constexpr std::uint32_t integer_flag = 1u << 25;
 constexpr std::uint32_t nominal_flag = 1u << 26;
 constexpr std::size_t lanes = 8; // rows that walk side by side
+constexpr std::size_t cache_line = 64, most_lines = 16;
 
 template <class T> T load(const char *at) {
     T value;
@@ -30,6 +31,17 @@ template <class T> T load(const char *at) {
 
 constexpr double zero = 0.0;
 constexpr std::uint8_t present = 0;
+
+/// Which row of the table is the i-th to be routed.
+struct InOrder {
+    static constexpr bool scattered = false;
+    std::ptrdiff_t operator()(std::size_t i) const { return static_cast<std::ptrdiff_t>(i); }
+};
+struct Named {
+    static constexpr bool scattered = true;
+    const std::int64_t *rows;
+    std::ptrdiff_t operator()(std::size_t i) const { return static_cast<std::ptrdiff_t>(rows[i]); }
+};
 
 /// Joins what it started, also when the calling thread leaves by an exception.
 class Team {
@@ -69,6 +81,7 @@ struct Router::Walk {
     std::vector<const char *> bases; // by attribute, where all used columns share one stride
     const char *origin = nullptr;    // where attribute 0 lies, or would lie, in a row-major matrix
     std::ptrdiff_t stride = 0;
+    std::size_t lines = 0;  // of the cache that a row of such a matrix takes, up to most_lines
     bool uniform = false;   // all floats, one stride
     bool one_block = false; // and attribute i lies 8 * i bytes behind the origin: a row-major matrix
 };
@@ -224,6 +237,12 @@ template <bool one_block, class Place> void Router::walk_floats(const Walk &walk
     };
     std::size_t row = begin;
     for (; row + lanes <= end; row += lanes) {
+        if constexpr (one_block && Place::scattered) {
+            // The rows come from anywhere: those of the next round are on their way while this one walks.
+            for (std::size_t i = row + lanes, last = std::min(row + 2 * lanes, end); i < last; ++i)
+                for (std::size_t line = 0; line < walk.lines; ++line)
+                    __builtin_prefetch(walk.origin + place(i) * walk.stride + line * cache_line);
+        }
         std::uint32_t at[lanes] = {}, moved = 1;
         std::ptrdiff_t offset[lanes];
         for (std::size_t l = 0; l < lanes; ++l) offset[l] = place(row + l) * walk.stride;
@@ -267,7 +286,6 @@ template <bool nominal, class Place> void Router::walk_mixed(const Walk &walk, P
     }
 }
 
-/// `place(i)` is the row of the table that is the i-th to be routed.
 template <class Place> void Router::walk_rows(const Walk &walk, Place place, std::size_t begin,
                                               std::size_t end, std::int32_t *leaves) const {
     if (walk.one_block)
@@ -311,6 +329,7 @@ void Router::route(std::span<const RouteColumn> columns, const std::int64_t *row
     }
     walk.one_block &= walk.uniform;
     walk.origin = columns[root].data - root * sizeof(double);
+    walk.lines = std::min(columns.size() * sizeof(double) / cache_line + 2, most_lines);
 
     std::size_t size = rows_per_chunk(), n_chunks = (n_rows + size - 1) / size;
     std::atomic<std::size_t> next{0};
@@ -318,10 +337,8 @@ void Router::route(std::span<const RouteColumn> columns, const std::int64_t *row
         std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
         if (chunk >= n_chunks) return false;
         const std::size_t begin = chunk * size, end = std::min(n_rows, begin + size);
-        auto itself = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-        auto named = [rows](std::size_t i) { return static_cast<std::ptrdiff_t>(rows[i]); };
-        rows == nullptr ? walk_rows(walk, itself, begin, end, leaves)
-                        : walk_rows(walk, named, begin, end, leaves);
+        rows == nullptr ? walk_rows(walk, InOrder{}, begin, end, leaves)
+                        : walk_rows(walk, Named{rows}, begin, end, leaves);
         return true;
     };
     auto help = [&] {
