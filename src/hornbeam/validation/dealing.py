@@ -6,6 +6,7 @@ are left to scikit-learn, and so is everything where its folds turn out not to b
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Mapping
 from functools import cache
@@ -25,13 +26,16 @@ def dealt_rows(cv: Any, target: Target, params: Mapping[str, Any]) -> tuple[Rows
         return None
     if type(cv.n_splits) is not int or not 2 <= cv.n_splits <= target.n_rows or not _deals_as_we_do():
         return None
-    if type(cv) is KFold:
-        return _of_rows(cv, target.n_rows)
-    return _of_classes(cv, target.codes, target.counts) if isinstance(target, ClassTarget) else None
+    try:
+        if type(cv) is KFold:
+            return _of_rows(cv, target.n_rows)
+        return _of_classes(cv, target.codes, target.counts) if isinstance(target, ClassTarget) else None
+    except ValueError:  # a wrong random_state: nothing was drawn yet
+        return None
 
 
 def _of_rows(cv: Any, n_rows: int) -> tuple[Rows, ...]:
-    random = check_random_state(cv.random_state) if cv.shuffle else None
+    random = _generator(cv.random_state) if cv.shuffle else None
     return rows_by_fold(spread_rows(n_rows, cv.n_splits, random), cv.n_splits)
 
 
@@ -39,10 +43,26 @@ def _of_classes(cv: Any, codes: Any, counts: Any) -> tuple[Rows, ...] | None:
     k, present = cv.n_splits, counts[counts > 0]
     if k > int(present.max()) or 2 * len(present) > len(codes):
         return None  # an error, or a warning about y
-    random = check_random_state(cv.random_state)
+    random = _generator(cv.random_state) if cv.shuffle else None
     if k > int(present.min()):
         warnings.warn(_few(int(present.min()), k), UserWarning, stacklevel=2)
-    return rows_by_fold(spread_classes(codes, counts, k, random if cv.shuffle else None), k)
+    return rows_by_fold(spread_classes(codes, counts, k, random), k)
+
+
+_kept = threading.local()
+
+
+def _generator(state: Any) -> np.random.RandomState:
+    """As check_random_state. To seed a generator once more takes a fiftieth of the time of a new one."""
+    generator: np.random.RandomState
+    if type(state) is not int:
+        generator = check_random_state(state)
+        return generator
+    if not hasattr(_kept, "generator"):
+        _kept.generator = np.random.RandomState(0)
+    generator = _kept.generator
+    generator.seed(state)
+    return generator
 
 
 def _few(rows: int, k: int) -> str:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
+from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget, NumericTarget, Target
 from hornbeam.validation import dealing
 from hornbeam.validation.dealing import dealt_rows
@@ -94,6 +95,14 @@ class Other(StratifiedKFold):
 )
 def test_what_is_not_sure_is_left_to_scikit_learn(cv: Any, params: dict[str, Any]) -> None:
     assert dealt_rows(cv, classes([0, 1, 0, 1, 0, 1, 0, 1]), params) is None
+
+
+@pytest.mark.parametrize("state", [-1, "seven", 2**40])
+@pytest.mark.parametrize("kind", [KFold, StratifiedKFold])
+def test_a_wrong_seed_is_refused_in_scikit_learns_words(kind: Any, state: Any) -> None:
+    cv = kind(2, shuffle=True, random_state=state)
+    with pytest.raises(DataError, match=r"cv=.*(Seed must be between 0|cannot be used to seed)"):
+        splits_of(cv, None, None, classes([0, 1, 0, 1, 0, 1]), {})
 
 
 def test_many_classes_are_left_to_scikit_learn() -> None:
