@@ -44,9 +44,10 @@ def _of_classes(cv: Any, codes: Any, counts: Any) -> tuple[Rows, ...] | None:
     if k > int(present.max()) or 2 * len(present) > len(codes):
         return None  # an error, or a warning about y
     random = _generator(cv.random_state) if cv.shuffle else None
-    if k > int(present.min()):
+    rows = rows_by_fold(spread_classes(codes, counts, k, random), k)
+    if k > int(present.min()):  # at last: whoever hears it may draw too
         warnings.warn(_few(int(present.min()), k), UserWarning, stacklevel=2)
-    return rows_by_fold(spread_classes(codes, counts, k, random), k)
+    return rows
 
 
 _kept = threading.local()
