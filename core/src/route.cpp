@@ -115,6 +115,9 @@ void Router::prepare(const FlatTree &tree, Cancel &cancel) {
         all_float_ &= attribute_kind(a) == AttributeKind::floating;
         any_nominal_ |= attribute_kind(a) == AttributeKind::nominal;
     }
+    by_bits_ = any_nominal_;
+    for (std::size_t i = 0; i < n && by_bits_; ++i)
+        by_bits_ = static_cast<TestKind>(tree.kind[i]) == TestKind::leaf || fits_bits(tree, i);
     nodes_.resize(n);
     parent_.assign(n, -1);
     std::vector<std::int32_t> depth(n, 0);
@@ -134,7 +137,10 @@ void Router::add_node(const FlatTree &tree, std::size_t i) {
     Node &node = nodes_[i];
     auto kind = static_cast<TestKind>(tree.kind[i]);
     if (kind == TestKind::leaf) {
-        node.bound.real = std::numeric_limits<double>::infinity();
+        if (by_bits_)
+            node.bound.bits = 0;
+        else
+            node.bound.real = std::numeric_limits<double>::infinity();
         node.first = static_cast<std::uint32_t>(i);
         // The parent's column has just been touched; among mixed columns it may be no double, so a leaf has
         // its own.
@@ -146,19 +152,43 @@ void Router::add_node(const FlatTree &tree, std::size_t i) {
     auto attribute = static_cast<std::size_t>(tree.attribute[i]);
     node.first = static_cast<std::uint32_t>(tree.first_child[i]);
     node.packed = static_cast<std::uint32_t>(attribute);
+    if (tree.default_child[i] == 1) node.packed |= default_flag;
     if (kind != TestKind::numeric) {
         node.packed |= nominal_flag;
+        if (by_bits_) {
+            node.bound.bits = bits_of(tree, i);
+            return;
+        }
         node.bound.map = static_cast<std::int64_t>(maps_.size());
         add_map(tree, i);
         return;
     }
-    if (tree.default_child[i] == 1) node.packed |= default_flag;
     if (attribute_kind(attribute) == AttributeKind::integer) {
         node.packed |= integer_flag;
         node.bound.integer = tree.threshold_integer[i];
     } else {
         node.bound.real = tree.threshold[i];
     }
+}
+
+/// Whether one bit for each of the first categories says where a test sends it: it is nominal, there are two
+/// children, and all others go where missing values go.
+bool Router::fits_bits(const FlatTree &tree, std::size_t i) {
+    if (static_cast<TestKind>(tree.kind[i]) == TestKind::numeric || tree.n_children[i] != 2) return false;
+    const auto most = static_cast<std::int32_t>(bits_of_node);
+    auto end = static_cast<std::size_t>(tree.branch_start[i + 1]);
+    for (auto b = static_cast<std::size_t>(tree.branch_start[i]); b < end; ++b)
+        if (tree.branch_code[b] >= most && tree.branch_child[b] != tree.default_child[i]) return false;
+    return true;
+}
+
+std::uint64_t Router::bits_of(const FlatTree &tree, std::size_t i) {
+    std::uint64_t bits = tree.default_child[i] == 1 ? ~std::uint64_t{0} : 0;
+    auto end = static_cast<std::size_t>(tree.branch_start[i + 1]);
+    for (auto b = static_cast<std::size_t>(tree.branch_start[i]); b < end; ++b)
+        if (tree.branch_child[b] >= 0 && tree.branch_child[b] != tree.default_child[i])
+            bits ^= std::uint64_t{1} << tree.branch_code[b];
+    return bits;
 }
 
 void Router::add_map(const FlatTree &tree, std::size_t i) {
@@ -203,17 +233,25 @@ std::uint32_t Router::lookup(const CategoryMap &map, std::int32_t code) const {
     return at != end && *at == code ? targets_[static_cast<std::size_t>(at - codes_.begin())] : map.otherwise;
 }
 
-template <bool nominal>
+template <Router::Asks asks>
 inline std::uint32_t Router::step(const Node &node, const Source *sources, std::ptrdiff_t row) const {
     const Source &source = sources[node.packed & attribute_bits];
     const char *at = source.data + row * source.stride;
-    if constexpr (nominal) {
+    const bool second = node.packed & default_flag;
+    if constexpr (asks == Asks::bits) {
+        // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond every bit. A leaf
+        // reads category 0 of its own column, and no bits, which sends it to itself.
+        const auto code = static_cast<std::uint32_t>(load<std::int32_t>(at));
+        const bool sent = node.bound.bits >> (code % bits_of_node) & 1;
+        return node.first + static_cast<std::uint32_t>(code < bits_of_node ? sent : second);
+    }
+    if constexpr (asks == Asks::maps) {
         if (node.packed & nominal_flag)
             return lookup(maps_[static_cast<std::size_t>(node.bound.map)], load<std::int32_t>(at));
     }
     auto bits = load<std::uint64_t>(at);
     double real = std::bit_cast<double>(bits);
-    bool is_integer = node.packed & integer_flag, second = node.packed & default_flag;
+    bool is_integer = node.packed & integer_flag;
     bool missing = is_integer ? source.missing[row * source.missing_stride] != 0 : real != real;
     bool above = is_integer ? static_cast<std::int64_t>(bits) > node.bound.integer : real > node.bound.real;
     return node.first + static_cast<std::uint32_t>((missing & second) | (!missing & above));
@@ -263,8 +301,9 @@ template <bool one_block, class Place> void Router::walk_floats(const Walk &walk
     }
 }
 
-template <bool nominal, class Place> void Router::walk_mixed(const Walk &walk, Place place, std::size_t begin,
-                                                             std::size_t end, std::int32_t *leaves) const {
+template <Router::Asks asks, class Place> void Router::walk_mixed(const Walk &walk, Place place,
+                                                                  std::size_t begin, std::size_t end,
+                                                                  std::int32_t *leaves) const {
     const Source *sources = walk.sources.data();
     std::size_t row = begin;
     for (; row + lanes <= end; row += lanes) {
@@ -272,7 +311,7 @@ template <bool nominal, class Place> void Router::walk_mixed(const Walk &walk, P
         while (moved) {
             moved = 0;
             for (std::size_t l = 0; l < lanes; ++l) {
-                std::uint32_t to = step<nominal>(nodes_[at[l]], sources, place(row + l));
+                std::uint32_t to = step<asks>(nodes_[at[l]], sources, place(row + l));
                 moved |= to ^ at[l];
                 at[l] = to;
             }
@@ -281,7 +320,7 @@ template <bool nominal, class Place> void Router::walk_mixed(const Walk &walk, P
     }
     for (; row < end; ++row) {
         std::uint32_t at = 0, to = 0;
-        while ((to = step<nominal>(nodes_[at], sources, place(row))) != at) at = to;
+        while ((to = step<asks>(nodes_[at], sources, place(row))) != at) at = to;
         leaves[row] = static_cast<std::int32_t>(at);
     }
 }
@@ -292,10 +331,12 @@ template <class Place> void Router::walk_rows(const Walk &walk, Place place, std
         walk_floats<true>(walk, place, begin, end, leaves);
     else if (walk.uniform)
         walk_floats<false>(walk, place, begin, end, leaves);
-    else if (any_nominal_)
-        walk_mixed<true>(walk, place, begin, end, leaves);
+    else if (!any_nominal_)
+        walk_mixed<Asks::numbers>(walk, place, begin, end, leaves);
+    else if (by_bits_)
+        walk_mixed<Asks::bits>(walk, place, begin, end, leaves);
     else
-        walk_mixed<false>(walk, place, begin, end, leaves);
+        walk_mixed<Asks::maps>(walk, place, begin, end, leaves);
 }
 
 /// Some milliseconds of walking, also down a tree that is one long chain.

@@ -62,6 +62,7 @@ class Router {
             double real;
             std::int64_t integer;
             std::int64_t map;
+            std::uint64_t bits;
         } bound;
         std::uint32_t first; // where the test holds; the other child is the next node
         std::uint32_t packed;
@@ -75,6 +76,10 @@ class Router {
         std::uint32_t otherwise;
         bool searched;
     };
+    /// Whether all tests are of numbers; all are nominal, and category c goes to child `bits >> c & 1`; or
+    /// there are others too, by maps.
+    enum class Asks : std::uint8_t { numbers, bits, maps };
+    static constexpr std::uint32_t bits_of_node = 64;
     struct Source;
     struct Walk;
 
@@ -82,6 +87,8 @@ class Router {
     void prepare(const FlatTree &tree, Cancel &cancel);
     void add_node(const FlatTree &tree, std::size_t i);
     void add_map(const FlatTree &tree, std::size_t i);
+    static bool fits_bits(const FlatTree &tree, std::size_t i);
+    static std::uint64_t bits_of(const FlatTree &tree, std::size_t i);
     std::uint32_t lookup(const CategoryMap &map, std::int32_t code) const;
     std::size_t rows_per_chunk() const;
     /// The leaves of rows 0 .. n_rows - 1, or of those that `rows` names, if it is not null.
@@ -91,9 +98,9 @@ class Router {
                                           std::int32_t *leaves) const;
     template <bool one_block, class Place> void walk_floats(const Walk &walk, Place place, std::size_t begin,
                                                             std::size_t end, std::int32_t *leaves) const;
-    template <bool nominal, class Place> void walk_mixed(const Walk &walk, Place place, std::size_t begin,
-                                                         std::size_t end, std::int32_t *leaves) const;
-    template <bool nominal>
+    template <Asks asks, class Place> void walk_mixed(const Walk &walk, Place place, std::size_t begin,
+                                                      std::size_t end, std::int32_t *leaves) const;
+    template <Asks asks>
     std::uint32_t step(const Node &node, const Source *sources, std::ptrdiff_t row) const;
 
     std::vector<std::uint8_t> kinds_;
@@ -106,6 +113,7 @@ class Router {
     std::size_t depth_ = 0;
     bool all_float_ = true;
     bool any_nominal_ = false;
+    bool by_bits_ = false; // all tests are nominal, and told by bits
 };
 
 } // namespace hornbeam
