@@ -99,7 +99,7 @@ def test_labels_alone_find_the_leaf_of_a_plain_walk(nominal: str, n_labels: int)
     known = [Column("nominal", np.maximum(column.values, -1)) for column in grown_from.columns]
     codes = (sum(column.values for column in known) % 5 > 2).astype(np.int32)
     table = Table(schema, tuple(known), 400)
-    tree = grow_tree(table, ClassTarget(codes, np.array([0, 1])), Parameters(nominal=nominal))
+    tree = grow_tree(table, ClassTarget(codes, np.array([0, 1])), Parameters(nominal=nominal, max_depth=6))
     assert tree.depth > 1
     expected = [plain_path(tree, other, row)[-1] for row in range(150)]
     assert tree.apply(other).tolist() == expected
