@@ -17,6 +17,55 @@ using Paths = nb::typed<nb::tuple, nb::ndarray<nb::numpy, std::int64_t, nb::ndim
                         nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>>;
 using Categories = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+using RowNumbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Starts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Sums = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// A table whose rows go down many trees: its columns are looked at once.
+class RoutedTable {
+  public:
+    RoutedTable(const nb::list &columns, std::size_t n_rows, const Kinds &kinds)
+        : held_(columns), kinds_(kinds.data(), kinds.data() + kinds.size()),
+          columns_(read_columns(kinds_, columns, n_rows)), n_rows_(n_rows) {}
+
+    std::vector<std::int32_t> leaves(const nb::dict &arrays, const RowNumbers &rows, int threads) const {
+        std::span<const std::int64_t> named{rows.data(), rows.size()};
+        for (std::int64_t row : named)
+            if (row < 0 || static_cast<std::size_t>(row) >= n_rows_)
+                throw nb::index_error("a row is not one of the table's");
+        FlatTree tree = tests_from_arrays(arrays);
+        std::vector<std::int32_t> found(named.size());
+        SignalCancel cancel;
+        nb::gil_scoped_release release;
+        Router::trusting(tree, kinds_, cancel).apply_to(columns_, named, threads, found.data(), cancel);
+        return found;
+    }
+
+  private:
+    nb::tuple held_; // a copy of the list: nobody takes the columns away
+    std::vector<std::uint8_t> kinds_;
+    std::vector<RouteColumn> columns_;
+    std::size_t n_rows_;
+};
+
+/// Of the classes of each node the one of the largest sum, among equals the first. Where all of them are 0,
+/// being too small for a double, it is the first class of all.
+std::vector<std::int32_t> heaviest_classes(const Starts &start, const Categories &classes, const Sums &sums) {
+    const std::int64_t *at = start.data(), n = static_cast<std::int64_t>(sums.size());
+    if (start.size() == 0 || classes.size() != sums.size() || at[0] != 0 || at[start.size() - 1] != n)
+        throw nb::value_error("tree: count_start, count_class and count do not fit each other");
+    std::vector<std::int32_t> out(start.size() - 1);
+    for (std::size_t node = 0; node < out.size(); ++node) {
+        if (at[node] >= at[node + 1] || at[node + 1] > n)
+            throw nb::value_error(("tree: node " + std::to_string(node) + " has no classes").c_str());
+        std::int64_t best = at[node];
+        for (std::int64_t i = best + 1; i < at[node + 1]; ++i)
+            if (sums.data()[i] > sums.data()[best]) best = i;
+        out[node] = classes.data()[sums.data()[best] == 0.0 ? 0 : best];
+    }
+    return out;
+}
+
 std::vector<std::int32_t> find_leaves(const Router &router, const nb::list &columns, std::size_t n_rows,
                                       int threads) {
     std::vector<RouteColumn> read = read_columns(router.attribute_kinds(), columns, n_rows);
@@ -61,6 +110,23 @@ void bind_tree(nb::module_ &m) {
             "The leaf (node index) of each row.")
         .def("path", &find_paths, nb::arg("columns"), nb::arg("n_rows"), nb::arg("threads") = 1,
              "The nodes on the path of each row: (indptr, indices).");
+    nb::class_<RoutedTable>(m, "RoutedTable", "A table whose rows are sent down many trees.")
+        .def(nb::init<const Columns &, std::size_t, const Kinds &>(), nb::arg("columns"), nb::arg("n_rows"),
+             nb::arg("attribute_kinds"))
+        .def(
+            "leaves",
+            [](const RoutedTable &self, const Arrays &arrays, const RowNumbers &rows, int threads) {
+                return own_array(self.leaves(arrays, rows, threads));
+            },
+            nb::arg("arrays"), nb::arg("rows"), nb::arg("threads") = 1,
+            "The leaf of each of some rows in a tree that the core has grown: it is not verified.");
+    m.def(
+        "heaviest_classes",
+        [](const Starts &start, const Categories &classes, const Sums &sums) {
+            return own_as<const std::int32_t>(heaviest_classes(start, classes, sums));
+        },
+        nb::arg("count_start"), nb::arg("count_class"), nb::arg("count"),
+        "The class of the largest sum at each node, among equals the first.");
     m.def(
         "verify_tree",
         [](const Arrays &arrays, const Kinds &kinds, const Categories &n_categories) {

@@ -17,8 +17,8 @@ namespace hornbeam {
 
 namespace nb = nanobind;
 
-/// Calls `visit(name, vector)` for each array of the tree, in the order of the struct.
-template <class Tree, class Visit> void visit_tree_arrays(Tree &t, Visit &&visit) {
+/// Calls `visit(name, vector)` for each array that says where rows go.
+template <class Tree, class Visit> void visit_test_arrays(Tree &t, Visit &&visit) {
     visit("kind", t.kind);
     visit("attribute", t.attribute);
     visit("first_child", t.first_child);
@@ -26,13 +26,18 @@ template <class Tree, class Visit> void visit_tree_arrays(Tree &t, Visit &&visit
     visit("default_child", t.default_child);
     visit("threshold", t.threshold);
     visit("threshold_integer", t.threshold_integer);
+    visit("branch_start", t.branch_start);
+    visit("branch_code", t.branch_code);
+    visit("branch_child", t.branch_child);
+}
+
+/// Calls `visit(name, vector)` for each array of the tree.
+template <class Tree, class Visit> void visit_tree_arrays(Tree &t, Visit &&visit) {
+    visit_test_arrays(t, visit);
     visit("rows", t.rows);
     visit("weight", t.weight);
     visit("impurity", t.impurity);
     visit("gain", t.gain);
-    visit("branch_start", t.branch_start);
-    visit("branch_code", t.branch_code);
-    visit("branch_child", t.branch_child);
     visit("count_start", t.count_start);
     visit("count_class", t.count_class);
     visit("count", t.count);
@@ -116,6 +121,13 @@ inline FlatTree from_arrays(const nb::dict &arrays) {
     tree.n_classes = read_number(arrays, "n_classes");
     tree.n_targets = read_number(arrays, "n_targets");
     visit_tree_arrays(tree, [&](const char *name, auto &values) { read_array(arrays, name, values); });
+    return tree;
+}
+
+/// A copy of the arrays that say where rows go; the others stay empty.
+inline FlatTree tests_from_arrays(const nb::dict &arrays) {
+    FlatTree tree;
+    visit_test_arrays(tree, [&](const char *name, auto &values) { read_array(arrays, name, values); });
     return tree;
 }
 

@@ -21,6 +21,7 @@ constexpr std::uint32_t default_flag = 1u << 24; // missing goes to the second c
 constexpr std::uint32_t integer_flag = 1u << 25;
 constexpr std::uint32_t nominal_flag = 1u << 26;
 constexpr std::size_t lanes = 8; // rows that walk side by side
+constexpr std::size_t cache_line = 64, most_lines = 16;
 
 template <class T> T load(const char *at) {
     T value;
@@ -30,6 +31,17 @@ template <class T> T load(const char *at) {
 
 constexpr double zero = 0.0;
 constexpr std::uint8_t present = 0;
+
+/// Which row of the table is the i-th to be routed.
+struct InOrder {
+    static constexpr bool scattered = false;
+    std::ptrdiff_t operator()(std::size_t i) const { return static_cast<std::ptrdiff_t>(i); }
+};
+struct Named {
+    static constexpr bool scattered = true;
+    const std::int64_t *rows;
+    std::ptrdiff_t operator()(std::size_t i) const { return static_cast<std::ptrdiff_t>(rows[i]); }
+};
 
 /// Joins what it started, also when the calling thread leaves by an exception.
 class Team {
@@ -69,15 +81,30 @@ struct Router::Walk {
     std::vector<const char *> bases; // by attribute, where all used columns share one stride
     const char *origin = nullptr;    // where attribute 0 lies, or would lie, in a row-major matrix
     std::ptrdiff_t stride = 0;
+    std::size_t lines = 0;  // of the cache that a row of such a matrix takes, up to most_lines
     bool uniform = false;   // all floats, one stride
     bool one_block = false; // and attribute i lies 8 * i bytes behind the origin: a row-major matrix
 };
 
-Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel)
+Router::Router(std::span<const std::uint8_t> attribute_kinds)
     : kinds_(attribute_kinds.begin(), attribute_kinds.end()) {
     if (kinds_.size() >= attribute_bits)
         throw InvalidTree("tree: " + std::to_string(kinds_.size()) + " attributes");
+}
+
+Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel)
+    : Router(attribute_kinds) {
     verify_tree(tree, attribute_kinds, {}, cancel);
+    prepare(tree, cancel);
+}
+
+Router Router::trusting(const FlatTree &tree, std::span<const std::uint8_t> attribute_kinds, Cancel &cancel) {
+    Router router(attribute_kinds);
+    router.prepare(tree, cancel);
+    return router;
+}
+
+void Router::prepare(const FlatTree &tree, Cancel &cancel) {
     std::size_t n = tree.n_nodes();
     std::vector<bool> used(kinds_.size(), false);
     for (std::size_t i = 0; i < n; ++i)
@@ -88,6 +115,9 @@ Router::Router(const FlatTree &tree, std::span<const std::uint8_t> attribute_kin
         all_float_ &= attribute_kind(a) == AttributeKind::floating;
         any_nominal_ |= attribute_kind(a) == AttributeKind::nominal;
     }
+    by_bits_ = any_nominal_;
+    for (std::size_t i = 0; i < n && by_bits_; ++i)
+        by_bits_ = static_cast<TestKind>(tree.kind[i]) == TestKind::leaf || fits_bits(tree, i);
     nodes_.resize(n);
     parent_.assign(n, -1);
     std::vector<std::int32_t> depth(n, 0);
@@ -107,7 +137,10 @@ void Router::add_node(const FlatTree &tree, std::size_t i) {
     Node &node = nodes_[i];
     auto kind = static_cast<TestKind>(tree.kind[i]);
     if (kind == TestKind::leaf) {
-        node.bound.real = std::numeric_limits<double>::infinity();
+        if (by_bits_)
+            node.bound.bits = 0;
+        else
+            node.bound.real = std::numeric_limits<double>::infinity();
         node.first = static_cast<std::uint32_t>(i);
         // The parent's column has just been touched; among mixed columns it may be no double, so a leaf has
         // its own.
@@ -119,19 +152,43 @@ void Router::add_node(const FlatTree &tree, std::size_t i) {
     auto attribute = static_cast<std::size_t>(tree.attribute[i]);
     node.first = static_cast<std::uint32_t>(tree.first_child[i]);
     node.packed = static_cast<std::uint32_t>(attribute);
+    if (tree.default_child[i] == 1) node.packed |= default_flag;
     if (kind != TestKind::numeric) {
         node.packed |= nominal_flag;
+        if (by_bits_) {
+            node.bound.bits = bits_of(tree, i);
+            return;
+        }
         node.bound.map = static_cast<std::int64_t>(maps_.size());
         add_map(tree, i);
         return;
     }
-    if (tree.default_child[i] == 1) node.packed |= default_flag;
     if (attribute_kind(attribute) == AttributeKind::integer) {
         node.packed |= integer_flag;
         node.bound.integer = tree.threshold_integer[i];
     } else {
         node.bound.real = tree.threshold[i];
     }
+}
+
+/// Whether one bit for each of the first categories says where a test sends it: it is nominal, there are two
+/// children, and all others go where missing values go.
+bool Router::fits_bits(const FlatTree &tree, std::size_t i) {
+    if (static_cast<TestKind>(tree.kind[i]) == TestKind::numeric || tree.n_children[i] != 2) return false;
+    const auto most = static_cast<std::int32_t>(bits_of_node);
+    auto end = static_cast<std::size_t>(tree.branch_start[i + 1]);
+    for (auto b = static_cast<std::size_t>(tree.branch_start[i]); b < end; ++b)
+        if (tree.branch_code[b] >= most && tree.branch_child[b] != tree.default_child[i]) return false;
+    return true;
+}
+
+std::uint64_t Router::bits_of(const FlatTree &tree, std::size_t i) {
+    std::uint64_t bits = tree.default_child[i] == 1 ? ~std::uint64_t{0} : 0;
+    auto end = static_cast<std::size_t>(tree.branch_start[i + 1]);
+    for (auto b = static_cast<std::size_t>(tree.branch_start[i]); b < end; ++b)
+        if (tree.branch_child[b] >= 0 && tree.branch_child[b] != tree.default_child[i])
+            bits ^= std::uint64_t{1} << tree.branch_code[b];
+    return bits;
 }
 
 void Router::add_map(const FlatTree &tree, std::size_t i) {
@@ -176,24 +233,33 @@ std::uint32_t Router::lookup(const CategoryMap &map, std::int32_t code) const {
     return at != end && *at == code ? targets_[static_cast<std::size_t>(at - codes_.begin())] : map.otherwise;
 }
 
-template <bool nominal>
+template <Router::Asks asks>
 inline std::uint32_t Router::step(const Node &node, const Source *sources, std::ptrdiff_t row) const {
     const Source &source = sources[node.packed & attribute_bits];
     const char *at = source.data + row * source.stride;
-    if constexpr (nominal) {
+    const bool second = node.packed & default_flag;
+    if constexpr (asks == Asks::bits) {
+        // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond every bit. A leaf
+        // reads category 0 of its own column, and no bits, which sends it to itself.
+        const auto code = static_cast<std::uint32_t>(load<std::int32_t>(at));
+        const bool sent = node.bound.bits >> (code % bits_of_node) & 1;
+        return node.first + static_cast<std::uint32_t>(code < bits_of_node ? sent : second);
+    }
+    if constexpr (asks == Asks::maps) {
         if (node.packed & nominal_flag)
             return lookup(maps_[static_cast<std::size_t>(node.bound.map)], load<std::int32_t>(at));
     }
     auto bits = load<std::uint64_t>(at);
     double real = std::bit_cast<double>(bits);
-    bool is_integer = node.packed & integer_flag, second = node.packed & default_flag;
+    bool is_integer = node.packed & integer_flag;
     bool missing = is_integer ? source.missing[row * source.missing_stride] != 0 : real != real;
     bool above = is_integer ? static_cast<std::int64_t>(bits) > node.bound.integer : real > node.bound.real;
     return node.first + static_cast<std::uint32_t>((missing & second) | (!missing & above));
 }
 
-template <bool one_block>
-void Router::walk_floats(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+template <bool one_block, class Place> void Router::walk_floats(const Walk &walk, Place place,
+                                                                std::size_t begin, std::size_t end,
+                                                                std::int32_t *leaves) const {
     const Node *nodes = nodes_.data();
     const char *const *bases = walk.bases.data();
     auto next = [&](std::uint32_t at, std::ptrdiff_t offset) {
@@ -209,12 +275,19 @@ void Router::walk_floats(const Walk &walk, std::size_t begin, std::size_t end, s
     };
     std::size_t row = begin;
     for (; row + lanes <= end; row += lanes) {
+        if constexpr (one_block && Place::scattered) {
+            // The rows come from anywhere: those of the next round are on their way while this one walks.
+            for (std::size_t i = row + lanes, last = std::min(row + 2 * lanes, end); i < last; ++i)
+                for (std::size_t line = 0; line < walk.lines; ++line)
+                    __builtin_prefetch(walk.origin + place(i) * walk.stride + line * cache_line);
+        }
         std::uint32_t at[lanes] = {}, moved = 1;
-        std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(row) * walk.stride;
+        std::ptrdiff_t offset[lanes];
+        for (std::size_t l = 0; l < lanes; ++l) offset[l] = place(row + l) * walk.stride;
         while (moved) {
             moved = 0;
             for (std::size_t l = 0; l < lanes; ++l) {
-                std::uint32_t to = next(at[l], offset + static_cast<std::ptrdiff_t>(l) * walk.stride);
+                std::uint32_t to = next(at[l], offset[l]);
                 moved |= to ^ at[l];
                 at[l] = to;
             }
@@ -223,13 +296,14 @@ void Router::walk_floats(const Walk &walk, std::size_t begin, std::size_t end, s
     }
     for (; row < end; ++row) {
         std::uint32_t at = 0, to = 0;
-        while ((to = next(at, static_cast<std::ptrdiff_t>(row) * walk.stride)) != at) at = to;
+        while ((to = next(at, place(row) * walk.stride)) != at) at = to;
         leaves[row] = static_cast<std::int32_t>(at);
     }
 }
 
-template <bool nominal>
-void Router::walk_mixed(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+template <Router::Asks asks, class Place> void Router::walk_mixed(const Walk &walk, Place place,
+                                                                  std::size_t begin, std::size_t end,
+                                                                  std::int32_t *leaves) const {
     const Source *sources = walk.sources.data();
     std::size_t row = begin;
     for (; row + lanes <= end; row += lanes) {
@@ -237,8 +311,7 @@ void Router::walk_mixed(const Walk &walk, std::size_t begin, std::size_t end, st
         while (moved) {
             moved = 0;
             for (std::size_t l = 0; l < lanes; ++l) {
-                std::uint32_t to =
-                    step<nominal>(nodes_[at[l]], sources, static_cast<std::ptrdiff_t>(row + l));
+                std::uint32_t to = step<asks>(nodes_[at[l]], sources, place(row + l));
                 moved |= to ^ at[l];
                 at[l] = to;
             }
@@ -247,20 +320,23 @@ void Router::walk_mixed(const Walk &walk, std::size_t begin, std::size_t end, st
     }
     for (; row < end; ++row) {
         std::uint32_t at = 0, to = 0;
-        while ((to = step<nominal>(nodes_[at], sources, static_cast<std::ptrdiff_t>(row))) != at) at = to;
+        while ((to = step<asks>(nodes_[at], sources, place(row))) != at) at = to;
         leaves[row] = static_cast<std::int32_t>(at);
     }
 }
 
-void Router::walk_rows(const Walk &walk, std::size_t begin, std::size_t end, std::int32_t *leaves) const {
+template <class Place> void Router::walk_rows(const Walk &walk, Place place, std::size_t begin,
+                                              std::size_t end, std::int32_t *leaves) const {
     if (walk.one_block)
-        walk_floats<true>(walk, begin, end, leaves);
+        walk_floats<true>(walk, place, begin, end, leaves);
     else if (walk.uniform)
-        walk_floats<false>(walk, begin, end, leaves);
-    else if (any_nominal_)
-        walk_mixed<true>(walk, begin, end, leaves);
+        walk_floats<false>(walk, place, begin, end, leaves);
+    else if (!any_nominal_)
+        walk_mixed<Asks::numbers>(walk, place, begin, end, leaves);
+    else if (by_bits_)
+        walk_mixed<Asks::bits>(walk, place, begin, end, leaves);
     else
-        walk_mixed<false>(walk, begin, end, leaves);
+        walk_mixed<Asks::maps>(walk, place, begin, end, leaves);
 }
 
 /// Some milliseconds of walking, also down a tree that is one long chain.
@@ -268,8 +344,8 @@ std::size_t Router::rows_per_chunk() const {
     return std::clamp<std::size_t>((std::size_t{1} << 20) / (depth_ + 1), lanes, std::size_t{1} << 15);
 }
 
-void Router::apply(std::span<const RouteColumn> columns, std::size_t n_rows, int threads,
-                   std::int32_t *leaves, Cancel &cancel) const {
+void Router::route(std::span<const RouteColumn> columns, const std::int64_t *rows, std::size_t n_rows,
+                   int threads, std::int32_t *leaves, Cancel &cancel) const {
     if (nodes_.size() == 1) {
         std::fill_n(leaves, n_rows, 0);
         return;
@@ -294,13 +370,16 @@ void Router::apply(std::span<const RouteColumn> columns, std::size_t n_rows, int
     }
     walk.one_block &= walk.uniform;
     walk.origin = columns[root].data - root * sizeof(double);
+    walk.lines = std::min(columns.size() * sizeof(double) / cache_line + 2, most_lines);
 
     std::size_t size = rows_per_chunk(), n_chunks = (n_rows + size - 1) / size;
     std::atomic<std::size_t> next{0};
     auto take = [&]() -> bool {
         std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
         if (chunk >= n_chunks) return false;
-        walk_rows(walk, chunk * size, std::min(n_rows, (chunk + 1) * size), leaves);
+        const std::size_t begin = chunk * size, end = std::min(n_rows, begin + size);
+        rows == nullptr ? walk_rows(walk, InOrder{}, begin, end, leaves)
+                        : walk_rows(walk, Named{rows}, begin, end, leaves);
         return true;
     };
     auto help = [&] {

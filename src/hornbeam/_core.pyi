@@ -102,6 +102,19 @@ class Router:
     def path(self, columns: list[Any], n_rows: int, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
         """The nodes on the path of each row: (indptr, indices)."""
 
+class RoutedTable:
+    """A table whose rows are sent down many trees."""
+
+    def __init__(self, columns: list[Any], n_rows: int, attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def leaves(self, arrays: dict[str, Any], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """
+        The leaf of each of some rows in a tree that the core has grown: it is not verified.
+        """
+
+def heaviest_classes(count_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], count_class: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]:
+    """The class of the largest sum at each node, among equals the first."""
+
 def verify_tree(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_categories: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """
     Raises ValueError, in one line that names the node, where the arrays are no valid tree.

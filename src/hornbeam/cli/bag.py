@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from .options import Count, Whole, common_options, source_options, split_names, target_options, tree_options
+from .options import Count, Whole, common_options, source_options, target_options, tree_options
 
 
 @click.command("bag", short_help="Grow many trees of drawn rows that answer together.")
@@ -37,49 +39,31 @@ from .options import Count, Whole, common_options, source_options, split_names, 
 @common_options
 def command(
     data: str,
-    targets: tuple[str, ...],
-    task: str | None,
-    weight: str | None,
-    class_weight: str | None,
+    sql: str | None,
     trees: int,
     max_samples: int | float | None,
     voting: str,
     algorithm: str,
-    nominal_features: tuple[str, ...],
-    sql: str | None,
-    threads: int,
-    seed: int,
     output: str | None,
     as_json: bool,
-    **parameters: object,
+    **options: Any,
 ) -> None:
     """Grow trees of bootstrap samples of DATA (as of fit), and score them by the rows that each left out."""
-    from .output import check_places, working
-    from .sources import check_source, data_name, naming
+    from .output import check_places
+    from .sources import check_source
 
     check_places(output, sources=[data])
     check_source(data)
     from hornbeam.estimators.store import model_bytes
     from hornbeam.model.store import replace_files
-    from hornbeam.table import read_path
 
     from .bag_learn import BagPlan, learn_bag
     from .bag_results import tell_bag
-    from .learn import Plan
+    from .plan import Plan, learn_from
 
-    plan = Plan(
-        targets,
-        task=task,
-        parameters={name: value for name, value in parameters.items() if value is not None},
-        nominal_features=tuple(split_names(nominal_features)),
-        seed=seed,
-        threads=threads,
-        weight=weight,
-        class_weight=class_weight,
+    asked = BagPlan(Plan.asked(options), trees, max_samples, voting, algorithm)
+    learned = learn_from(
+        data, sql, f"growing {trees} trees", lambda rows, share: learn_bag(rows, asked, share)
     )
-    with working(f"reading {data_name(data)}"):
-        rows = read_path(data, sql=sql)
-    with working(f"growing {trees} trees") as report_share, naming(data):
-        learned = learn_bag(rows, BagPlan(plan, trees, max_samples, voting, algorithm), report_share)
     replace_files({output: model_bytes(learned.model)} if output else {})
     tell_bag(learned, output, as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,18 +20,8 @@ from hornbeam.report import Score, accuracy_error, r2_error, score_classes, scor
 from hornbeam.table import Table, from_data
 from hornbeam.validation.estimate import r2
 
-from .learn import (
-    Plan,
-    check_nominal,
-    check_parameters,
-    check_pruning,
-    check_weights,
-    read_weights,
-    without,
-)
-from .targets import check_targets, choose_task, read_classes, read_numbers
-
-Report = Callable[[float], None] | None
+from .plan import Plan, Report, Settings, naming_options, read_weights, settle
+from .targets import read_classes, read_numbers
 
 
 @dataclass(frozen=True)
@@ -72,24 +62,13 @@ class LearnedBag:
 def learn_bag(data: pa.Table, asked: BagPlan, report: Report = None) -> LearnedBag:
     """Grow and score trees; `report` hears how far the growth is."""
     plan = asked.plan
-    check_targets(data, plan.targets)
-    check_nominal(data, plan)
-    task = plan.task or choose_task(data, plan.targets)
-    if task == "classification" and len(plan.targets) > 1:
-        raise UsageError(
-            f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
-        )
+    task, attributes, settings = settle(data, plan, report)
     if task == "regression" and asked.voting != "soft":
         raise UsageError(f"--voting {asked.voting}: numbers are averaged; leave it out")
-    options = {entry.name for entry in fields(Pruning)}
-    parameters = check_parameters(without(plan.parameters, options), task)
-    pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
-    check_weights(data, plan, task)
-    attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
     nominal = list(plan.nominal_features) or "from_dtype"
     table = from_data(attributes, nominal_features=nominal)
     target = _target(data, plan, task)
-    return _learn(table, target, asked, parameters, pruning, report)
+    return _learn(table, target, asked, settings)
 
 
 def _target(data: pa.Table, plan: Plan, task: str) -> ClassTarget | NumericTarget:
@@ -101,13 +80,9 @@ def _target(data: pa.Table, plan: Plan, task: str) -> ClassTarget | NumericTarge
 
 
 def _learn(
-    table: Table,
-    target: ClassTarget | NumericTarget,
-    asked: BagPlan,
-    parameters: Parameters,
-    pruning: Pruning,
-    report: Report,
+    table: Table, target: ClassTarget | NumericTarget, asked: BagPlan, settings: Settings
 ) -> LearnedBag:
+    parameters, pruning = settings.parameters, settings.pruning
     plan, start = asked.plan, time.perf_counter()
     bags = _draw(table, target, asked)
     plain = replace(target, weights=None)
@@ -119,7 +94,7 @@ def _learn(
         bags,
         algorithm=asked.algorithm,
         threads=plan.threads,
-        report=report,
+        report=settings.report,
     )
     seconds = time.perf_counter() - start
     pairs = tuple(forest.pair(i) for i in range(forest.n_sets))
@@ -137,11 +112,10 @@ def _draw(table: Table, target: ClassTarget | NumericTarget, asked: BagPlan) -> 
     random = np.random.RandomState(asked.plan.seed)
     samples, weights = asked.max_samples, target.weights
     try:
-        return draw_bags(table.n_rows, asked.trees, random, max_samples=samples, weights=weights)
+        with naming_options({"n_estimators": "-n"}):
+            return draw_bags(table.n_rows, asked.trees, random, max_samples=samples, weights=weights)
     except UsageError as error:
-        name, _, rest = str(error).partition("=")
-        option = {"n_estimators": "-n", "max_samples": "--max-samples"}[name]
-        raise UsageError(f"{option} {rest.replace(', or None for as many as there are', '')}") from None
+        raise UsageError(str(error).replace(", or None for as many as there are", "")) from None
 
 
 def _judge(target: ClassTarget | NumericTarget) -> Callable[[NDArray[np.int64], NDArray[Any]], float]:

@@ -41,7 +41,8 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
     check_places(report)
     from hornbeam.datasets import load
 
-    from .learn import Plan, learn
+    from .learn import learn
+    from .plan import Plan
     from .results import learned_object, page_of, print_learned
 
     with working(f"reading {name}"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Whole, common_options, source_options, split_names, target_options, tree_options
+from .options import Whole, common_options, source_options, target_options, tree_options
 
 if TYPE_CHECKING:
     from .learn import Learned
@@ -28,6 +28,9 @@ _MOST_LINES = 60
 @click.option(
     "--seed", type=Whole(0), default=0, show_default=True, help="Seed of the hold-out draw and the folds."
 )
+@click.option(
+    "--memory-limit", metavar="SIZE", help="Bound what growing takes: bytes, or a text such as 500MB or 2GiB."
+)
 @click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
 @click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
 @common_options
@@ -41,25 +44,17 @@ def run(
     line: str,
     *,
     data: str,
-    targets: tuple[str, ...],
-    task: str | None,
     sql: str | None,
-    test: float | None,
-    cv: int | None,
-    seed: int,
-    threads: int,
     output: str | None,
     report: str | None,
     as_json: bool,
-    nominal_features: tuple[str, ...],
-    weight: str | None,
-    class_weight: str | None,
-    **parameters: object,
+    **options: Any,
 ) -> None:
     """Everything is computed before anything is written."""
     from .output import check_places, working
-    from .sources import check_source, data_hash, data_name, naming
+    from .sources import check_source, data_hash, data_name
 
+    test = options["test"]
     if test is not None and not 0 < test < 1:
         raise click.UsageError(f"--test {test:g}: a share between 0 and 1 is allowed, for instance 0.25")
     check_places(output, report, sources=[data])
@@ -67,27 +62,13 @@ def run(
 
     from hornbeam.estimators.store import model_bytes
     from hornbeam.model.store import replace_files
-    from hornbeam.table import read_path
 
-    from .learn import Plan, learn
+    from .learn import learn
+    from .plan import Plan, learn_from
     from .results import page_of
 
-    plan = Plan(
-        targets,
-        task=task,
-        parameters={name: value for name, value in parameters.items() if value is not None},
-        nominal_features=tuple(split_names(nominal_features)),
-        test=test,
-        cv=cv,
-        seed=seed,
-        threads=threads,
-        weight=weight,
-        class_weight=class_weight,
-    )
-    with working(f"reading {data_name(data)}"):
-        rows = read_path(data, sql=sql)
-    with working("growing the tree") as report_share, naming(data):
-        learned = learn(rows, plan, report_share)
+    plan = Plan.asked(options)
+    learned = learn_from(data, sql, "growing the tree", lambda rows, share: learn(rows, plan, share))
     results = {output: model_bytes(learned.model)} if output else {}
     if report:
         with working("writing the report"):

@@ -3,70 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 import hornbeam
-from hornbeam.errors import DataError, UsageError
+from hornbeam.errors import DataError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
 from hornbeam.growth import (
-    CRITERIA,
     ClassCosts,
     ClassTarget,
     Forest,
     NumericTarget,
-    Parameters,
-    Pruning,
     grow_and_prune,
     hold_out,
 )
+from hornbeam.growth.memory import MemoryPlan
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
-from hornbeam.table import Table, conform, encode_weights, from_data
+from hornbeam.table import Table, conform, from_data
 from hornbeam.validation import Estimate, deal_classes, deal_rows, estimate_by_folds
 
-from .targets import check_targets, choose_task, near_names, read_classes, read_numbers
-
-Report = Callable[[float], None] | None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What was asked for."""
-
-    targets: tuple[str, ...]
-    task: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Those of the tree that were given; the others have their defaults."""
-    nominal_features: tuple[str, ...] = ()
-    test: float | None = None
-    cv: int | None = None
-    """How many folds to cross-validate by."""
-    seed: int = 0
-    threads: int = 1
-    weight: str | None = None
-    """The column that says what each row weighs."""
-    class_weight: str | None = None
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The plan, checked: how to grow and prune, and who hears of it."""
-
-    parameters: Parameters
-    pruning: Pruning
-    plan: Plan
-    report: Report
-
-    @property
-    def draws(self) -> bool:
-        """Whether the seed has any say."""
-        return self.plan.test is not None or self.plan.cv is not None or self.pruning.holds_out
+from .plan import Plan, Report, Settings, read_weights, settle
+from .targets import read_classes, read_numbers
 
 
 @dataclass(frozen=True)
@@ -103,86 +66,10 @@ class Learned:
 
 def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
     """Grow and score a tree; `report` hears how far the growth is."""
-    check_targets(data, plan.targets)
-    check_nominal(data, plan)
-    task = plan.task or choose_task(data, plan.targets)
-    if task == "classification" and len(plan.targets) > 1:
-        raise UsageError(
-            f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
-        )
-    options = {entry.name for entry in fields(Pruning)}
-    parameters = check_parameters(without(plan.parameters, options), task)
-    pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
-    check_weights(data, plan, task)
-    settings = Settings(parameters, pruning, plan, report)
-    attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
+    task, attributes, settings = settle(data, plan, report)
     if task == "classification":
         return _learn_classes(data, attributes, plan, settings)
     return _learn_numbers(data, attributes, plan, settings)
-
-
-def without(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name not in names}
-
-
-def check_weights(data: pa.Table, plan: Plan, task: str) -> None:
-    """Refuse a --weight that is no column to weigh by, and a --class-weight that means nothing here."""
-    if plan.class_weight not in (None, "balanced"):
-        raise UsageError(f"--class-weight {plan.class_weight!r}: use balanced, or leave it out")
-    if plan.class_weight is not None and task == "regression":
-        raise UsageError("--class-weight balanced: numbers have no classes; leave it out, or --weight rows")
-    if plan.weight is None:
-        return
-    if plan.weight in plan.targets:
-        raise UsageError(f"--weight {plan.weight!r} is the target; name another column")
-    if plan.weight in plan.nominal_features:
-        raise UsageError(f"--weight {plan.weight!r} is among --nominal-features; name it once")
-    if plan.weight not in data.column_names:
-        names = [name for name in data.column_names if name not in plan.targets]
-        raise UsageError(f"--weight {plan.weight!r} is not a column; {near_names(plan.weight, names)}")
-    if data.num_columns == len(plan.targets) + 1:
-        raise DataError(
-            f"zero columns besides the target and the weight {plan.weight!r}; attributes are needed"
-        )
-
-
-def read_weights(data: pa.Table, plan: Plan, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """What the given rows weigh; every weight of the column is judged."""
-    if plan.weight is None:
-        return None
-    try:
-        weights = encode_weights(data.column(plan.weight).to_numpy(), data.num_rows)
-        return encode_weights(None if weights is None else weights[rows], len(rows))
-    except DataError as error:
-        raise DataError(str(error).replace("sample_weight", f"weight {plan.weight!r}")) from None
-
-
-def check_nominal(data: pa.Table, plan: Plan) -> None:
-    """Refuse --nominal-features that are not attributes."""
-    names = [name for name in data.column_names if name not in plan.targets]
-    for name in plan.nominal_features:
-        if name in plan.targets:
-            raise UsageError(f"--nominal-features {name!r} is the target; name attributes only")
-        if name not in names:
-            raise UsageError(f"--nominal-features {name!r} is not a column; {near_names(name, names)}")
-
-
-def check_parameters(given: Mapping[str, Any], task: str) -> Parameters:
-    """The parameters of the tree; a wrong one is named as the option that it came from."""
-    try:
-        return Parameters(**{"criterion": CRITERIA[task][0], **given}).checked(task=task)
-    except UsageError as error:
-        name, _, rest = str(error).partition("=")
-        raise UsageError(f"--{name.replace('_', '-')} {rest}") from None
-
-
-def check_pruning(given: Mapping[str, Any], task: str) -> Pruning:
-    """How the tree is pruned; a wrong option is named as it was given."""
-    try:
-        return Pruning(**given).checked(task)
-    except UsageError as error:
-        name, _, rest = str(error).partition("=")
-        raise UsageError(f"--{name.replace('_', '-')} {rest}") from None
 
 
 def rows_for(
@@ -244,9 +131,12 @@ def _grow(
     """The tree, what it was before pruning (None: the same), what folds say of it, and the seconds of all."""
     start, pruning, threads = time.perf_counter(), settings.pruning, settings.plan.threads
     if settings.plan.cv is not None:
-        forest, estimate = _grow_folds(table, target, settings, settings.plan.cv)
+        with _naming_limit():
+            forest, estimate = _grow_folds(table, target, settings, settings.plan.cv)
         tree, grown = forest.pair(0)
         return tree, None if tree is grown else grown, estimate, time.perf_counter() - start
+    with _naming_limit():
+        MemoryPlan.of(table, target, settings.parameters, settings.memory_limit)
     random = np.random.RandomState(settings.plan.seed)  # as the estimator with this random_state
     grown, tree = grow_and_prune(
         table, target, settings.parameters, pruning, random=random, threads=threads, report=settings.report
@@ -271,8 +161,21 @@ def _grow_folds(
         pruning=settings.pruning,
         seed=seed,
         threads=settings.plan.threads,
+        memory_limit=settings.memory_limit,
         report=settings.report,
     )
+
+
+@contextmanager
+def _naming_limit() -> Iterator[None]:
+    """A limit that is too low is refused in the words of the command."""
+    try:
+        yield
+    except DataError as error:
+        text = str(error).replace("memory_limit=", "--memory-limit ")
+        for name in ("min_samples_leaf", "max_depth"):
+            text = text.replace(name, f"--{name.replace('_', '-')}")
+        raise DataError(text) from None
 
 
 def _model(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings) -> StoredModel:

@@ -83,8 +83,8 @@ class Forest:
 
     @property
     def levels(self) -> Levels:
-        """What growing cost, by depth."""
-        return self._levels
+        """What growing cost and how many different tests it found (`f`), by depth."""
+        return self._levels.of(self)
 
     @cached_property
     def tests_by_level(self) -> npt.NDArray[np.float64]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+
+if TYPE_CHECKING:
+    from hornbeam.growth.forest import Forest
 
 COMPONENTS = ("tests", "statistics", "numeric", "other")
 
@@ -23,6 +26,18 @@ class Levels:
     nodes: npt.NDArray[np.int64]
     entries: npt.NDArray[np.int64]
     own_entries: npt.NDArray[np.int64]
+    forest: Forest | None = None
+    """Whose growth it was."""
+
+    @property
+    def f(self) -> npt.NDArray[np.float64]:
+        """f of Blockeel and Struyf, section 3.2: different tests per node, down to the last level that has
+        any; after pruning."""
+        return np.zeros(0) if self.forest is None else self.forest.tests_by_level
+
+    def of(self, forest: Forest) -> Levels:
+        """The same, with a forest to read f from."""
+        return replace(self, forest=forest)
 
     @classmethod
     def none(cls) -> Levels:
@@ -33,8 +48,10 @@ class Levels:
         """With what one more growth cost."""
         more: Mapping[str, Any] = native.levels()
         seconds = np.asarray(more["seconds"]).reshape(-1, len(COMPONENTS))
-        counts = (_sum(getattr(self, name), more[name]) for name in ("nodes", "entries", "own_entries"))
-        return Levels(_sum(self.seconds, seconds), *counts)
+        nodes, entries, own = (
+            _sum(getattr(self, name), more[name]) for name in ("nodes", "entries", "own_entries")
+        )
+        return Levels(_sum(self.seconds, seconds), nodes, entries, own)
 
 
 def _sum(mine: npt.NDArray[Any], yours: npt.NDArray[Any]) -> npt.NDArray[Any]:

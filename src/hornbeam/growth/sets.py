@@ -30,7 +30,7 @@ class TrainingSet:
     def of_rows(cls, n_rows: int, rows: npt.ArrayLike) -> TrainingSet:
         """The set of some rows: indices from 0, or a truth value for each row of the table."""
         given = _indices(rows, n_rows)
-        if len(given) and (given[1:] > given[:-1]).all() and 2 * len(given) >= n_rows:
+        if len(given) and 2 * len(given) >= n_rows and ascending(given):
             absent = np.ones(n_rows, dtype=np.bool_)
             absent[given] = False
             return cls(n_rows, left_out=np.flatnonzero(absent))
@@ -84,6 +84,11 @@ class TrainingSet:
         return ones
 
 
+def ascending(rows: Rows) -> bool:
+    """Whether each row comes after the one before it."""
+    return bool((rows[1:] > rows[:-1]).all())
+
+
 def _indices(rows: npt.ArrayLike, n_rows: int) -> Rows:
     given = np.asarray(rows)
     if given.dtype == np.bool_ and given.shape == (n_rows,):
@@ -96,6 +101,8 @@ def _indices(rows: npt.ArrayLike, n_rows: int) -> Rows:
             "give a list of row numbers"
         )
     given = given.astype(np.int64, copy=False)
+    if given[0] >= 0 and given[-1] < n_rows and ascending(given):
+        return given
     if int(given.min()) < -n_rows or int(given.max()) >= n_rows:
         worst = int(given.max()) if int(given.max()) >= n_rows else int(given.min())
         raise UsageError(f"a training set names row {worst}; the table has rows 0 to {n_rows - 1}")

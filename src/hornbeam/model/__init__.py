@@ -2,13 +2,14 @@
 
 from hornbeam.model.costs import Costs, costs_of
 from hornbeam.model.narrow import narrowed
-from hornbeam.model.routing import attribute_kinds
+from hornbeam.model.routing import RoutedTable, attribute_kinds
 from hornbeam.model.store import FORMAT_VERSION, document_of, read_document, write_document
 from hornbeam.model.tree import Tree
 
 __all__ = [
     "FORMAT_VERSION",
     "Costs",
+    "RoutedTable",
     "Tree",
     "attribute_kinds",
     "costs_of",

@@ -208,13 +208,7 @@ class Tree:
         start, count = self.arrays["count_start"], self._held
         if self.costs is not None and self.costs.matrix is not None:
             return self.costs.predicted(start, self.arrays["count_class"], self.arrays["count"])
-        largest = np.maximum.reduceat(count, start[:-1])
-        hits = np.flatnonzero(count == np.repeat(largest, np.diff(start)))
-        first = hits[np.searchsorted(hits, start[:-1])]
-        codes: npt.NDArray[np.int32] = self.arrays["count_class"][first]
-        codes[largest == 0] = self.arrays["count_class"][0]  # weights too small for a double: all are equal
-        codes.setflags(write=False)
-        return codes
+        return _core.heaviest_classes(start, self.arrays["count_class"], count)
 
     def probabilities(self, nodes: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Class shares of the given nodes, a row for each."""

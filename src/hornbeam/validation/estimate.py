@@ -17,11 +17,13 @@ from hornbeam.growth import (
     Parameters,
     Pruning,
     Target,
+    TrainingSet,
     TrainingSets,
     grow_sets,
 )
+from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
-from hornbeam.validation.folds import FoldNumbers
+from hornbeam.validation.folds import FoldNumbers, Rows, rows_by_fold
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,14 @@ def estimate_by_folds(
     if not isinstance(target, ClassTarget) and int(np.bincount(folds, minlength=k).min()) < 2:
         most = table.n_rows // 2
         raise DataError(f"{k} folds of {table.n_rows} rows: R² needs two rows a fold; use at most {most}")
-    kept_out = [np.flatnonzero(folds == fold) for fold in range(k)]
-    sets = TrainingSets.of_rows(table.n_rows, (folds != fold for fold in range(k)), all_rows_first=True)
-    scores = [0.0] * k
+    kept_out = rows_by_fold(folds, k)
+    each = (TrainingSet(table.n_rows, left_out=rows) for rows in kept_out)
+    sets = TrainingSets(table.n_rows, (TrainingSet(table.n_rows), *each))
+    routed, scores = RoutedTable(table), [0.0] * k
 
     def judge(i: int, pair: Pair) -> None:
         if i > 0:
-            rows = kept_out[i - 1]
-            scores[i - 1] = score(pair, table.take(rows), target.take(rows), threads)
+            scores[i - 1] = score(pair.tree, routed, target, kept_out[i - 1], threads)
 
     drawn = int(np.random.RandomState(seed).randint(2**31 - 1)) if pruning.holds_out else 0
     forest = grow_sets(
@@ -90,11 +92,11 @@ def estimate_by_folds(
     return forest, Estimate("accuracy" if isinstance(target, ClassTarget) else "r2", tuple(scores))
 
 
-def score(pair: Pair, table: Table, target: Target, threads: int) -> float:
-    """Accuracy, or R² averaged over targets, of a tree's answers; every row counts once."""
+def score(tree: Tree, routed: RoutedTable, target: Target, rows: Rows, threads: int) -> float:
+    """Accuracy, or R² averaged over targets, of a tree's answers for some rows; each of them counts once."""
     if isinstance(target, ClassTarget):
-        return float(np.mean(pair.tree.predict_codes(table, threads) == target.codes))
-    return r2(target.values, pair.tree.predict_means(table, threads))
+        return float(np.mean(routed.classes(tree, rows, threads) == target.codes[rows]))
+    return r2(target.values[rows], tree.means[routed.leaves(tree, rows, threads)])
 
 
 def r2(actual: npt.NDArray[np.float64], answered: npt.NDArray[np.float64]) -> float:

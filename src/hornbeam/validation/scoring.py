@@ -6,19 +6,21 @@ import numbers
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from traceback import format_exc
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import is_classifier
-from sklearn.metrics import accuracy_score, check_scoring
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, check_scoring, r2_score
 from sklearn.utils import _safe_indexing
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget, Target
-from hornbeam.model import Tree
+from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
+from hornbeam.validation.estimate import r2
 
 Rows = npt.NDArray[np.int64]
 Score = float | dict[str, float]
@@ -35,14 +37,19 @@ class Judge:
         self._names = list(getattr(self.scorer, "_scorers", ()))
         own = bool(getattr(estimator, "_answers_itself", False))
         self._knows_table = own and _asks_only(self.scorer)
-        self._is_accuracy = own and is_classifier(estimator) and _means_accuracy(self.scorer)
+        self._is_accuracy = own and is_classifier(estimator) and _means(self.scorer, accuracy_score)
+        self._is_r2 = own and is_regressor(estimator) and _means(self.scorer, r2_score) and _sums_as_we_do()
 
-    def quick(self, tree: Tree, table: Table, target: Target, rows: Rows) -> float | None:
-        """The accuracy where it is what the scorer gives, without labels; None where it is not."""
-        if not self._is_accuracy or not isinstance(target, ClassTarget) or len(rows) == 0:
+    def quick(self, tree: Tree, routed: RoutedTable, target: Target, y: Any, rows: Rows) -> float | None:
+        """Accuracy or R², where that is what the scorer gives, without a model; None where it is not."""
+        if isinstance(target, ClassTarget):
+            if not self._is_accuracy or len(rows) == 0:
+                return None
+            right = routed.classes(tree, rows) == target.codes.take(rows)
+            return int(np.count_nonzero(right)) / len(rows)
+        if not self._is_r2 or len(rows) < 2 or not _plain(y):
             return None
-        codes = tree.predict_codes(table.take(rows, tree.attributes_asked))
-        return int(np.count_nonzero(codes == target.codes[rows])) / len(rows)
+        return r2(target.values[rows], tree.means[routed.leaves(tree, rows)])
 
     def score(self, model: Any, X: Any, y: Any, table: Table, rows: Rows, params: Mapping[str, Any]) -> Score:
         """The score, or scores by name, of a model on some of the rows."""
@@ -88,14 +95,31 @@ def _asks_only(scorer: Any) -> bool:
     return type(scorer).__module__ == "sklearn.metrics._scorer"
 
 
-def _means_accuracy(scorer: Any) -> bool:
-    """Whether a scorer gives the share of right answers: the default one, or "accuracy"."""
+def _means(scorer: Any, function: Any) -> bool:
+    """Whether a scorer gives what a function says of the predictions: the default one, or one of its own."""
     if type(scorer).__module__ != "sklearn.metrics._scorer":
         return False
     if type(scorer).__name__ == "_PassthroughScorer":
         return True
     kept = (getattr(scorer, name, None) for name in ("_score_func", "_kwargs", "_sign", "_response_method"))
-    return tuple(kept) == (accuracy_score, {}, 1, "predict")
+    return tuple(kept) == (function, {}, 1, "predict")
+
+
+def _plain(y: Any) -> bool:
+    """Whether targets are numbers that lie as we keep them: sums are then taken in the same order."""
+    dtype = getattr(y, "dtype", None)
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "fiu" or dtype.itemsize > 8:
+        return False
+    return y.ndim == 1 or (isinstance(y, np.ndarray) and y.flags.c_contiguous)
+
+
+@cache
+def _sums_as_we_do() -> bool:
+    """Whether the scikit-learn that is installed gives the R² that we do, to the last bit."""
+    rows = np.arange(3000.0).reshape(-1, 3)
+    actual, answered = np.sin(rows), np.sin(rows + 0.1)
+    parts = [(actual, answered), (actual[:, :1].copy(), answered[:, :1].copy())]
+    return all(r2(*part) == r2_score(*part) for part in parts)
 
 
 def part_of(values: Any, n_rows: int, rows: Rows) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ from hornbeam.growth import (
     bytes_of,
     grow_sets,
 )
+from hornbeam.model import RoutedTable
 from hornbeam.table import Table
 from hornbeam.validation.scoring import part_of
 from hornbeam.validation.splits import Splits, metadata_of, splits_of, splitter_of
@@ -119,6 +121,11 @@ class SharedWork:
             score_params=metadata.score,
             reading=perf_counter() - begin,
         )
+
+    @cached_property
+    def routed(self) -> RoutedTable:
+        """The table, ready to go down the trees."""
+        return RoutedTable(self.table)
 
     @property
     def n_folds(self) -> int:

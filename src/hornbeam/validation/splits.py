@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from hornbeam.errors import DataError, HornbeamError, UsageError
 from hornbeam.growth import ClassTarget, Target, TrainingSet, TrainingSets
+from hornbeam.validation.dealing import dealt_rows
 
 Rows = npt.NDArray[np.int64]
 
@@ -58,9 +59,9 @@ def metadata_of(
 
 def splitter_of(cv: Any, y: Any, target: Target | None) -> Any:
     """The splitter that scikit-learn takes `cv` for; a number of folds is stratified for classes."""
-    labels = target.codes if isinstance(target, ClassTarget) else y
+    of_classes = isinstance(target, ClassTarget)
     try:
-        return check_cv(cv, labels, classifier=isinstance(target, ClassTarget))
+        return check_cv(cv, [0, 1] if of_classes else y, classifier=of_classes)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{_shown(cv)}: {_one_line(error)}") from None
 
@@ -79,6 +80,10 @@ def splits_of(
 ) -> Splits:
     """What the splitter makes of the rows. Its training sets are packed as they come."""
     n_rows = target.n_rows
+    dealt = None if keep else dealt_rows(cv, target, params)
+    if dealt is not None:
+        folds = (TrainingSet(n_rows, left_out=rows) for rows in dealt)
+        return Splits(TrainingSets(n_rows, (TrainingSet(n_rows), *folds)), dealt)
     sets, tests, given = [TrainingSet(n_rows)], [], []
     for train, test in _pairs(cv, X, y, target, params):
         sets.append(TrainingSet.of_rows(n_rows, train))
@@ -91,11 +96,13 @@ def splits_of(
 
 
 def _pairs(cv: Any, X: Any, y: Any, target: Target, params: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    # scikit-learn's splitters only ask which labels are equal, and sort codes much faster than text.
-    ours = isinstance(target, ClassTarget) and type(cv).__module__.startswith("sklearn.model_selection")
-    rows = np.zeros(target.n_rows) if ours else X
+    # scikit-learn's splitters only ask which labels are equal, and sort codes much faster than text: the
+    # shorter, the faster.
+    if isinstance(target, ClassTarget) and type(cv).__module__.startswith("sklearn.model_selection"):
+        few = len(target.labels) <= 2**15
+        X, y = np.zeros(target.n_rows), target.codes.astype(np.int16) if few else target.codes
     try:
-        for pair in cv.split(rows, target.codes if ours and isinstance(target, ClassTarget) else y, **params):
+        for pair in cv.split(X, y, **params):
             train, test = pair
             yield train, test
     except HornbeamError:

@@ -107,3 +107,24 @@ def test_rows_are_dealt_as_scikit_learn_deals_them(seed: int) -> None:
         ours = deal_rows(50, k, seed)
         for fold, (_, test) in enumerate(KFold(k, shuffle=True, random_state=seed).split(y)):
             assert np.array_equal(np.flatnonzero(ours == fold), test)
+
+
+def test_a_memory_limit_changes_how_folds_grow_and_nothing_else(place: Path) -> None:
+    assert say("generate agrawal --rows 300 -o data.csv").exit_code == 0
+    plain = json.loads(say("fit data.csv --target class --cv 5 --min-samples-leaf 10 --json").stdout)
+    limited = say("fit data.csv --target class --cv 5 --min-samples-leaf 10 --memory-limit 400KB --json")
+    found = json.loads(limited.stdout)
+    assert found["digest"] == plain["digest"]
+    assert found["cross_validation"] == plain["cross_validation"]
+    assert found["parameters"] == plain["parameters"]
+
+
+@pytest.mark.parametrize("cv", ["", " --cv 3"])
+def test_a_memory_limit_is_kept_or_refused(place: Path, cv: str) -> None:
+    assert say("generate agrawal --rows 300 -o data.csv").exit_code == 0
+    assert say(f"fit data.csv --target class --memory-limit 2GiB{cv}").exit_code == 0
+    deny(2, f"fit data.csv --target class --memory-limit much{cv}", "--memory-limit 'much': give a number of")
+    deny(2, f"fit data.csv --target class --memory-limit 0{cv}", "--memory-limit '0': give a number of bytes")
+    low = f"fit data.csv --target class --memory-limit 20KB{cv}"
+    deny(3, low, "'data.csv': --memory-limit 20 KB: a tree of this table may need")
+    deny(3, low, "allow as much, or limit the tree by --min-samples-leaf or --max-depth")

@@ -21,6 +21,7 @@ from hornbeam.growth import (
     grow_sets,
     memory,
 )
+from hornbeam.growth.levels import Levels
 from hornbeam.growth.set_trees import leaf_places
 from hornbeam.table import from_data
 
@@ -155,6 +156,10 @@ def test_the_forest_tells_how_stable_its_first_tree_is() -> None:
     assert forest.stability() is stability
     assert len(forest.bifurcations) > 0
     assert forest.tests_by_level.min() >= 1
+    assert forest.levels.f is forest.tests_by_level
+    assert len(forest.levels.f) <= len(forest.levels.nodes)
     assert "<svg" in forest.show().svg()
     again = pickle.loads(pickle.dumps(forest))
     assert again.stability().to_text() == stability.to_text()
+    assert pickle.loads(pickle.dumps(forest.levels)).f.tolist() == forest.levels.f.tolist()
+    assert len(Levels.none().f) == 0

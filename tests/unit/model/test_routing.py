@@ -10,7 +10,8 @@ import pytest
 
 from hornbeam import _core
 from hornbeam.errors import DataError
-from hornbeam.model.routing import attribute_kinds
+from hornbeam.growth import ClassTarget, Parameters, grow_tree
+from hornbeam.model.routing import RoutedTable, attribute_kinds
 from hornbeam.table import Attribute, Column, Schema, Table
 from tests.unit.model.builder import chain, float_schema, mixed_schema, plain_path, random_table, random_tree
 
@@ -86,6 +87,24 @@ def test_categories_spread_over_a_million_codes_are_found() -> None:
     codes = np.clip(codes, -2, 999_999).astype(np.int32)
     table = Table(schema, (Column("nominal", codes),), len(codes))
     assert tree.apply(table).tolist() == [plain_path(tree, table, row)[-1] for row in range(len(codes))]
+
+
+@pytest.mark.parametrize("n_labels", [2, 9, 64, 65, 300])
+@pytest.mark.parametrize("nominal", ["subset", "value", "multiway"])
+def test_labels_alone_find_the_leaf_of_a_plain_walk(nominal: str, n_labels: int) -> None:
+    rng = np.random.default_rng(n_labels)
+    labels = tuple(f"{i:03d}" for i in range(n_labels))
+    schema = Schema(tuple(Attribute(name, "nominal", "nominal", labels) for name in "abc"))
+    grown_from, other = random_table(rng, schema, 400), random_table(rng, schema, 150)
+    known = [Column("nominal", np.maximum(column.values, -1)) for column in grown_from.columns]
+    codes = (sum(column.values for column in known) % 5 > 2).astype(np.int32)
+    table = Table(schema, tuple(known), 400)
+    tree = grow_tree(table, ClassTarget(codes, np.array([0, 1])), Parameters(nominal=nominal, max_depth=6))
+    assert tree.depth > 1
+    expected = [plain_path(tree, other, row)[-1] for row in range(150)]
+    assert tree.apply(other).tolist() == expected
+    rows = rng.integers(0, 150, 77)
+    assert RoutedTable(other).leaves(tree, rows).tolist() == [expected[row] for row in rows]
 
 
 def test_a_single_leaf_takes_every_row() -> None:

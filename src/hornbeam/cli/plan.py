@@ -1,0 +1,166 @@
+"""What a command that grows trees was asked for, checked against the rows that it is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hornbeam.errors import DataError, UsageError
+from hornbeam.growth import CRITERIA, Parameters, Pruning, bytes_of
+from hornbeam.table import encode_weights, read_path
+
+from .options import split_names
+from .output import working
+from .sources import data_name, naming
+from .targets import check_targets, choose_task, near_names
+
+Report = Callable[[float], None] | None
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for."""
+
+    targets: tuple[str, ...]
+    task: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the tree that were given; the others have their defaults."""
+    nominal_features: tuple[str, ...] = ()
+    test: float | None = None
+    cv: int | None = None
+    """How many folds to cross-validate by."""
+    seed: int = 0
+    threads: int = 1
+    weight: str | None = None
+    """The column that says what each row weighs."""
+    class_weight: str | None = None
+    memory_limit: str | None = None
+    """Of growing."""
+
+    @classmethod
+    def asked(cls, options: Mapping[str, Any]) -> Plan:
+        """What the options of a command say; those that are not of the plan are parameters of the tree."""
+        own = {entry.name for entry in fields(cls)}
+        rest = {name: value for name, value in options.items() if name not in own and value is not None}
+        nominal = tuple(split_names(options["nominal_features"]))
+        known = {name: value for name, value in options.items() if name in own}
+        return cls(**known | {"nominal_features": nominal, "parameters": rest})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The plan, checked: how to grow and prune, and who hears of it."""
+
+    parameters: Parameters
+    pruning: Pruning
+    plan: Plan
+    report: Report
+    memory_limit: int | None = None
+
+    @property
+    def draws(self) -> bool:
+        """Whether the seed has any say."""
+        return self.plan.test is not None or self.plan.cv is not None or self.pruning.holds_out
+
+
+def learn_from(data: str, sql: str | None, doing: str, learn: Callable[[pa.Table, Report], T]) -> T:
+    """What is learned from the rows of a file; whoever waits sees what is being done."""
+    with working(f"reading {data_name(data)}"):
+        rows = read_path(data, sql=sql)
+    with working(doing) as report, naming(data):
+        return learn(rows, report)
+
+
+def settle(data: pa.Table, plan: Plan, report: Report) -> tuple[str, pa.Table, Settings]:
+    """The task, the columns to learn from, and how; whatever does not fit the rows is refused."""
+    check_targets(data, plan.targets)
+    check_nominal(data, plan)
+    task = plan.task or choose_task(data, plan.targets)
+    if task == "classification" and len(plan.targets) > 1:
+        raise UsageError(
+            f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
+        )
+    options = {entry.name for entry in fields(Pruning)}
+    parameters = check_parameters(without(plan.parameters, options), task)
+    pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
+    check_weights(data, plan, task)
+    with naming_options():
+        limit = bytes_of(plan.memory_limit)
+    attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
+    return task, attributes, Settings(parameters, pruning, plan, report, limit)
+
+
+def without(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name not in names}
+
+
+def check_weights(data: pa.Table, plan: Plan, task: str) -> None:
+    """Refuse a --weight that is no column to weigh by, and a --class-weight that means nothing here."""
+    if plan.class_weight not in (None, "balanced"):
+        raise UsageError(f"--class-weight {plan.class_weight!r}: use balanced, or leave it out")
+    if plan.class_weight is not None and task == "regression":
+        raise UsageError("--class-weight balanced: numbers have no classes; leave it out, or --weight rows")
+    if plan.weight is None:
+        return
+    if plan.weight in plan.targets:
+        raise UsageError(f"--weight {plan.weight!r} is the target; name another column")
+    if plan.weight in plan.nominal_features:
+        raise UsageError(f"--weight {plan.weight!r} is among --nominal-features; name it once")
+    if plan.weight not in data.column_names:
+        names = [name for name in data.column_names if name not in plan.targets]
+        raise UsageError(f"--weight {plan.weight!r} is not a column; {near_names(plan.weight, names)}")
+    if data.num_columns == len(plan.targets) + 1:
+        raise DataError(
+            f"zero columns besides the target and the weight {plan.weight!r}; attributes are needed"
+        )
+
+
+def read_weights(data: pa.Table, plan: Plan, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """What the given rows weigh; every weight of the column is judged."""
+    if plan.weight is None:
+        return None
+    try:
+        weights = encode_weights(data.column(plan.weight).to_numpy(), data.num_rows)
+        return encode_weights(None if weights is None else weights[rows], len(rows))
+    except DataError as error:
+        raise DataError(str(error).replace("sample_weight", f"weight {plan.weight!r}")) from None
+
+
+def check_nominal(data: pa.Table, plan: Plan) -> None:
+    """Refuse --nominal-features that are not attributes."""
+    names = [name for name in data.column_names if name not in plan.targets]
+    for name in plan.nominal_features:
+        if name in plan.targets:
+            raise UsageError(f"--nominal-features {name!r} is the target; name attributes only")
+        if name not in names:
+            raise UsageError(f"--nominal-features {name!r} is not a column; {near_names(name, names)}")
+
+
+def check_parameters(given: Mapping[str, Any], task: str) -> Parameters:
+    """The parameters of the tree."""
+    with naming_options():
+        return Parameters(**{"criterion": CRITERIA[task][0], **given}).checked(task=task)
+
+
+def check_pruning(given: Mapping[str, Any], task: str) -> Pruning:
+    """How the tree is pruned."""
+    with naming_options():
+        return Pruning(**given).checked(task)
+
+
+@contextmanager
+def naming_options(names: Mapping[str, str] | None = None) -> Iterator[None]:
+    """A wrong parameter is named as the option that it came from."""
+    try:
+        yield
+    except UsageError as error:
+        name, _, rest = str(error).partition("=")
+        option = (names or {}).get(name, f"--{name.replace('_', '-')}")
+        raise UsageError(f"{option} {rest}") from None
