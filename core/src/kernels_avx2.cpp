@@ -14,7 +14,11 @@ inline bool any_lane(const LaneInts &lanes) {
     __builtin_memcpy(half, &lanes, sizeof(lanes));
     return !_mm256_testz_si256(_mm256_or_si256(half[0], half[1]), _mm256_set1_epi32(-1));
 }
+/// a / b, off by less than `nearly`.
+inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) { return a / b; }
 #include "kernels_lane_classes.hpp"
+
+#include "kernels_lane_blocks.hpp"
 
 /// For each 8-bit mask, the lanes whose bit is 0 first, in order; the rest follow.
 struct Compaction {

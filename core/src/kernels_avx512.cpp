@@ -14,7 +14,17 @@ inline bool any_lane(const LaneInts &lanes) {
     __builtin_memcpy(&bits, &lanes, sizeof(lanes));
     return _mm512_test_epi32_mask(bits, bits) != 0;
 }
+/// a / b, off by less than `nearly`.
+inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) {
+    __m512 divisor;
+    __builtin_memcpy(&divisor, &b, sizeof(b));
+    divisor = _mm512_rcp14_ps(divisor);
+    __builtin_memcpy(&b, &divisor, sizeof(b));
+    return a * b;
+}
 #include "kernels_lane_classes.hpp"
+
+#include "kernels_lane_blocks.hpp"
 
 std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
                           std::uint32_t *right) {

@@ -11,7 +11,11 @@ inline bool any_lane(const LaneInts &lanes) {
     for (std::size_t i = 0; i < lane_width; ++i) any |= lanes[i];
     return any != 0;
 }
+/// a / b, off by less than `nearly`.
+inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) { return a / b; }
 #include "kernels_lane_classes.hpp"
+
+#include "kernels_lane_blocks.hpp"
 
 std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
                           std::uint32_t *right) {

@@ -184,11 +184,12 @@ template <Criterion C> class Growth {
         return guests ? std::max(n, std::min(most, n + n / 2)) : n;
     }
 
-    /// A frame of the given table rows, numbered from 0 in their order; `sets` are over them. `lists` gives
-    /// each numeric attribute's entries as (rank, row) pairs by `read`.
+    /// A frame of the given table rows, numbered from 0 in their order; `sets` are over them, `ids` are what
+    /// the lists call them. `lists` gives each numeric attribute's entries as (rank, id) pairs by `read`.
     template <class E, class Read> void fill_narrow(NarrowWork &work, std::span<const std::uint32_t> rows,
-                                                    TrainingSets sets, std::span<const Segment<E>> lists,
-                                                    Read read, std::vector<std::uint16_t> &local) {
+                                                    std::span<const std::uint32_t> ids, TrainingSets sets,
+                                                    std::span<const Segment<E>> lists, Read read,
+                                                    std::vector<std::uint16_t> &local) {
         Frame<Narrow> &frame = work.frame;
         frame.n = rows.size();
         frame.capacity = capacity_for(rows.size(), narrow_rows);
@@ -196,15 +197,15 @@ template <Criterion C> class Growth {
         copy_target(frame.target, rows, frame.capacity);
         frame.sets = std::move(sets);
         if (!frame.sets.plain()) frame.sets.mask.resize(frame.capacity);
-        if (local.size() < task_.table.n_rows) local.resize(task_.table.n_rows);
-        for (std::size_t i = 0; i < rows.size(); ++i) local[rows[i]] = static_cast<std::uint16_t>(i);
         std::size_t room = rows.size() + 16;
         for (const Segment<E> &s : lists) room += s.size;
         frame.entries =
             std::make_unique_for_overwrite<Narrow[]>(room + 16 + layout_.slots.size() * rows.size());
         Narrow *to = frame.entries.get();
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            *to++ = Packed<Narrow>::make(0, local[rows[i]], bit(rows[i]));
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            *to++ = Packed<Narrow>::make(0, i, bit(rows[i]));
+            local[ids[i]] = static_cast<std::uint16_t>(to[-1]); // an entry but for its rank
+        }
         work.root.rows = {frame.entries.get(), rows.size()};
         frame.nominal.resize(task_.table.columns.size());
         frame.rank.resize(task_.table.columns.size());
@@ -215,18 +216,28 @@ template <Criterion C> class Growth {
                 work.root.active.push_back({s.attribute, 0, nullptr});
                 continue;
             }
-            Narrow *begin = to;
-            std::vector<std::uint32_t> &rank = frame.rank[a];
-            for (std::uint32_t i = 0; i < s.size; ++i) {
-                auto [r, row] = read(s.begin[i]);
-                if (rank.empty() || rank.back() != r) rank.push_back(r);
-                *to++ = Packed<Narrow>::make(rank.size() - 1, local[row], bit(row));
-            }
-            work.root.active.push_back({s.attribute, s.size, begin});
+            work.root.active.push_back({s.attribute, s.size, to});
+            to = rank_anew(s, read, local, frame.rank[a], to);
         }
         if (layout_.empty()) return;
         work.root.room = {frame.entries.get(), to, rows.size()};
         copy_cells(frame, rows);
+    }
+
+    /// Writes a list with ranks from 0 on; `ranks` says what they were.
+    template <class E, class Read> static Narrow *rank_anew(const Segment<E> &list, Read read,
+                                                            std::span<const std::uint16_t> local,
+                                                            std::vector<std::uint32_t> &ranks, Narrow *to) {
+        ranks.resize(list.size);
+        std::uint32_t now = 0, last = list.size == 0 ? 0 : read(list.begin[0]).first;
+        for (std::uint32_t i = 0; i < list.size; ++i) {
+            const auto [rank, id] = read(list.begin[i]);
+            now += rank != last;
+            ranks[now] = last = rank;
+            *to++ = (now << Packed<Narrow>::rank_shift) | local[id];
+        }
+        ranks.resize(std::min<std::size_t>(list.size, now + 1));
+        return to;
     }
 
     /// Whether a frame of these rows may use the table's own arrays: it has all rows, and no guests.
@@ -284,11 +295,11 @@ template <Criterion C> class Growth {
     void grow_small(std::vector<Stats> &total) {
         std::vector<std::uint32_t> rows = rows_in_use();
         NarrowWork work;
-        std::vector<std::uint16_t> local;
+        std::vector<std::uint16_t> local(task_.table.n_rows);
         std::vector<std::vector<Entry>> kept; // lists without the rows that count nowhere
         std::vector<Segment<Entry>> lists = root_lists(rows.size(), kept);
         fill_narrow<Entry>(
-            work, rows, task_.sets.over(rows), lists,
+            work, rows, rows, task_.sets.over(rows), lists,
             [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
@@ -410,15 +421,16 @@ template <Criterion C> class Growth {
     /// Grows the subtree of one node in a narrow frame and a forest of its own.
     Forest grow_part(const Frame<Wide> &frame, Pending<Wide, Stats> node, std::vector<std::uint16_t> &local,
                      const OpenCategories &open) {
-        std::vector<std::uint32_t> rows(node.rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = Packed<Wide>::id(node.rows[i]);
-        TrainingSets sets = frame.sets.over(rows);
-        for (std::uint32_t &row : rows) row = frame.row_of(row);
+        std::vector<std::uint32_t> ids(node.rows.size()), rows(ids.size());
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            ids[i] = Packed<Wide>::id(node.rows[i]);
+            rows[i] = frame.row_of(ids[i]);
+        }
+        if (local.size() < frame.capacity) local.resize(frame.capacity);
         NarrowWork work;
         fill_narrow<Wide>(
-            work, rows, std::move(sets), node.active,
-            [&](Wide e) { return std::pair{Packed<Wide>::rank(e), frame.row_of(Packed<Wide>::id(e))}; },
-            local);
+            work, rows, ids, frame.sets.over(ids), node.active,
+            [](Wide e) { return std::pair{Packed<Wide>::rank(e), Packed<Wide>::id(e)}; }, local);
         std::swap(work.root.avc, node.avc);
         work.root.depth = node.depth;
         work.root.stale = node.stale;

@@ -79,14 +79,18 @@ inline constexpr std::size_t lane_width = 16;
 struct LaneTotals {
     double n[lane_width], ones[lane_width];
     double min_left[lane_width], min_right[lane_width];
+    float margin[lane_width]; // a score lower by that much is of another gain
 };
 /// Of each lane before a block of a two-class list: its rows and their ones; and a score that no cut in the
 /// block exceeds. Counts of a block fit a byte.
 inline constexpr std::uint32_t lane_block = 32;
 struct LaneBlock {
+    std::uint32_t begin;
     std::int32_t n[lane_width], ones[lane_width];
     float bound[lane_width];
 };
+/// Scores of blocks are off by less than this share of them.
+inline constexpr float nearly = 1.3e-4f;
 
 struct LaneSeen {
     std::uint8_t n[lane_width], ones[lane_width];
@@ -165,15 +169,16 @@ struct Kernels {
     /// `left` holds what is on the left before, and is used up. `small`: the node has at most 2^16 - 1 rows.
     void (*value_sums)(const std::uint32_t *counts, std::uint32_t n_values, std::uint32_t width,
                        const std::uint32_t *node, std::uint32_t *left, bool small, ValueSums *sums);
-    /// The blocks of a list of n entries, and in `top` the best score of each lane at the ends of blocks that
-    /// are admissible cuts (D^2 / (n_L n_R), as for peaks). An entry's pattern is that of its id; `steps` has
+    /// The blocks of a list of n entries that may hold a lane's best cut (room for one more than there are);
+    /// returns how many. `reach` is the score that each lane's cuts have to reach, and rises with those at
+    /// the ends of blocks (D^2 / (n_L n_R), as for peaks). An entry's pattern is that of its id; `steps` has
     /// for each pattern and class what an entry adds to the rows and to the ones of every lane.
-    void (*lane_blocks_narrow)(const std::uint32_t *list, std::uint32_t n, const std::uint8_t *pattern,
-                               const std::uint8_t *steps, const LaneTotals &totals, LaneBlock *blocks,
-                               float *top);
-    void (*lane_blocks_wide)(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *pattern,
-                             const std::uint8_t *steps, const LaneTotals &totals, LaneBlock *blocks,
-                             float *top);
+    std::uint32_t (*lane_blocks_narrow)(const std::uint32_t *list, std::uint32_t n,
+                                        const std::uint8_t *pattern, const std::uint8_t *steps,
+                                        const LaneTotals &totals, float *reach, LaneBlock *blocks);
+    std::uint32_t (*lane_blocks_wide)(const std::uint64_t *list, std::uint32_t n, const std::uint8_t *pattern,
+                                      const std::uint8_t *steps, const LaneTotals &totals, float *reach,
+                                      LaneBlock *blocks);
     /// Of the `n` entries of a block: seen[i] is what entries up to i add; hit[i] is not 0 where the cut
     /// after entry i is admissible for some lane whose score there may come up to its `reach`. Returns
     /// whether any is. The entry behind the block is read.

@@ -116,17 +116,17 @@ template <class E> class LaneScan {
     /// `blocks` is room that is used again.
     void cuts(std::span<const E> list, std::vector<LaneBlock> &blocks, std::span<Cut> cuts) {
         const auto size = static_cast<std::uint32_t>(list.size());
-        blocks.resize((size + lane_block - 1) / lane_block);
-        float top[lane_width];
+        blocks.resize(size / lane_block + 2);
+        aim();
+        std::uint32_t found;
         if constexpr (sizeof(E) == 4)
-            kernels_.lane_blocks_narrow(list.data(), size, patterns_.of_id(), patterns_.steps(), totals_,
-                                        blocks.data(), top);
+            found = kernels_.lane_blocks_narrow(list.data(), size, patterns_.of_id(), patterns_.steps(),
+                                                totals_, reach_, blocks.data());
         else
-            kernels_.lane_blocks_wide(list.data(), size, patterns_.of_id(), patterns_.steps(), totals_,
-                                      blocks.data(), top);
-        aim(top);
-        for (std::uint32_t b = 0; b < blocks.size(); ++b)
-            if (promising(blocks[b])) look_into(list, b * lane_block, blocks[b]);
+            found = kernels_.lane_blocks_wide(list.data(), size, patterns_.of_id(), patterns_.steps(),
+                                              totals_, reach_, blocks.data());
+        for (std::uint32_t b = 0; b < found; ++b)
+            if (promising(blocks[b])) look_into(list, blocks[b]);
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             Cut &best = sweeps_[i].best;
             cuts[i] = best.quality == lanes_[i].floor ? Cut{} : patterns_.own_ends(list, i, best);
@@ -142,29 +142,29 @@ template <class E> class LaneScan {
     std::vector<TwoClassSweep> sweeps_;
     float reach_[lane_width];
 
-    void aim(const float *top) {
+    void aim() {
         sweeps_.clear();
         std::fill(std::begin(reach_), std::end(reach_), std::numeric_limits<float>::max());
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             const LaneFloor &lane = lanes_[i];
             TwoClassSweep &sweep = sweeps_.emplace_back(lane.n, lane.ones, lane.squares, lane.floor);
-            const double half_nn = sweep.half_nn(), sure = static_cast<double>(top[i]) * (1.0 - single);
-            // Where gains count as 0 the first admissible cut wins: nothing may be passed over.
-            const bool may_be_zero = lane.floor < 0.0 && sure < (negligible_gain + gain_slack) * half_nn;
-            if (!may_be_zero) sweep.reach = std::max(sweep.reach, sure - gain_slack * half_nn);
-            set_reach(i);
+            totals_.margin[i] = static_cast<float>((negligible_gain + gain_slack) * sweep.half_nn() * 1.001);
+            reach_[i] = to_reach(sweep);
         }
     }
-    void set_reach(std::size_t i) { reach_[i] = static_cast<float>(sweeps_[i].reach * (1.0 - 2.0 * single)); }
+    static float to_reach(const TwoClassSweep &sweep) {
+        return static_cast<float>(sweep.reach * (1.0 - 2.0 * single));
+    }
 
     bool promising(const LaneBlock &block) const {
         for (std::size_t i = 0; i < lanes_.size(); ++i)
-            if (static_cast<double>(block.bound[i]) * (1.0 + single) >= sweeps_[i].reach) return true;
+            if (block.bound[i] >= reach_[i]) return true;
         return false;
     }
 
-    void look_into(std::span<const E> list, std::uint32_t begin, const LaneBlock &before) {
+    void look_into(std::span<const E> list, const LaneBlock &before) {
         const auto last = static_cast<std::uint32_t>(list.size()) - 1; // there is no cut behind it
+        const std::uint32_t begin = before.begin;
         const std::uint32_t n = std::min(lane_block, last - std::min(begin, last));
         LaneSeen seen[lane_block];
         std::int32_t hit[lane_block];
@@ -183,7 +183,8 @@ template <class E> class LaneScan {
                     if (!lanes_[l].least.admits(left, lanes_[l].n - left)) continue;
                     const double best = sweeps_[l].best.quality;
                     sweeps_[l].look(begin + i, left, before.ones[l] + seen[i].ones[l]);
-                    if (sweeps_[l].best.quality != best) set_reach(l);
+                    if (sweeps_[l].best.quality != best)
+                        reach_[l] = std::max(reach_[l], to_reach(sweeps_[l]));
                 }
     }
 };
