@@ -104,8 +104,8 @@ inline std::uint32_t lane_blocks(const E *list, std::uint32_t n, const std::uint
     __builtin_memcpy(&reach, to_reach, sizeof(reach));
     __builtin_memcpy(&margin, totals.margin, sizeof(margin));
     std::uint32_t found = 0;
-    for (std::uint32_t begin = 0; begin < n; begin += lane_block) {
-        const std::uint32_t end = begin + lane_block < n ? begin + lane_block : n;
+    for (std::uint32_t begin = 0; begin < n; begin += lane_block<E>) {
+        const std::uint32_t end = begin + lane_block<E> < n ? begin + lane_block<E> : n;
         LaneBytes seen = {};
         for (std::uint32_t i = begin; i < end; ++i) seen += lane_step(list[i], pattern, steps);
         std::uint8_t counts[2 * lane_width];

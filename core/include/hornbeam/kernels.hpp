@@ -83,7 +83,7 @@ struct LaneTotals {
 };
 /// Of each lane before a block of a two-class list: its rows and their ones; and a score that no cut in the
 /// block exceeds. Counts of a block fit a byte.
-inline constexpr std::uint32_t lane_block = 32;
+template <class E> inline constexpr std::uint32_t lane_block = sizeof(E) == 4 ? 64 : 128; // entries
 struct LaneBlock {
     std::uint32_t begin;
     std::int32_t n[lane_width], ones[lane_width];

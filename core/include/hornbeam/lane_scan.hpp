@@ -116,7 +116,7 @@ template <class E> class LaneScan {
     /// `blocks` is room that is used again.
     void cuts(std::span<const E> list, std::vector<LaneBlock> &blocks, std::span<Cut> cuts) {
         const auto size = static_cast<std::uint32_t>(list.size());
-        blocks.resize(size / lane_block + 2);
+        blocks.resize(size / lane_block<E> + 2);
         aim();
         std::uint32_t found;
         if constexpr (sizeof(E) == 4)
@@ -165,9 +165,9 @@ template <class E> class LaneScan {
     void look_into(std::span<const E> list, const LaneBlock &before) {
         const auto last = static_cast<std::uint32_t>(list.size()) - 1; // there is no cut behind it
         const std::uint32_t begin = before.begin;
-        const std::uint32_t n = std::min(lane_block, last - std::min(begin, last));
-        LaneSeen seen[lane_block];
-        std::int32_t hit[lane_block];
+        const std::uint32_t n = std::min(lane_block<E>, last - std::min(begin, last));
+        LaneSeen seen[lane_block<E>];
+        std::int32_t hit[lane_block<E>];
         bool any = false;
         if constexpr (sizeof(E) == 4)
             any = kernels_.lane_hits_narrow(list.data() + begin, n, patterns_.of_id(), patterns_.steps(),
