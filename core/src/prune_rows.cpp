@@ -36,7 +36,7 @@ Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std:
     if (row_size_ > 0 && std::all_of(rows.attribute_kinds.begin(), rows.attribute_kinds.end(), is_float))
         floats_.resize(tree.n_nodes());
     else
-        tests_.resize(tree.n_nodes()), how_.resize(tree.n_nodes());
+        tests_.resize(tree.n_nodes());
     Pace pace(cancel, 20);
     for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
         pace.step();
@@ -47,24 +47,25 @@ Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std:
         auto a = static_cast<std::size_t>(tree.attribute[i]);
         auto kind = static_cast<AttributeKind>(rows.attribute_kinds[a]);
         auto first = static_cast<std::uint32_t>(tree.first_child[i]);
-        auto second = static_cast<std::uint8_t>(tree.default_child[i] == 1);
         if (!floats_.empty()) {
             add_float(i, a);
             continue;
         }
         Test &t = tests_[i];
         t.data = columns_[a].data;
-        t.stride = columns_[a].stride;
+        t.stride = static_cast<std::int32_t>(columns_[a].stride);
+        const bool near = t.stride == columns_[a].stride;
         t.child[0] = first, t.child[1] = first + 1;
         if (kind == AttributeKind::floating) {
             t.bound.real = tree.threshold[i];
-            how_[i] = second;
+            t.missing = tree.default_child[i] == 1;
+            t.how = near ? How::floats : How::slow;
         } else if (kind == AttributeKind::integer) {
             t.bound.integer = tree.threshold_integer[i];
-            how_[i] = other + second;
+            t.how = near && columns_[a].missing == nullptr ? How::integers : How::slow;
         } else {
-            add_map(i, pace);
-            how_[i] = nominal;
+            t.how = near && add_bits(i) ? How::labels : How::slow;
+            if (t.how == How::slow) add_map(i, pace);
         }
     }
 }
@@ -78,6 +79,26 @@ void Sender::find_rows() {
     }
     first_row_ = columns_[0].data;
     row_size_ = columns_[0].stride;
+}
+
+/// Two children, and codes that lie close enough together.
+bool Sender::add_bits(std::size_t node) {
+    auto begin = static_cast<std::size_t>(tree_.branch_start[node]),
+         end = static_cast<std::size_t>(tree_.branch_start[node + 1]);
+    const std::int32_t base = tree_.branch_code[begin], last = tree_.branch_code[end - 1];
+    if (tree_.n_children[node] != 2 || last - base >= static_cast<std::int32_t>(most_bits) ||
+        last > std::numeric_limits<std::uint16_t>::max())
+        return false;
+    Test &test = tests_[node];
+    test.base = static_cast<std::uint16_t>(base);
+    test.bound.right = tree_.default_child[node] == 1 ? ~std::uint64_t{0} : 0;
+    for (std::size_t b = begin; b < end; ++b) {
+        const std::uint64_t bit = std::uint64_t{1} << (tree_.branch_code[b] - base);
+        // In brief a test lists categories that are no longer present: they go where all others go.
+        if (tree_.branch_child[b] == 0) test.bound.right &= ~bit;
+        if (tree_.branch_child[b] == 1) test.bound.right |= bit;
+    }
+    return true;
 }
 
 void Sender::add_map(std::size_t node, Pace &pace) {
@@ -96,7 +117,6 @@ void Sender::add_map(std::size_t node, Pace &pace) {
     std::uint32_t *places = maps_.data() + (maps_.size() - span);
     for (std::size_t b = begin; b < end; ++b) {
         pace.step();
-        // In brief a test lists categories that are no longer present: they go where all others go.
         if (tree_.branch_child[b] >= 0)
             places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
                 test.child[0] + static_cast<std::uint32_t>(tree_.branch_child[b]);
@@ -127,7 +147,7 @@ void Sender::close(std::size_t node) {
     t.stride = 0;
     t.bound.real = 0.0;
     t.child[0] = t.child[1] = static_cast<std::uint32_t>(node);
-    how_[node] = 0;
+    t.how = How::floats;
 }
 
 void Sender::stand(std::size_t parent, std::size_t place) {
@@ -136,24 +156,35 @@ void Sender::stand(std::size_t parent, std::size_t place) {
     if (!floats_.empty()) {
         FloatTest &t = floats_[parent];
         t.child[t.sign == 0 ? which : 1 - which] = child;
-    } else if (how_[parent] != nominal) { // that looks the place up
+    } else if (tests_[parent].how != How::slow) { // that looks the place up
         tests_[parent].child[which] = child;
     }
 }
 
-std::uint32_t Sender::step_other(std::size_t node, const char *at, std::size_t row) const {
-    const Test &test = tests_[node];
-    if (how_[node] == nominal) {
+std::uint32_t Sender::step_slowly(std::size_t node, std::size_t row) const {
+    const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
+    const char *at = column.data + static_cast<std::ptrdiff_t>(row) * column.stride;
+    auto first = static_cast<std::size_t>(tree_.first_child[node]),
+         otherwise = first + static_cast<std::size_t>(tree_.default_child[node]);
+    if (column.kind == AttributeKind::nominal) {
         std::int32_t code = 0;
         std::memcpy(&code, at, sizeof code);
         return static_cast<std::uint32_t>(standing_[place_of(node, code)]);
     }
-    const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
-    std::int64_t x = 0;
-    std::memcpy(&x, at, sizeof x);
     bool missing = column.missing != nullptr &&
                    column.missing[static_cast<std::ptrdiff_t>(row) * column.missing_stride] != 0;
-    return test.child[missing ? how_[node] - other : x > test.bound.integer];
+    bool above = false;
+    if (column.kind == AttributeKind::floating) {
+        double x = 0;
+        std::memcpy(&x, at, sizeof x);
+        missing = x != x;
+        above = x > tree_.threshold[node];
+    } else {
+        std::int64_t x = 0;
+        std::memcpy(&x, at, sizeof x);
+        above = x > tree_.threshold_integer[node];
+    }
+    return static_cast<std::uint32_t>(standing_[missing ? otherwise : first + above]);
 }
 
 std::size_t Sender::place_of(std::size_t node, std::int32_t code) const {

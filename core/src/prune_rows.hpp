@@ -54,17 +54,24 @@ class Sender {
     }
 
   private:
+    enum class How : std::uint8_t { floats, integers, labels, slow };
     /// A leaf is a float test that leads to itself: the walk needs no check for it.
     struct Test {
         const char *data = nullptr;
-        std::ptrdiff_t stride = 0;
         union {
             double real = 0;
             std::int64_t integer;
-            std::int64_t map; // position in `maps_`; -1: the categories are too thinly spread for one
+            std::uint64_t right; // labels: bit i is set where code base + i goes to the second child, the
+                                 // last one where all others do
+            std::int64_t map; // slow: position in `maps_`; -1: the categories are too thinly spread for one
         } bound;
-        std::uint32_t child[2] = {}; // the nodes that stand there; of a nominal test the first place instead
+        std::uint32_t child[2] = {}; // the nodes that stand there; of a slow nominal test the first place
+        std::int32_t stride = 0;
+        std::uint16_t base = 0;
+        How how = How::floats;
+        std::uint8_t missing = 0; // floats: the child of missing values
     };
+    static constexpr std::size_t most_bits = 63; // codes that `right` has room for
 
     void find_rows();
 
@@ -105,28 +112,37 @@ class Sender {
     std::uint32_t step(std::uint32_t node, std::uint32_t row) const {
         const Test &test = tests_[node];
         const char *at = test.data + static_cast<std::ptrdiff_t>(row) * test.stride;
-        const std::uint8_t how = how_[node];
-        if (how >= other) return step_other(node, at, row);
-        double x = 0;
-        std::memcpy(&x, at, sizeof x);
-        std::uint32_t above = x > test.bound.real, missing = x != x;
-        return test.child[above | (missing & how)];
+        if (test.how == How::slow) [[unlikely]]
+            return step_slowly(node, row);
+        // All three answers are worked out: which of them is asked for nobody can foresee.
+        const bool number = test.how != How::labels;
+        std::uint32_t low = 0, high = 0;
+        std::memcpy(&low, at, sizeof low);
+        std::memcpy(&high, at + (number ? sizeof low : 0), sizeof high); // a code has no more than the one
+        const std::uint64_t raw = std::uint64_t{high} << 32 | low;
+        const double x = std::bit_cast<double>(raw);
+        const std::uint32_t real = (x > test.bound.real) | ((x != x) & test.missing);
+        const std::uint32_t integer = static_cast<std::int64_t>(raw) > test.bound.integer;
+        // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond all others.
+        const std::uint32_t bit = std::min<std::uint32_t>(low - test.base, most_bits);
+        const std::uint32_t label = test.bound.right >> bit & 1;
+        const std::uint32_t numeric = test.how == How::floats ? real : integer;
+        return test.child[number ? numeric : label];
     }
-    std::uint32_t step_other(std::size_t node, const char *at, std::size_t row) const;
+    std::uint32_t step_slowly(std::size_t node, std::size_t row) const;
     std::size_t place_of(std::size_t node, std::int32_t code) const;
+    bool add_bits(std::size_t node);
     void add_map(std::size_t node, Pace &pace);
 
     const FlatTree &tree_;
     std::span<const RouteColumn> columns_;
     std::span<const std::int32_t> standing_;
-    static constexpr std::uint8_t other = 2, nominal = 4;
     const char *first_row_ = nullptr;
     std::ptrdiff_t row_size_ = 0;   // 0 where the values of a row do not lie side by side
     std::vector<FloatTest> floats_; // by node, else empty
     std::vector<Test> tests_;
-    std::vector<std::uint8_t> how_; // the child of missing values; `other` more of integers, else `nominal`
-    /// For each nominal test: its first category, how many codes follow, and the place of each; before them
-    /// the place of all others.
+    /// For each slow nominal test: its first category, how many codes follow, and the place of each; before
+    /// them the place of all others.
     std::vector<std::uint32_t> maps_;
 };
 
