@@ -270,6 +270,7 @@ template <Criterion C> class Growth {
         fill_narrow<Entry>(
             work, rows, task_.sets.over(rows), lists,
             [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
+        if (!work.frame.own_cells.empty()) cells_ = {}; // the frame has its own
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
         if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));
