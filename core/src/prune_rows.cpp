@@ -133,7 +133,7 @@ void Sender::add_test(std::size_t node, Pace &pace) {
 }
 
 void Sender::find_rows() {
-    constexpr std::ptrdiff_t most = 256; // beyond, a row has too many values that no test asks for
+    constexpr std::ptrdiff_t most = std::numeric_limits<std::int32_t>::max();
     if (columns_.size() < 2 || columns_[0].stride <= 0 || columns_[0].stride > most) return;
     for (const RouteColumn &column : columns_) {
         std::ptrdiff_t place = column.data - columns_[0].data;

@@ -26,6 +26,7 @@ class Sender {
 
     /// Brings the values of a row closer: it will walk soon.
     void fetch(std::uint32_t row) const {
+        if (row_size_ > most_fetched) return;
         for (std::ptrdiff_t at = 0; at < row_size_; at += 64)
             __builtin_prefetch(first_row_ + static_cast<std::ptrdiff_t>(row) * row_size_ + at);
     }
@@ -70,6 +71,8 @@ class Sender {
 
     void find_rows();
 
+    static constexpr std::ptrdiff_t most_fetched =
+        256; // a longer row has too many values that nobody asks for
     static constexpr std::size_t lanes = 16;
     /// `step(i, node)` is where the i-th row goes from a node; all of them start at the same.
     template <class Step>
