@@ -157,13 +157,17 @@ struct Grown {
     std::size_t together = 1; // sets in all forests but the last
     double seconds = 0.0;
 
+    Grown() = default;
+    Grown(const Grown &) = delete; // what grew may be large
+    Grown(Grown &&) = default;
+
     std::int32_t n_sets() const {
         return std::accumulate(parts.begin(), parts.end(), 0,
                                [](std::int32_t n, const Forest &f) { return n + f.n_sets; });
     }
     std::size_t n_nodes() const {
         return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
-                               [](std::size_t n, const Forest &f) { return n + f.nodes.size(); });
+                               [](std::size_t n, const Forest &f) { return n + f.n_nodes; });
     }
     std::vector<std::uint32_t> take_order() { return std::move(parts.front().order); }
     /// What all levels cost; the processor's ticks become shares of the seconds that passed.
@@ -187,7 +191,7 @@ struct Grown {
         return out;
     }
     /// The forest of a training set, and its place there.
-    std::pair<const Forest &, std::int32_t> find(std::int32_t set) const {
+    std::pair<Forest &, std::int32_t> find(std::int32_t set) {
         if (set < 0 || set >= n_sets()) throw nb::index_error("no such training set");
         const auto at = static_cast<std::size_t>(set);
         return {parts[at / together], static_cast<std::int32_t>(at % together)};
@@ -246,19 +250,26 @@ void bind_grow(nb::module_ &m) {
             "take_order", [](Grown &g) { return own_array(g.take_order()); },
             "The rows of the only set, leaf after leaf in preorder; can be taken once.")
         .def("tree",
-             [](const Grown &g, std::int32_t set) {
+             [](Grown &g, std::int32_t set) {
                  auto [forest, at] = g.find(set);
                  SignalCancel cancel;
                  return to_arrays(forest.extract(at, cancel));
              })
         .def(
             "class_weight",
-            [](const Grown &g, std::int32_t set) {
+            [](Grown &g, std::int32_t set) {
                 auto [forest, at] = g.find(set);
                 return forest.class_weight.empty() ? std::vector<double>()
                                                    : forest.class_weight[static_cast<std::size_t>(at)];
             },
             "What each class weighs in a training set; nothing where all weigh the same.")
+        .def(
+            "release",
+            [](Grown &g, std::int32_t set) {
+                auto [forest, at] = g.find(set);
+                forest.release(at);
+            },
+            "Forget the tree of a training set: it cannot be had again.")
         .def("levels", &Grown::levels,
              "By depth: seconds of tests, statistics, numeric and other work, nodes of the forest, entries "
              "read, and entries that the sets would have read one by one.");

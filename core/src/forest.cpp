@@ -6,90 +6,204 @@
 
 namespace hornbeam {
 
-void Forest::graft(std::size_t node, const Forest &part) {
-    costs.add(part.costs);
-    const std::uint64_t lane0 = lanes.size(), count0 = count.size(), branch0 = branch_code.size(),
-                        competitor0 = competitors.size();
-    const auto arm0 = static_cast<std::int32_t>(arms.size());
-    const auto node0 = static_cast<std::int32_t>(nodes.size()) - 1; // the part's node 0 is not appended
-    auto moved = [&](LaneRecord r) {
-        if (r.arm >= 0) r.arm += arm0;
-        r.count_begin += count0, r.count_end += count0;
-        r.branch_begin += branch0, r.branch_end += branch0;
-        r.competitor_begin += competitor0, r.competitor_end += competitor0;
-        return r;
-    };
-    for (const LaneRecord &r : part.lanes) lanes.push_back(moved(r));
-    // Sets that ended at the node keep their records; those that grew on take the part's.
-    for (std::uint64_t i = part.nodes[0].lane_begin; i < part.nodes[0].lane_end; ++i)
-        lanes[record_of(node, part.lanes[i].set)] = moved(part.lanes[i]);
-    for (std::size_t i = 1; i < part.nodes.size(); ++i)
-        nodes.push_back({part.nodes[i].lane_begin + lane0, part.nodes[i].lane_end + lane0});
-    for (Arm a : part.arms) {
-        a.first_child += node0;
-        arms.push_back(a);
+void GrownSet::graft(std::size_t record, const GrownSet &part) {
+    const auto first_record = static_cast<std::int32_t>(records.size()) - 1; // the root is there already
+    const auto first_test = static_cast<std::int32_t>(tests.size());
+    const std::size_t n_counts = part.records[0].n_counts;
+    const bool brief = part.weight.empty() && part.records[0].short_counts();
+    auto moved = [&](std::int32_t test) { return test < 0 ? test : test + first_test; };
+    records[record].test = moved(part.records[0].test);
+    for (std::size_t i = 1; i < part.records.size(); ++i) {
+        records.push_back(part.records[i]);
+        records[records.size() - 1].test = moved(part.records[i].test);
     }
-    for (Competitor c : part.competitors) {
-        c.branch_begin += branch0, c.branch_end += branch0;
-        competitors.push_back(c);
+    for (std::size_t i = 0; i < part.tests.size(); ++i) {
+        tests.push_back(part.tests[i]);
+        tests[tests.size() - 1].first_child += first_record;
     }
-    count_class.insert(count_class.end(), part.count_class.begin(), part.count_class.end());
-    count.insert(count.end(), part.count.begin(), part.count.end());
-    mean.insert(mean.end(), part.mean.begin(), part.mean.end());
-    branch_code.insert(branch_code.end(), part.branch_code.begin(), part.branch_code.end());
-    branch_child.insert(branch_child.end(), part.branch_child.begin(), part.branch_child.end());
+    weight.append(part.weight, 1);
+    count_class.append(part.count_class, n_counts);
+    count.append(part.count, brief ? n_counts : 0);
+    weighed_count.append(part.weighed_count, brief ? 0 : n_counts);
+    mean.append(part.mean, part.mean.size() / part.records.size());
+    branch_code.append(part.branch_code);
+    branch_child.append(part.branch_child);
+    competitors.append(part.competitors);
 }
 
-std::size_t Forest::record_of(std::size_t node, std::int32_t set) const {
-    for (std::size_t i = nodes[node].lane_begin; i < nodes[node].lane_end; ++i)
-        if (lanes[i].set == set) return i;
-    throw std::logic_error("training set is not at this node of the forest");
+void Forest::graft(std::span<const LanePlace> node, const Forest &part) {
+    costs.add(part.costs);
+    n_nodes += part.n_nodes - 1;
+    for (const LanePlace &lane : node)
+        of(lane.set).graft(lane.record, part.sets[static_cast<std::size_t>(lane.set)]);
 }
 
 namespace {
 
-/// The children of an arm that one set's examples reach, ascending.
-std::vector<std::int32_t> children_reached(const Forest &f, const LaneRecord &r, const Arm &arm) {
-    std::vector<std::int32_t> out;
-    if (arm.kind == TestKind::multiway) {
-        out.assign(f.branch_child.begin() + static_cast<std::ptrdiff_t>(r.branch_begin),
-                   f.branch_child.begin() + static_cast<std::ptrdiff_t>(r.branch_end));
-        std::sort(out.begin(), out.end());
-        out.erase(std::unique(out.begin(), out.end()), out.end());
-    } else {
-        out = {0, 1};
+/// Where the entries of each record and of each test begin.
+struct Places {
+    std::vector<std::uint64_t> classes, counts, branches, competitors;
+
+    explicit Places(const GrownSet &grown) {
+        const std::size_t n = grown.records.size(), n_tests = grown.tests.size();
+        classes.reserve(n), counts.reserve(n), branches.reserve(n_tests), competitors.reserve(n_tests);
+        std::uint64_t all = 0, brief = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const LaneRecord &r = grown.records[i];
+            const bool own = grown.weight.empty() && r.short_counts();
+            classes.push_back(all);
+            counts.push_back(own ? brief : all - brief);
+            all += r.n_counts;
+            if (own) brief += r.n_counts;
+        }
+        std::uint64_t branch = 0, competitor = 0;
+        for (std::size_t i = 0; i < n_tests; ++i) {
+            branches.push_back(branch);
+            competitors.push_back(competitor);
+            branch += grown.tests[i].n_branches;
+            for (const std::uint64_t end = competitor + grown.tests[i].n_competitors; competitor < end;)
+                branch += grown.competitors[competitor++].n_branches;
+        }
     }
-    return out;
-}
+};
 
-void append_lane(FlatTree &t, const Forest &f, std::size_t index) {
-    const LaneRecord &r = f.lanes[index];
-    t.rows.push_back(r.rows);
-    t.weight.push_back(r.weight);
-    t.impurity.push_back(r.impurity);
-    for (std::uint64_t i = r.count_begin; i < r.count_end; ++i) {
-        t.count_class.push_back(f.count_class[i]);
-        t.count.push_back(f.count[i]);
+/// Writes the tree of one set, node after node.
+class Extraction {
+  public:
+    Extraction(const Forest &forest, const GrownSet &grown)
+        : grown_(grown), at_(grown), keeps_competitors_(forest.keeps_competitors),
+          n_targets_(static_cast<std::size_t>(forest.n_targets)) {
+        tree_.n_classes = forest.n_classes;
+        tree_.n_targets = forest.n_targets;
+        reserve();
+        tree_.branch_start.push_back(0);
+        tree_.count_start.push_back(0);
+        if (keeps_competitors_) tree_.competitors.start = tree_.competitors.branch_start = {0};
     }
-    t.count_start.push_back(static_cast<std::int64_t>(t.count.size()));
-    for (std::int32_t k = 0; k < f.n_targets; ++k)
-        t.mean.push_back(f.mean[index * static_cast<std::size_t>(f.n_targets) + static_cast<std::size_t>(k)]);
-}
 
-void append_leaf(FlatTree &t) {
-    t.kind.push_back(static_cast<std::uint8_t>(TestKind::leaf));
-    t.attribute.push_back(-1);
-    t.first_child.push_back(-1);
-    t.n_children.push_back(0);
-    t.default_child.push_back(-1);
-    t.threshold.push_back(0.0);
-    t.threshold_integer.push_back(0);
-    t.gain.push_back(0.0);
-}
+    FlatTree breadth_first(Cancel &cancel) {
+        std::vector<std::uint32_t> queue{0}; // records
+        queue.reserve(grown_.records.size());
+        for (std::size_t at = 0; at < queue.size(); ++at) {
+            if (at % 8192 == 8191) cancel.poll();
+            const LaneRecord &r = grown_.records[queue[at]];
+            append_record(queue[at]);
+            if (r.test < 0) {
+                append_leaf();
+            } else {
+                const auto first = static_cast<std::uint32_t>(test_of(r).first_child);
+                const std::size_t n = append_test(r, static_cast<std::int32_t>(queue.size()));
+                for (std::uint32_t child = 0; child < n; ++child) queue.push_back(first + child);
+            }
+            tree_.branch_start.push_back(static_cast<std::int64_t>(tree_.branch_code.size()));
+            if (keeps_competitors_) append_competitors(r);
+        }
+        return std::move(tree_);
+    }
 
-void append_competitors(FlatCompetitors &to, const Forest &f, const LaneRecord &r) {
-    for (std::uint64_t i = r.competitor_begin; i < r.competitor_end; ++i) {
-        const Competitor &c = f.competitors[i];
+  private:
+    const GrownSet &grown_;
+    const Places at_;
+    const bool keeps_competitors_;
+    const std::size_t n_targets_;
+    FlatTree tree_;
+    std::vector<std::int32_t> reached_; // children of the node that the set reaches, ascending
+
+    const LaneTest &test_of(const LaneRecord &r) const {
+        return grown_.tests[static_cast<std::size_t>(r.test)];
+    }
+
+    /// What is kept has no room to spare.
+    void reserve() {
+        const std::size_t n = grown_.records.size();
+        tree_.kind.reserve(n), tree_.attribute.reserve(n), tree_.first_child.reserve(n);
+        tree_.n_children.reserve(n), tree_.default_child.reserve(n), tree_.threshold.reserve(n);
+        tree_.threshold_integer.reserve(n), tree_.rows.reserve(n), tree_.weight.reserve(n);
+        tree_.impurity.reserve(n), tree_.gain.reserve(n), tree_.mean.reserve(grown_.mean.size());
+        tree_.branch_start.reserve(n + 1), tree_.count_start.reserve(n + 1);
+        tree_.count_class.reserve(grown_.count_class.size()), tree_.count.reserve(grown_.count_class.size());
+        std::size_t branches = 0;
+        for (std::size_t i = 0; i < grown_.tests.size(); ++i) branches += grown_.tests[i].n_branches;
+        tree_.branch_code.reserve(branches), tree_.branch_child.reserve(branches);
+    }
+
+    void append_record(std::size_t i) {
+        const LaneRecord &r = grown_.records[i];
+        const bool weighed = !grown_.weight.empty();
+        tree_.rows.push_back(static_cast<std::int64_t>(r.rows));
+        tree_.weight.push_back(weighed ? grown_.weight[i] : static_cast<double>(r.rows));
+        tree_.impurity.push_back(r.impurity);
+        for (std::uint64_t k = 0; k < r.n_counts; ++k) {
+            const std::uint64_t at = at_.counts[i] + k;
+            tree_.count_class.push_back(grown_.count_class[at_.classes[i] + k]);
+            tree_.count.push_back(!weighed && r.short_counts() ? static_cast<double>(grown_.count[at])
+                                                               : grown_.weighed_count[at]);
+        }
+        tree_.count_start.push_back(static_cast<std::int64_t>(tree_.count.size()));
+        for (std::size_t k = 0; k < n_targets_; ++k) tree_.mean.push_back(grown_.mean[i * n_targets_ + k]);
+    }
+
+    void append_leaf() {
+        tree_.kind.push_back(static_cast<std::uint8_t>(TestKind::leaf));
+        tree_.attribute.push_back(-1);
+        tree_.first_child.push_back(-1);
+        tree_.n_children.push_back(0);
+        tree_.default_child.push_back(-1);
+        tree_.threshold.push_back(0.0);
+        tree_.threshold_integer.push_back(0);
+        tree_.gain.push_back(0.0);
+    }
+
+    /// Returns the number of children.
+    std::size_t append_test(const LaneRecord &r, std::int32_t first_child) {
+        const LaneTest &test = test_of(r);
+        const std::uint64_t begin = at_.branches[static_cast<std::size_t>(r.test)],
+                            end = begin + test.n_branches;
+        find_reached(test, begin, end);
+        tree_.kind.push_back(static_cast<std::uint8_t>(test.kind));
+        tree_.attribute.push_back(test.attribute);
+        tree_.first_child.push_back(first_child);
+        tree_.n_children.push_back(static_cast<std::int32_t>(reached_.size()));
+        tree_.default_child.push_back(place(test.default_child));
+        tree_.threshold.push_back(test.integer ? 0.0 : test.threshold);
+        tree_.threshold_integer.push_back(test.integer ? test.threshold_integer : 0);
+        tree_.gain.push_back(test.gain);
+        for (std::uint64_t i = begin; i < end; ++i) {
+            const std::int32_t child = grown_.branch_child[i];
+            tree_.branch_code.push_back(grown_.branch_code[i]);
+            tree_.branch_child.push_back(child < 0 ? -1 : place(child));
+        }
+        return reached_.size();
+    }
+
+    void find_reached(const LaneTest &test, std::uint64_t begin, std::uint64_t end) {
+        reached_.clear();
+        if (test.kind == TestKind::multiway) {
+            for (std::uint64_t i = begin; i < end; ++i) reached_.push_back(grown_.branch_child[i]);
+            std::sort(reached_.begin(), reached_.end());
+            reached_.erase(std::unique(reached_.begin(), reached_.end()), reached_.end());
+        } else {
+            reached_ = {0, 1};
+        }
+    }
+    std::int32_t place(std::int32_t child) const {
+        return static_cast<std::int32_t>(std::lower_bound(reached_.begin(), reached_.end(), child) -
+                                         reached_.begin());
+    }
+
+    void append_competitors(const LaneRecord &r) {
+        FlatCompetitors &to = tree_.competitors;
+        if (r.test >= 0) {
+            const auto t = static_cast<std::size_t>(r.test);
+            const LaneTest &test = grown_.tests[t];
+            std::uint64_t branch = at_.branches[t] + test.n_branches;
+            for (std::uint64_t i = 0; i < test.n_competitors; ++i)
+                append_competitor(grown_.competitors[at_.competitors[t] + i], branch);
+        }
+        to.start.push_back(static_cast<std::int64_t>(to.kind.size()));
+    }
+    void append_competitor(const Competitor &c, std::uint64_t &branch) {
+        FlatCompetitors &to = tree_.competitors;
         to.kind.push_back(static_cast<std::uint8_t>(c.kind));
         to.attribute.push_back(c.attribute);
         to.default_child.push_back(c.default_child);
@@ -97,56 +211,20 @@ void append_competitors(FlatCompetitors &to, const Forest &f, const LaneRecord &
         to.threshold_integer.push_back(c.threshold_integer);
         to.quality.push_back(c.quality);
         to.gain.push_back(c.gain);
-        for (std::uint64_t b = c.branch_begin; b < c.branch_end; ++b) {
-            to.branch_code.push_back(f.branch_code[b]);
-            to.branch_child.push_back(f.branch_child[b]);
+        for (const std::uint64_t end = branch + c.n_branches; branch < end; ++branch) {
+            to.branch_code.push_back(grown_.branch_code[branch]);
+            to.branch_child.push_back(grown_.branch_child[branch]);
         }
         to.branch_start.push_back(static_cast<std::int64_t>(to.branch_code.size()));
     }
-    to.start.push_back(static_cast<std::int64_t>(to.kind.size()));
-}
+};
 
 } // namespace
 
 FlatTree Forest::extract(std::int32_t set, Cancel &cancel) const {
-    FlatTree t;
-    t.n_classes = n_classes;
-    t.n_targets = n_targets;
-    t.branch_start.push_back(0);
-    t.count_start.push_back(0);
-    if (keeps_competitors) t.competitors.start = t.competitors.branch_start = {0};
-    std::vector<std::size_t> queue{record_of(0, set)}; // records in breadth-first order
-    for (std::size_t at = 0; at < queue.size(); ++at) {
-        if (at % 8192 == 8191) cancel.poll();
-        const LaneRecord &r = lanes[queue[at]];
-        append_lane(t, *this, queue[at]);
-        append_leaf(t);
-        if (keeps_competitors) append_competitors(t.competitors, *this, r);
-        if (r.arm >= 0) {
-            const Arm &arm = arms[static_cast<std::size_t>(r.arm)];
-            std::vector<std::int32_t> reached = children_reached(*this, r, arm);
-            auto place = [&](std::int32_t child) {
-                return static_cast<std::int32_t>(std::lower_bound(reached.begin(), reached.end(), child) -
-                                                 reached.begin());
-            };
-            t.kind.back() = static_cast<std::uint8_t>(arm.kind);
-            t.attribute.back() = arm.attribute;
-            t.first_child.back() = static_cast<std::int32_t>(queue.size());
-            t.n_children.back() = static_cast<std::int32_t>(reached.size());
-            t.default_child.back() = place(r.default_child);
-            t.threshold.back() = r.threshold;
-            t.threshold_integer.back() = r.threshold_integer;
-            t.gain.back() = r.gain;
-            for (std::uint64_t i = r.branch_begin; i < r.branch_end; ++i) {
-                t.branch_code.push_back(branch_code[i]);
-                t.branch_child.push_back(branch_child[i] < 0 ? -1 : place(branch_child[i]));
-            }
-            for (std::int32_t child : reached)
-                queue.push_back(record_of(static_cast<std::size_t>(arm.first_child + child), set));
-        }
-        t.branch_start.push_back(static_cast<std::int64_t>(t.branch_code.size()));
-    }
-    return t;
+    const GrownSet &grown = sets[static_cast<std::size_t>(set)];
+    if (grown.records.empty()) throw std::invalid_argument("the tree of this training set was released");
+    return Extraction(*this, grown).breadth_first(cancel);
 }
 
 } // namespace hornbeam

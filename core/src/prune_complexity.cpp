@@ -14,17 +14,27 @@ namespace {
 class Links {
   public:
     Links(const FlatTree &tree, std::span<const double> mass, Cancel &cancel)
-        : tree_(tree), pace_(cancel, 10), nodes_(tree.n_nodes()) {
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        : tree_(tree), pace_(cancel, 10), nodes_(tree.n_nodes()), origin_(tree.n_nodes()) {
+        std::vector<std::size_t> waiting{0};
+        std::int32_t next = 1;
+        while (!waiting.empty()) {
             pace_.step();
-            Node &node = nodes_[i];
+            const std::size_t at = waiting.back();
+            waiting.pop_back();
+            Node &node = nodes_[at];
+            const auto i = static_cast<std::size_t>(origin_[at]);
             node.cost = mass[i] * tree.impurity[i] / mass[0];
-            node.first = tree.first_child[i];
+            node.first = next;
             node.many = tree.n_children[i];
-            for (std::int32_t c = 0; c < node.many; ++c)
-                nodes_[static_cast<std::size_t>(node.first + c)].parent = static_cast<std::int32_t>(i);
+            next += node.many;
+            for (std::int32_t c = node.many; c-- > 0;) {
+                const auto child = static_cast<std::size_t>(node.first + c);
+                nodes_[child].parent = static_cast<std::int32_t>(at);
+                origin_[child] = tree.first_child[i] + c;
+                waiting.push_back(child);
+            }
         }
-        for (std::size_t i = nodes_.size(); i-- > 0;) update(nodes_[i], i);
+        for (std::size_t at = nodes_.size(); at-- > 0;) update(nodes_[at], at);
     }
 
     bool at_root() const { return nodes_[0].many == 0; }
@@ -34,16 +44,20 @@ class Links {
     void cut_weakest() {
         auto at = static_cast<std::size_t>(nodes_[0].weakest);
         nodes_[at].many = 0;
-        for (;;) {
-            update(nodes_[at], at);
-            if (nodes_[at].parent < 0) return;
+        update(nodes_[at], at);
+        while (nodes_[at].parent >= 0) {
             at = static_cast<std::size_t>(nodes_[at].parent);
+            if (nodes_[at].many == 2)
+                update_of_two(nodes_[at], at);
+            else
+                update(nodes_[at], at);
         }
     }
 
     Pruned rest(Cancel &cancel) const {
         Shape shape(tree_);
-        for (std::size_t i = 0; i < nodes_.size(); ++i) shape.leaf[i] = nodes_[i].many == 0;
+        for (std::size_t at = 0; at < nodes_.size(); ++at)
+            shape.leaf[static_cast<std::size_t>(origin_[at])] = nodes_[at].many == 0;
         return rebuild(tree_, shape, cancel);
     }
 
@@ -83,9 +97,27 @@ class Links {
         node.weakest = weakest;
     }
 
+    /// The same where there are two children: which link is weaker nobody can foresee, so there is no jump.
+    void update_of_two(Node &node, std::size_t i) {
+        pace_.step();
+        const Node &a = nodes_[static_cast<std::size_t>(node.first)],
+                   &b = nodes_[static_cast<std::size_t>(node.first) + 1];
+        node.below = 0.0 + a.below + b.below;
+        node.leaves = a.leaves + b.leaves;
+        const double own = (node.cost - node.below) / static_cast<double>(node.leaves - 1);
+        const double least = std::min(a.least, b.least);
+        const std::int32_t weakest = either(b.least < a.least, b.weakest, a.weakest);
+        node.least = std::min(own, least);
+        node.weakest = either(least < own, weakest, static_cast<std::int32_t>(i));
+    }
+    static std::int32_t either(bool first, std::int32_t a, std::int32_t b) {
+        return b ^ ((a ^ b) & -static_cast<std::int32_t>(first));
+    }
+
     const FlatTree &tree_;
-    Pace pace_; // of nodes
-    std::vector<Node> nodes_;
+    Pace pace_;               // of nodes
+    std::vector<Node> nodes_; // small subtrees lie together: the walk from a link up to the root begins there
+    std::vector<std::int32_t> origin_; // their numbers in the tree
 };
 
 } // namespace

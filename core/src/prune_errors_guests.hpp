@@ -83,6 +83,8 @@ template <class Rows> void ErrorPruner<Rows>::send(std::size_t branch, std::size
         for (std::size_t i = first; i < last; ++i) {
             std::uint32_t leaf = reached_[i - first];
             if (!is_visited_[leaf]) {
+                __builtin_prefetch(&nodes_[leaf]); // it will be looked at
+                __builtin_prefetch(&tree_.count_start[leaf]);
                 is_visited_[leaf] = 1;
                 visited_.push_back(static_cast<std::int32_t>(leaf));
             }

@@ -2,6 +2,7 @@
 #include "prune_rows.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -33,44 +34,106 @@ Sender::Sender(const FlatTree &tree, const PruneRows &rows, std::span<const std:
     auto is_float = [](std::uint8_t kind) {
         return static_cast<AttributeKind>(kind) == AttributeKind::floating;
     };
-    if (row_size_ > 0 && std::all_of(rows.attribute_kinds.begin(), rows.attribute_kinds.end(), is_float))
+    if (row_size_ > 0 && std::all_of(rows.attribute_kinds.begin(), rows.attribute_kinds.end(), is_float)) {
         floats_.resize(tree.n_nodes());
-    else
-        tests_.resize(tree.n_nodes()), how_.resize(tree.n_nodes());
+    } else {
+        tests_.resize(tree.n_nodes());
+        pack(rows.n_rows, cancel);
+    }
     Pace pace(cancel, 20);
     for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
         pace.step();
-        if (tree.n_children[i] == 0) {
+        if (tree.n_children[i] == 0)
             close(i);
-            continue;
-        }
-        auto a = static_cast<std::size_t>(tree.attribute[i]);
-        auto kind = static_cast<AttributeKind>(rows.attribute_kinds[a]);
-        auto first = static_cast<std::uint32_t>(tree.first_child[i]);
-        auto second = static_cast<std::uint8_t>(tree.default_child[i] == 1);
-        if (!floats_.empty()) {
-            add_float(i, a);
-            continue;
-        }
-        Test &t = tests_[i];
-        t.data = columns_[a].data;
-        t.stride = columns_[a].stride;
-        t.child[0] = first, t.child[1] = first + 1;
-        if (kind == AttributeKind::floating) {
-            t.bound.real = tree.threshold[i];
-            how_[i] = second;
-        } else if (kind == AttributeKind::integer) {
-            t.bound.integer = tree.threshold_integer[i];
-            how_[i] = other + second;
-        } else {
-            add_map(i, pace);
-            how_[i] = nominal;
+        else if (floats_.empty())
+            add_test(i, pace);
+        else
+            add_float(i, static_cast<std::size_t>(tree.attribute[i]));
+    }
+}
+
+namespace {
+
+constexpr std::uint64_t lowest = std::uint64_t{1} << 63; // of signed integers
+
+/// In the order of the numbers, as signed integers; NaN is the lowest.
+std::uint64_t ordered(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x + 0.0); // -0.0 is 0.0
+    return x != x ? lowest : bits ^ (bits >> 63 != 0 ? ~lowest : 0);
+}
+
+template <class T, class Change> void pack_column(const RouteColumn &column, std::size_t lo, std::size_t hi,
+                                                  char *to, std::ptrdiff_t row_size, Change change) {
+    for (std::size_t row = lo; row < hi; ++row, to += row_size) {
+        T x{};
+        std::memcpy(&x, column.data + static_cast<std::ptrdiff_t>(row) * column.stride, sizeof x);
+        const auto packed = change(x);
+        std::memcpy(to, &packed, sizeof packed);
+    }
+}
+
+} // namespace
+
+/// Puts the values that tests ask for side by side, row after row: eight bytes for a number, four for a
+/// label.
+void Sender::pack(std::size_t n_rows, Cancel &cancel) {
+    packed_at_.assign(columns_.size(), 0);
+    std::vector<std::size_t> asked;
+    for (std::size_t i = 0; i < tree_.n_nodes(); ++i)
+        if (tree_.n_children[i] != 0) packed_at_[static_cast<std::size_t>(tree_.attribute[i])] = 1;
+    std::uint32_t size = 0;
+    for (std::size_t a = 0; a < columns_.size(); ++a) {
+        if (packed_at_[a] == 0) continue;
+        asked.push_back(a);
+        packed_at_[a] = size;
+        size += columns_[a].kind == AttributeKind::nominal ? sizeof(std::int32_t) : sizeof(std::int64_t);
+    }
+    row_size_ = static_cast<std::ptrdiff_t>(size);
+    packed_ = std::make_unique_for_overwrite<char[]>(n_rows * size + sizeof(std::uint64_t)); // a last label
+    first_row_ = packed_.get();
+    auto same = [](auto x) { return x; };
+    constexpr std::size_t block = 256; // rows that stay close while one column after the other comes in
+    Pace pace(cancel, 2000);
+    for (std::size_t lo = 0; lo < n_rows; lo += block) {
+        const std::size_t hi = std::min(lo + block, n_rows);
+        for (std::size_t a : asked) {
+            pace.step();
+            const RouteColumn &column = columns_[a];
+            char *to = packed_.get() + lo * size + packed_at_[a];
+            if (column.kind == AttributeKind::floating)
+                pack_column<double>(column, lo, hi, to, row_size_, ordered);
+            else if (column.kind == AttributeKind::integer)
+                pack_column<std::int64_t>(column, lo, hi, to, row_size_, same);
+            else
+                pack_column<std::int32_t>(column, lo, hi, to, row_size_, same);
         }
     }
 }
 
+void Sender::add_test(std::size_t node, Pace &pace) {
+    const auto attribute = static_cast<std::size_t>(tree_.attribute[node]);
+    const RouteColumn &column = columns_[attribute];
+    Test &t = tests_[node];
+    const auto first = static_cast<std::uint32_t>(tree_.first_child[node]);
+    t.child[0] = first, t.child[1] = first + 1;
+    t.place = packed_at_[attribute];
+    if (column.kind == AttributeKind::floating) {
+        // Counted from the next number on, the lowest lies above all others: missing values go to the second.
+        t.base = lowest + (tree_.default_child[node] == 1);
+        t.bound = ordered(tree_.threshold[node]) - t.base;
+    } else if (column.kind == AttributeKind::integer) {
+        t.base = lowest;
+        t.bound = static_cast<std::uint64_t>(tree_.threshold_integer[node]) - t.base;
+        t.slow = column.missing != nullptr;
+    } else {
+        t.label = add_label(node);
+        t.slow = !t.label;
+        if (t.slow) add_map(node, pace);
+    }
+}
+
 void Sender::find_rows() {
-    constexpr std::ptrdiff_t most = 256; // beyond, a row has too many values that no test asks for
+    constexpr std::ptrdiff_t most = std::numeric_limits<std::int32_t>::max();
     if (columns_.size() < 2 || columns_[0].stride <= 0 || columns_[0].stride > most) return;
     for (const RouteColumn &column : columns_) {
         std::ptrdiff_t place = column.data - columns_[0].data;
@@ -80,15 +143,33 @@ void Sender::find_rows() {
     row_size_ = columns_[0].stride;
 }
 
+/// Whether there are two children, and codes that lie close enough together.
+bool Sender::add_label(std::size_t node) {
+    auto begin = static_cast<std::size_t>(tree_.branch_start[node]),
+         end = static_cast<std::size_t>(tree_.branch_start[node + 1]);
+    const std::int32_t base = tree_.branch_code[begin], last = tree_.branch_code[end - 1];
+    if (tree_.n_children[node] != 2 || last - base >= static_cast<std::int32_t>(last_bit)) return false;
+    Test &test = tests_[node];
+    test.base = static_cast<std::uint64_t>(base);
+    test.bound = tree_.default_child[node] == 1 ? ~std::uint64_t{0} : 0;
+    for (std::size_t b = begin; b < end; ++b) {
+        const std::uint64_t bit = std::uint64_t{1} << (tree_.branch_code[b] - base);
+        // In brief a test lists categories that are no longer present: they go where all others go.
+        if (tree_.branch_child[b] == 0) test.bound &= ~bit;
+        if (tree_.branch_child[b] == 1) test.bound |= bit;
+    }
+    return true;
+}
+
 void Sender::add_map(std::size_t node, Pace &pace) {
     auto begin = static_cast<std::size_t>(tree_.branch_start[node]),
          end = static_cast<std::size_t>(tree_.branch_start[node + 1]);
     auto base = static_cast<std::size_t>(tree_.branch_code[begin]),
          span = static_cast<std::size_t>(tree_.branch_code[end - 1]) - base + 1;
     Test &test = tests_[node];
-    test.bound.map = -1;
+    test.bound = no_map;
     if (span > 8 * (end - begin) + 64) return;
-    test.bound.map = static_cast<std::int64_t>(maps_.size());
+    test.bound = maps_.size();
     auto otherwise = test.child[0] + static_cast<std::uint32_t>(tree_.default_child[node]);
     maps_.push_back(static_cast<std::uint32_t>(base));
     maps_.push_back(static_cast<std::uint32_t>(span));
@@ -96,7 +177,6 @@ void Sender::add_map(std::size_t node, Pace &pace) {
     std::uint32_t *places = maps_.data() + (maps_.size() - span);
     for (std::size_t b = begin; b < end; ++b) {
         pace.step();
-        // In brief a test lists categories that are no longer present: they go where all others go.
         if (tree_.branch_child[b] >= 0)
             places[static_cast<std::size_t>(tree_.branch_code[b]) - base] =
                 test.child[0] + static_cast<std::uint32_t>(tree_.branch_child[b]);
@@ -117,17 +197,13 @@ void Sender::add_float(std::size_t node, std::size_t attribute) {
 }
 
 void Sender::close(std::size_t node) {
-    static constexpr double zero = 0.0;
     if (!floats_.empty()) {
         floats_[node].child[0] = floats_[node].child[1] = static_cast<std::uint32_t>(node);
         return;
     }
     Test &t = tests_[node];
-    t.data = reinterpret_cast<const char *>(&zero);
-    t.stride = 0;
-    t.bound.real = 0.0;
     t.child[0] = t.child[1] = static_cast<std::uint32_t>(node);
-    how_[node] = 0;
+    t.slow = false;
 }
 
 void Sender::stand(std::size_t parent, std::size_t place) {
@@ -136,31 +212,34 @@ void Sender::stand(std::size_t parent, std::size_t place) {
     if (!floats_.empty()) {
         FloatTest &t = floats_[parent];
         t.child[t.sign == 0 ? which : 1 - which] = child;
-    } else if (how_[parent] != nominal) { // that looks the place up
+    } else if (!tests_[parent].slow) { // that looks the place up
         tests_[parent].child[which] = child;
     }
 }
 
-std::uint32_t Sender::step_other(std::size_t node, const char *at, std::size_t row) const {
-    const Test &test = tests_[node];
-    if (how_[node] == nominal) {
+std::uint32_t Sender::step_slowly(std::size_t node, std::size_t row) const {
+    const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
+    const char *at = column.data + static_cast<std::ptrdiff_t>(row) * column.stride;
+    auto first = static_cast<std::size_t>(tree_.first_child[node]),
+         otherwise = first + static_cast<std::size_t>(tree_.default_child[node]);
+    if (column.kind == AttributeKind::nominal) {
         std::int32_t code = 0;
         std::memcpy(&code, at, sizeof code);
         return static_cast<std::uint32_t>(standing_[place_of(node, code)]);
     }
-    const RouteColumn &column = columns_[static_cast<std::size_t>(tree_.attribute[node])];
-    std::int64_t x = 0;
-    std::memcpy(&x, at, sizeof x);
     bool missing = column.missing != nullptr &&
                    column.missing[static_cast<std::ptrdiff_t>(row) * column.missing_stride] != 0;
-    return test.child[missing ? how_[node] - other : x > test.bound.integer];
+    std::int64_t x = 0;
+    std::memcpy(&x, at, sizeof x);
+    return static_cast<std::uint32_t>(
+        standing_[missing ? otherwise : first + (x > tree_.threshold_integer[node])]);
 }
 
 std::size_t Sender::place_of(std::size_t node, std::int32_t code) const {
     const Test &test = tests_[node];
-    if (test.bound.map >= 0) {
+    if (test.bound != no_map) {
         // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond every span.
-        const std::uint32_t *map = maps_.data() + test.bound.map;
+        const std::uint32_t *map = maps_.data() + test.bound;
         std::uint32_t i = static_cast<std::uint32_t>(code) - map[0];
         return i < map[1] ? map[3 + i] : map[2];
     }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "hornbeam/prune.hpp"
@@ -23,8 +24,9 @@ class Sender {
     /// Another node stands at this place now, below `parent`.
     void stand(std::size_t parent, std::size_t place);
 
-    /// Brings the values of a row closer, where they lie side by side: it will walk soon.
+    /// Brings the values of a row closer: it will walk soon.
     void fetch(std::uint32_t row) const {
+        if (row_size_ > most_fetched) return;
         for (std::ptrdiff_t at = 0; at < row_size_; at += 64)
             __builtin_prefetch(first_row_ + static_cast<std::ptrdiff_t>(row) * row_size_ + at);
     }
@@ -40,34 +42,37 @@ class Sender {
                 fetch(rows[i]);
             const std::size_t many = std::min(lanes, rows.size() - begin);
             const std::uint32_t *row = rows.data() + begin;
-            if (floats_.empty()) {
-                walk_side_by_side(from, many, leaves + begin,
-                                  [&](std::size_t l, std::uint32_t at) { return step(at, row[l]); });
-                continue;
-            }
             const char *values[lanes];
             for (std::size_t l = 0; l < many; ++l)
                 values[l] = first_row_ + static_cast<std::ptrdiff_t>(row[l]) * row_size_;
-            walk_side_by_side(from, many, leaves + begin,
-                              [&](std::size_t l, std::uint32_t at) { return step_float(at, values[l]); });
+            if (floats_.empty())
+                walk_side_by_side(from, many, leaves + begin, [&](std::size_t l, std::uint32_t at) {
+                    return step(at, values[l], row[l]);
+                });
+            else
+                walk_side_by_side(from, many, leaves + begin,
+                                  [&](std::size_t l, std::uint32_t at) { return step_float(at, values[l]); });
         }
     }
 
   private:
-    /// A leaf is a float test that leads to itself: the walk needs no check for it.
+    /// What a test asks of a packed row. A number x goes to the second child where x - base is above the
+    /// bound, as unsigned integers; a label, of code base + i, where bit i is set, the last bit being that of
+    /// all others. A leaf leads to itself: the walk needs no check for it. Tests that fit neither are slow.
     struct Test {
-        const char *data = nullptr;
-        std::ptrdiff_t stride = 0;
-        union {
-            double real = 0;
-            std::int64_t integer;
-            std::int64_t map; // position in `maps_`; -1: the categories are too thinly spread for one
-        } bound;
-        std::uint32_t child[2] = {}; // the nodes that stand there; of a nominal test the first place instead
+        std::uint64_t base = 0, bound = 0;
+        std::uint32_t child[2] = {}; // the nodes that stand there; of a slow test the places instead
+        std::uint32_t place = 0;     // of the value in its row, in bytes
+        std::uint8_t label = 0;
+        bool slow = false;
     };
+    static constexpr std::uint32_t last_bit = 63;
+    static constexpr std::uint64_t no_map = ~std::uint64_t{0}; // the categories are too thinly spread for one
 
     void find_rows();
 
+    static constexpr std::ptrdiff_t most_fetched =
+        256; // a longer row has too many values that nobody asks for
     static constexpr std::size_t lanes = 16;
     /// `step(i, node)` is where the i-th row goes from a node; all of them start at the same.
     template <class Step>
@@ -102,31 +107,38 @@ class Sender {
     }
     void add_float(std::size_t node, std::size_t attribute);
 
-    std::uint32_t step(std::uint32_t node, std::uint32_t row) const {
+    std::uint32_t step(std::uint32_t node, const char *values, std::uint32_t row) const {
         const Test &test = tests_[node];
-        const char *at = test.data + static_cast<std::ptrdiff_t>(row) * test.stride;
-        const std::uint8_t how = how_[node];
-        if (how >= other) return step_other(node, at, row);
-        double x = 0;
-        std::memcpy(&x, at, sizeof x);
-        std::uint32_t above = x > test.bound.real, missing = x != x;
-        return test.child[above | (missing & how)];
+        if (test.slow) [[unlikely]]
+            return step_slowly(node, row);
+        // Both answers are worked out: which of them is asked for nobody can foresee.
+        std::uint64_t x = 0;
+        std::memcpy(&x, values + test.place, sizeof x);
+        const std::uint32_t above = x - test.base > test.bound;
+        // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond all others.
+        const std::uint32_t i =
+            std::min(static_cast<std::uint32_t>(x) - static_cast<std::uint32_t>(test.base), last_bit);
+        const std::uint32_t bit = test.bound >> i & 1;
+        return test.child[above ^ ((above ^ bit) & test.label)];
     }
-    std::uint32_t step_other(std::size_t node, const char *at, std::size_t row) const;
+    std::uint32_t step_slowly(std::size_t node, std::size_t row) const;
     std::size_t place_of(std::size_t node, std::int32_t code) const;
+    void pack(std::size_t n_rows, Cancel &cancel);
+    void add_test(std::size_t node, Pace &pace);
+    bool add_label(std::size_t node);
     void add_map(std::size_t node, Pace &pace);
 
     const FlatTree &tree_;
     std::span<const RouteColumn> columns_;
     std::span<const std::int32_t> standing_;
-    static constexpr std::uint8_t other = 2, nominal = 4;
     const char *first_row_ = nullptr;
     std::ptrdiff_t row_size_ = 0;   // 0 where the values of a row do not lie side by side
-    std::vector<FloatTest> floats_; // by node, else empty
+    std::vector<FloatTest> floats_; // by node; where it is empty, rows are packed and `tests_` has the tests
+    std::unique_ptr<char[]> packed_;
+    std::vector<std::uint32_t> packed_at_; // by attribute: the place of its value in a packed row
     std::vector<Test> tests_;
-    std::vector<std::uint8_t> how_; // the child of missing values; `other` more of integers, else `nominal`
-    /// For each nominal test: its first category, how many codes follow, and the place of each; before them
-    /// the place of all others.
+    /// For each slow nominal test, from its `bound` on: its first category, how many codes follow, and the
+    /// place of each; before them the place of all others.
     std::vector<std::uint32_t> maps_;
 };
 

@@ -42,6 +42,9 @@ class Forest:
         What each class weighs in a training set; nothing where all weigh the same.
         """
 
+    def release(self, arg: int, /) -> None:
+        """Forget the tree of a training set: it cannot be had again."""
+
     def levels(self) -> dict:
         """
         By depth: seconds of tests, statistics, numeric and other work, nodes of the forest, entries read, and entries that the sets would have read one by one.

@@ -97,19 +97,28 @@ def test_competitors_stay_with_the_test_they_competed_with(case: Case) -> None:
 
 
 def noisy_column(source: random.Random, n: int, name: str) -> Column:
+    """Few values, or some at the ends of their type; more labels than the bits of a word."""
     kind = source.choice(["float", "integer", "nominal"])
+    few, gaps = source.random() < 0.6, source.choice([0.0, 0.05])
+    cells: list[Any]
     if kind == "nominal":
-        return Column(name, kind, tuple(source.choice("abcd") for _ in range(n)))
+        labels = "abcd" if few else [chr(ord("A") + i) for i in range(90)]
+        return Column(name, kind, tuple(source.choice(labels) for _ in range(n)))
     if kind == "integer":
-        return Column(name, kind, tuple(source.randrange(5) for _ in range(n)))
-    cells = [None if source.random() < 0.05 else float(source.randrange(30)) for _ in range(n)]
-    return Column(name, kind, tuple(cells))
+        lowest = 0 if few else source.choice([-(2**63), 2**63 - 5, 2**64 - 5])
+        cells = [lowest + source.randrange(5) for _ in range(n)]
+        cells[0] = lowest if few or lowest < 2**63 else 0
+    else:
+        cells = [float(source.randrange(30)) for _ in range(n)]
+        if not few:
+            cells = [source.choice([cell, -math.inf, math.inf, -0.0, -cell]) for cell in cells]
+    return Column(name, kind, tuple(None if source.random() < gaps else cell for cell in cells))
 
 
 def part_of(value: float | int | str | None) -> int:
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isinf(value)):
         return 0
-    return ord(value) if isinstance(value, str) else int(value) // 4
+    return ord(value) if isinstance(value, str) else int(value) % 64 // 4
 
 
 def noisy_case(seed: int) -> Case:

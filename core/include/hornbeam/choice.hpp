@@ -18,7 +18,7 @@ namespace hornbeam {
 /// One training set at a node, while it is still growing there.
 template <class Stats> struct Lane {
     std::int32_t set = 0;
-    std::uint64_t record = 0; // in the forest
+    std::uint64_t record = 0; // of the set, in the forest
     Stats total;
     std::vector<OpenNote> open = {};
 };

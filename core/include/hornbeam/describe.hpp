@@ -6,29 +6,31 @@
 
 namespace hornbeam {
 
-/// A record without a test; counts or means go behind those of the forest. The criterion is turned to the
-/// node.
+/// Adds a record without a test to those of a set. The criterion is turned to the node.
 template <class C, class Stats>
-LaneRecord describe(Forest &forest, const C &criterion, std::int32_t set, const Stats &total, bool pure) {
+void describe(GrownSet &grown, const C &criterion, const Stats &total, bool pure) {
     LaneRecord r;
-    r.set = set;
-    r.rows = total.n;
-    r.weight = weight_of(criterion, total);
+    r.rows = static_cast<std::uint64_t>(total.n);
     // Sums of weights are rounded, so that by the letter a pure node may be off 0 by a last bit.
     constexpr bool exact = !requires { total.weight; };
     r.impurity = exact && pure ? 0.0 : criterion.impurity(total);
-    r.count_begin = forest.count.size();
+    if constexpr (!exact) grown.weight.push_back(weight_of(criterion, total));
     if constexpr (requires { total.c; }) {
         for (std::size_t k = 0; k < total.c.size(); ++k) {
             if (!present(total.c[k])) continue;
-            forest.count_class.push_back(static_cast<std::int32_t>(k));
-            forest.count.push_back(count_of(criterion, total, k));
+            ++r.n_counts;
+            grown.count_class.push_back(static_cast<std::uint16_t>(k));
+            if constexpr (counts_rows<Stats>)
+                if (r.short_counts()) {
+                    grown.count.push_back(static_cast<std::uint32_t>(total.c[k]));
+                    continue;
+                }
+            grown.weighed_count.push_back(count_of(criterion, total, k));
         }
     } else {
-        for (std::size_t t = 0; t < total.y.size(); ++t) forest.mean.push_back(mean_of(criterion, total, t));
+        for (std::size_t t = 0; t < total.y.size(); ++t) grown.mean.push_back(mean_of(criterion, total, t));
     }
-    r.count_end = forest.count.size();
-    return r;
+    grown.records.push_back(r);
 }
 
 } // namespace hornbeam

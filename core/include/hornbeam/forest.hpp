@@ -1,79 +1,103 @@
-// Trees grown together: one structure for all training sets, shared while their tests agree (paper 000,
-// figure 5).
+// Trees grown together: what the growth of all training sets writes down, set by set.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "hornbeam/blocks.hpp"
 #include "hornbeam/cancel.hpp"
 #include "hornbeam/level_costs.hpp"
 #include "hornbeam/tree.hpp"
 
 namespace hornbeam {
 
-/// What one training set knows at one node of the forest.
+/// What a training set knows at a node of its tree.
 struct LaneRecord {
-    std::int32_t set = 0;
-    std::int32_t arm = -1; // the arm its test takes; -1: a leaf of its tree
-    std::int64_t rows = 0;
-    double weight = 0.0;
     double impurity = 0.0;
+    std::uint64_t rows = 0;
+    std::int32_t test = -1; // among the tests of the set; -1: a leaf of its tree
+    std::uint32_t n_counts = 0;
+
+    /// Whether counts of rows are kept in half the room.
+    bool short_counts() const { return rows >> 32 == 0; }
+};
+
+/// A test that a training set takes at a node. Its children are consecutive records of the set.
+struct LaneTest {
     double gain = 0.0;
-    double threshold = 0.0;
-    std::int64_t threshold_integer = 0;
-    std::int32_t default_child = -1; // child of the arm
-    std::uint64_t count_begin = 0, count_end = 0;
-    std::uint64_t branch_begin = 0, branch_end = 0;
-    std::uint64_t competitor_begin = 0, competitor_end = 0;
+    union {
+        double threshold = 0.0;
+        std::int64_t threshold_integer; // where `integer`
+    };
+    std::int32_t attribute = -1;
+    std::int32_t first_child = -1;
+    std::int32_t default_child = -1; // by the children of the node, which may be more than those of the set
+    std::uint32_t n_branches = 0;
+    std::uint32_t n_competitors = 0;
+    TestKind kind = TestKind::leaf;
+    bool integer = false;
 };
 
 /// A test that a training set did not take at a node.
 struct Competitor {
-    std::int32_t attribute = -1;
-    TestKind kind = TestKind::leaf;
-    std::int32_t default_child = -1;
     double threshold = 0.0;
     std::int64_t threshold_integer = 0;
     double quality = 0.0;
     double gain = 0.0;
-    std::uint64_t branch_begin = 0, branch_end = 0;
-};
-
-/// One of the tests chosen at a node. A node whose sets disagree has several arms: a bifurcation.
-struct Arm {
     std::int32_t attribute = -1;
+    std::int32_t default_child = -1;
+    std::uint32_t n_branches = 0;
     TestKind kind = TestKind::leaf;
-    std::int32_t first_child = -1; // children are consecutive nodes
-    std::int32_t n_children = 0;
 };
 
-struct ForestNode {
-    std::uint64_t lane_begin = 0, lane_end = 0;
+/// The tree of one training set as it grows. What belongs to a record or a test lies behind what belongs to
+/// those before it, so that numbers of entries say where: counts or means by record; competitors by test;
+/// branches by test, its own before those of its competitors. Counts of rows are `count`, all others and
+/// those of records without `short_counts` are `weighed_count`.
+struct GrownSet {
+    Blocks<LaneRecord> records;
+    Blocks<LaneTest> tests;
+    Blocks<double> weight; // by record; empty where every row weighs 1
+    Blocks<std::uint16_t> count_class;
+    Blocks<std::uint32_t> count;
+    Blocks<double> weighed_count;
+    Blocks<double> mean; // n_targets to a record
+    Blocks<std::int32_t> branch_code, branch_child;
+    Blocks<Competitor> competitors;
+
+    void add_branch(std::int32_t code, std::int32_t child) {
+        branch_code.push_back(code);
+        branch_child.push_back(child);
+    }
+    /// Puts a tree grown apart in the place of a record; its root becomes that record.
+    void graft(std::size_t record, const GrownSet &part);
 };
 
-/// Invariant: records of a node are consecutive in `lanes`; `mean` holds n_targets numbers per record.
+/// A training set at a node, by its record there.
+struct LanePlace {
+    std::int32_t set = 0;
+    std::uint64_t record = 0;
+};
+
 struct Forest {
     std::int32_t n_sets = 1;
     std::int32_t n_classes = 0;
     std::int32_t n_targets = 0;
-    std::vector<ForestNode> nodes;
-    std::vector<LaneRecord> lanes;
-    std::vector<Arm> arms;
-    std::vector<std::int32_t> count_class;
-    std::vector<double> count;
-    std::vector<double> mean;
-    std::vector<std::int32_t> branch_code, branch_child;
+    std::size_t n_nodes = 0; // a node that several sets share counts once
+    std::vector<GrownSet> sets;
     std::vector<std::vector<double>> class_weight; // of each set, where classes weigh differently
     bool keeps_competitors = false;
-    std::vector<Competitor> competitors;
     LevelCosts costs;
     std::vector<std::uint32_t> order; // of one set: its rows, leaf after leaf in preorder
 
-    /// Puts a forest grown apart in the place of a node; its root becomes that node.
-    void graft(std::size_t node, const Forest &part);
+    GrownSet &of(std::int32_t set) { return sets[static_cast<std::size_t>(set)]; }
+    /// Puts a forest grown apart in the place of a node.
+    void graft(std::span<const LanePlace> node, const Forest &part);
     /// The tree of one training set, breadth first.
     FlatTree extract(std::int32_t set, Cancel &cancel) const;
-    std::size_t record_of(std::size_t node, std::int32_t set) const;
+    /// Forgets the tree of one training set.
+    void release(std::int32_t set) { of(set) = {}; }
 };
 
 } // namespace hornbeam

@@ -46,7 +46,7 @@ template <class E, Criterion C> class Grower {
     bool record_lane(std::int32_t set, Stats &total, std::int64_t depth) {
         open_node(criterion_, set, total);
         const bool pure = total.pure();
-        forest_.lanes.push_back(describe(forest_, criterion_, set, total, pure));
+        describe(forest_.of(set), criterion_, total, pure);
         const StopRules &rule = rules_[static_cast<std::size_t>(set)];
         bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
         bool ends = pure || deep || rule.ends(total.n, weight_of(criterion_, total));
@@ -248,7 +248,6 @@ template <class E, Criterion C> class Grower {
     Node seen_by(Node &node, std::span<const std::size_t> members, bool in_place,
                  const Choice *last = nullptr) {
         Node part;
-        part.node = node.node;
         part.depth = node.depth;
         for (std::size_t i : members) part.lanes.push_back(node.lanes[i]);
         const bool alone = members.size() == 1, repeats = alone && frame_.sets.repeats();
@@ -298,10 +297,7 @@ template <class E, Criterion C> class Grower {
 
     /// Splits the rows of all lanes of the node by one test; `own` is what each lane itself chose.
     void split_by(Node &node, const Choice &test, std::span<const Choice *const> own, const Group *group) {
-        auto arm = static_cast<std::int32_t>(forest_.arms.size());
-        forest_.arms.push_back(
-            {test.attribute, test.kind, static_cast<std::int32_t>(forest_.nodes.size()), test.n_children});
-        for (std::size_t i = 0; i < own.size(); ++i) record_test(node.lanes[i], *own[i], arm);
+        for (std::size_t i = 0; i < own.size(); ++i) record_test(node.lanes[i], *own[i]);
         if (group != nullptr && group->banded())
             split_by_band(node, *group);
         else if (test.n_children == 2)
@@ -310,16 +306,22 @@ template <class E, Criterion C> class Grower {
             split_in_many(node, test);
     }
 
-    void record_test(Lane<Stats> &lane, const Choice &c, std::int32_t arm) {
-        LaneRecord &r = forest_.lanes[lane.record];
-        r.arm = arm;
-        r.gain = c.gain;
-        r.default_child = c.default_child;
+    /// The records of the children come next.
+    void record_test(Lane<Stats> &lane, const Choice &c) {
+        GrownSet &grown = forest_.of(lane.set);
+        LaneTest test;
+        test.attribute = c.attribute;
+        test.kind = c.kind;
+        test.gain = c.gain;
+        test.first_child = static_cast<std::int32_t>(grown.records.size());
+        test.default_child = c.default_child;
         if (c.kind == TestKind::numeric)
-            set_threshold(r, c);
+            test.integer = set_threshold(test, c);
         else
-            open_categories.record(forest_, r, c, lane.open);
-        r.competitor_begin = forest_.competitors.size();
+            open_categories.record(grown, test, c, lane.open);
+        test.n_competitors = static_cast<std::uint32_t>(c.others.size());
+        grown.records[lane.record].test = static_cast<std::int32_t>(grown.tests.size());
+        grown.tests.push_back(test);
         for (const Choice &other : c.others) {
             Competitor made;
             made.attribute = other.attribute;
@@ -328,21 +330,18 @@ template <class E, Criterion C> class Grower {
             made.gain = other.gain;
             made.default_child = other.default_child;
             if (other.kind == TestKind::numeric) set_threshold(made, other);
-            made.branch_begin = forest_.branch_code.size();
-            for (auto [code, child] : other.branches) {
-                forest_.branch_code.push_back(code);
-                forest_.branch_child.push_back(child);
-            }
-            made.branch_end = forest_.branch_code.size();
-            forest_.competitors.push_back(made);
+            for (auto [code, child] : other.branches) grown.add_branch(code, child);
+            made.n_branches = static_cast<std::uint32_t>(other.branches.size());
+            grown.competitors.push_back(made);
         }
-        r.competitor_end = forest_.competitors.size();
     }
 
-    template <class Record> void set_threshold(Record &r, const Choice &c) const {
+    /// Whether it is an integer.
+    template <class Record> bool set_threshold(Record &r, const Choice &c) const {
         const auto attribute = static_cast<std::size_t>(c.attribute);
-        put_threshold(r, std::get<NumericColumn>(task_.table.columns[attribute]),
-                      frame_.column_rank(attribute, c.lo), frame_.column_rank(attribute, c.hi));
+        const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
+        put_threshold(r, column, frame_.column_rank(attribute, c.lo), frame_.column_rank(attribute, c.hi));
+        return column.is_integer;
     }
 
     void split_in_two(Node &node, const Choice &test) {
@@ -407,22 +406,18 @@ template <class E, Criterion C> class Grower {
     /// go on growing.
     void add_children(Node &node, std::span<Node> child) {
         spent(node, Work::tests);
-        const std::size_t first = forest_.nodes.size();
-        forest_.nodes.resize(first + child.size());
+        forest_.n_nodes += child.size();
         const std::span<Stats> totals = totals_.count(node, child);
         const std::size_t k = node.lanes.size();
         for (std::size_t c = 0; c < child.size(); ++c) {
-            child[c].node = first + c;
             child[c].depth = node.depth + 1;
             child[c].n_ids = frame_.n;
             child[c].owner = node.owner;
             child[c].room = node.room;
-            ForestNode &made = forest_.nodes[first + c];
-            made.lane_begin = forest_.lanes.size();
             for (std::size_t i = 0; i < k; ++i) {
                 Stats &t = totals[c * k + i];
-                std::uint64_t record = forest_.lanes.size();
-                std::int32_t set = node.lanes[i].set;
+                const std::int32_t set = node.lanes[i].set;
+                const std::uint64_t record = forest_.of(set).records.size();
                 bool grows = t.n != 0 && record_lane(set, t, child[c].depth);
                 if (grows)
                     child[c].lanes.push_back(
@@ -430,7 +425,6 @@ template <class E, Criterion C> class Grower {
                 else
                     pool_.recycle_stats(std::move(t));
             }
-            made.lane_end = forest_.lanes.size();
             child[c].stale = child[c].lanes.size() != k;
         }
         spent(node, Work::statistics);

@@ -19,6 +19,7 @@ template <Criterion C> class Growth {
     Growth(const GrowTask &task, const C &criterion, Target whole)
         : task_(task), criterion_(criterion), whole_(std::move(whole)) {
         forest_.n_sets = task.sets.n_sets;
+        forest_.sets.resize(static_cast<std::size_t>(forest_.n_sets));
         forest_.n_classes = static_cast<std::int32_t>(task.target.n_classes);
         forest_.n_targets = static_cast<std::int32_t>(task.target.n_targets);
         forest_.keeps_competitors = task.parameters.competitors != 0;
@@ -134,14 +135,11 @@ template <Criterion C> class Growth {
     /// The root with a record for every set; false where all of them are leaves.
     template <class E>
     bool open_root(Grower<E, C> &grower, std::vector<Stats> &total, Pending<E, Stats> &root) {
-        forest_.nodes.push_back({0, 0});
+        forest_.n_nodes = 1;
         for (std::size_t s = 0; s < total.size(); ++s) {
             auto set = static_cast<std::int32_t>(s);
-            std::uint64_t record = forest_.lanes.size();
-            if (grower.record_lane(set, total[s], 0))
-                root.lanes.push_back({set, record, std::move(total[s])});
+            if (grower.record_lane(set, total[s], 0)) root.lanes.push_back({set, 0, std::move(total[s])});
         }
-        forest_.nodes[0].lane_end = forest_.lanes.size();
         root.stale = root.lanes.size() != total.size();
         return !root.lanes.empty();
     }
@@ -301,6 +299,7 @@ template <Criterion C> class Growth {
         fill_narrow<Entry>(
             work, rows, rows, task_.sets.over(rows), lists,
             [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
+        if (!work.frame.own_cells.empty()) cells_ = {}; // the frame has its own
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
         if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));
@@ -356,7 +355,7 @@ template <Criterion C> class Growth {
         grower.workers = &workers;
         grower.hand_over = [&](Pending<Wide, Stats> &&node) {
             if (!at_once) return waiting.push_back(std::move(node));
-            std::size_t at = node.node;
+            const std::vector<LanePlace> at = places_of(node);
             forest_.graft(at, grow_part(frame, std::move(node), local, grower.open_categories));
         };
         grower.grow(std::move(root));
@@ -418,6 +417,12 @@ template <Criterion C> class Growth {
         return row_list;
     }
 
+    static std::vector<LanePlace> places_of(const Pending<Wide, Stats> &node) {
+        std::vector<LanePlace> places;
+        for (const auto &lane : node.lanes) places.push_back({lane.set, lane.record});
+        return places;
+    }
+
     /// Grows the subtree of one node in a narrow frame and a forest of its own.
     Forest grow_part(const Frame<Wide> &frame, Pending<Wide, Stats> node, std::vector<std::uint16_t> &local,
                      const OpenCategories &open) {
@@ -438,14 +443,13 @@ template <Criterion C> class Growth {
         part.n_sets = forest_.n_sets, part.n_classes = forest_.n_classes, part.n_targets = forest_.n_targets;
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, part);
-        part.nodes.push_back({0, 0});
+        part.sets.resize(forest_.sets.size());
+        part.n_nodes = 1;
         for (auto &lane : node.lanes) {
-            std::uint64_t record = part.lanes.size();
             grower.record_lane(lane.set, lane.total, node.depth);
-            work.root.lanes.push_back({lane.set, record, std::move(lane.total),
+            work.root.lanes.push_back({lane.set, 0, std::move(lane.total),
                                        grower.open_categories.adopted(open, lane.open, rows.size())});
         }
-        part.nodes[0].lane_end = part.lanes.size();
         grower.grow(std::move(work.root));
         // Nothing but the order of the rows is left to say: that of one set goes from leaf to leaf.
         for (std::size_t i = 0; i < rows.size() && forest_.n_sets == 1; ++i)
@@ -456,8 +460,8 @@ template <Criterion C> class Growth {
     void grow_parts(const Frame<Wide> &frame, std::vector<Pending<Wide, Stats>> &waiting, Workers &workers,
                     const OpenCategories &open) {
         std::vector<Forest> parts(waiting.size());
-        std::vector<std::size_t> at;
-        for (const auto &w : waiting) at.push_back(w.node);
+        std::vector<std::vector<LanePlace>> at;
+        for (const auto &w : waiting) at.push_back(places_of(w));
         std::vector<std::vector<std::uint16_t>> local(workers.places());
         workers.share(waiting.size(), [&](std::size_t i, unsigned w) {
             parts[i] = grow_part(frame, std::move(waiting[i]), local[w], open);

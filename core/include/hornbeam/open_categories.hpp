@@ -26,19 +26,15 @@ struct OpenNote {
 class OpenCategories {
   public:
     /// Writes the test that a set takes at a node, and puts down in `notes` what it leaves open.
-    void record(Forest &forest, LaneRecord &r, const Choice &c, std::vector<OpenNote> &notes) {
+    void record(GrownSet &grown, LaneTest &test, const Choice &c, std::vector<OpenNote> &notes) {
         const OpenNote above = taken_out(notes, c.attribute);
         Branches listed = c.branches;
-        r.branch_begin = forest.branch_code.size();
         if (c.n_children == 2 && c.kind != TestKind::multiway) {
             const bool brief = shorten(listed, c, above);
             put_down(c, brief ? &listed : nullptr, above, notes);
         }
-        for (auto [code, child] : listed) {
-            forest.branch_code.push_back(code);
-            forest.branch_child.push_back(child);
-        }
-        r.branch_end = forest.branch_code.size();
+        for (auto [code, child] : listed) grown.add_branch(code, child);
+        test.n_branches = static_cast<std::uint32_t>(listed.size());
     }
 
     static std::vector<OpenNote> inherited(const std::vector<OpenNote> &notes, std::size_t child) {

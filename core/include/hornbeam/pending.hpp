@@ -44,7 +44,6 @@ class LanePlaces {
 /// A node whose lanes are still growing. Its lists live in the frame, or in `owner` where sets parted and
 /// needed a copy.
 template <class E, class Stats> struct Pending {
-    std::size_t node = 0;
     std::int64_t depth = 0;
     std::span<E> rows;
     std::vector<Segment<E>> active;

@@ -66,7 +66,7 @@ class Forest:
         if known is None:
             assert self._growth is not None
             known = self._growth.pair(i)
-            if self._growth.keeps(known):
+            if self._growth.keeps(i, known):
                 self._pairs[i] = known
         return known
 
@@ -173,5 +173,5 @@ def grow_sets(
             if visit is not None:
                 visit(i, pair)
         done += len(chunk)
-        growth.trim(chunk, forest._pairs)
+        growth.trim(chunk)
     return forest

@@ -97,8 +97,8 @@ def _most_leaves(table: Table, parameters: Parameters) -> int:
 
 
 def tree_bytes(tree: Tree) -> int:
-    """The memory that a tree takes: its arrays, which the core may have allotted twice as large, and what is
-    kept beside them to predict."""
+    """The memory that a tree takes: its arrays, those of its competitors, which the core may have allotted
+    twice as large, and what is kept beside them to predict."""
     kept = tree.kept_competitors
-    arrays = [*tree.arrays.values(), *(() if kept is None else kept.arrays.values())]
-    return 2 * sum(int(array.nbytes) for array in arrays) + 64 * tree.n_nodes
+    others = 0 if kept is None else 2 * sum(int(array.nbytes) for array in kept.arrays.values())
+    return sum(int(array.nbytes) for array in tree.arrays.values()) + others + 64 * tree.n_nodes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -85,14 +85,19 @@ class SetTrees:
         grown = self.grower.tree(native, place)
         return Pair(self._pruned(i, grown), grown)
 
-    def keeps(self, pair: Pair) -> bool:
-        return self.plan.take(pair)
+    def keeps(self, i: int, pair: Pair) -> bool:
+        """Whether the trees of set i may stay; the forest that grew them then forgets them."""
+        kept = self.plan.take(pair)
+        if kept and i in self._homes:
+            native, place = self._homes.pop(i)
+            native.release(place)
+        return kept
 
-    def trim(self, chunk: Sequence[int], pairs: Mapping[int, Pair]) -> None:
-        """Let go of the forest of some sets where their trees are kept, or memory is short."""
-        if self.plan.full or all(i in pairs for i in chunk):
+    def trim(self, chunk: Sequence[int]) -> None:
+        """Let go of the forest of some sets where memory is short."""
+        if self.plan.full:
             for i in chunk:
-                del self._homes[i]
+                self._homes.pop(i, None)
 
     def _pruned(self, i: int, grown: Tree) -> Tree:
         grower, pruning = self.grower, self.pruning

@@ -54,6 +54,21 @@ def test_more_sets_than_grow_together_make_one_forest() -> None:
             forest.tree(i)
 
 
+def test_a_tree_that_is_kept_leaves_the_forest_that_grew_it() -> None:
+    forest = grown(engine=Engine(algorithm="overlapping"))
+    assert forest._growth is not None
+    homes = forest._growth._homes
+    native, place = homes[3]
+    kept = forest.tree(3)
+    assert 3 not in homes
+    with pytest.raises(ValueError, match="the tree of this training set was released"):
+        native.tree(place)
+    assert forest.tree(3) is kept
+    expected = digests(grown(engine=Engine(algorithm="serial")))
+    assert digests(forest) == expected
+    assert not homes
+
+
 def test_sets_of_another_table_are_refused() -> None:
     with pytest.raises(UsageError, match="training sets of 3 rows for a table of 200"):
         grow_sets(TABLE, TARGET, Parameters(), TrainingSets.of_rows(3, [[1, 2]]))
