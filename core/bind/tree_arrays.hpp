@@ -58,16 +58,18 @@ template <class Competitors, class Visit> void visit_competitor_arrays(Competito
     visit("branch_child", c.branch_child);
 }
 
-/// An array that owns the vector: nothing is copied.
-template <class T> nb::ndarray<nb::numpy, T, nb::ndim<1>> own_array(std::vector<T> &&values) {
+/// An array that owns the vector: nothing is copied. `View` is T, or const T for an array that Python may not
+/// write.
+template <class View, class T> nb::ndarray<nb::numpy, View, nb::ndim<1>> own_as(std::vector<T> &&values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
     if (owned->capacity() == 0) owned->reserve(1); // an array of no entries still needs an address
-    T *data = owned->data();
+    View *data = owned->data();
     std::size_t n = owned->size();
     nb::capsule owner(owned.get(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
     owned.release();
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
+    return nb::ndarray<nb::numpy, View, nb::ndim<1>>(data, {n}, owner);
 }
+template <class T> auto own_array(std::vector<T> &&values) { return own_as<T>(std::move(values)); }
 
 /// Read-only arrays, no copies: all of them keep the tree. "competitors" is a dict of its own, where they
 /// were kept.
