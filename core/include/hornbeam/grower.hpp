@@ -257,6 +257,9 @@ template <class E, Criterion C> class Grower {
         // What is scanned row by row for all lanes may pay to be counted for one.
         const bool counted =
             last == nullptr && alone && slots != 0 && node.avc.empty() && counting_.pays_alone(rows);
+        // Where lists are written anew they need room of their own: those of a sibling, which has rows
+        // without a value, may begin before its rows do.
+        in_place = in_place && !counted;
         part.owner = in_place ? node.owner : room_for_copies(node, rows, slots);
         E *to = part.owner.get();
         auto own = [&](std::span<E> list) {
