@@ -35,6 +35,7 @@ MIXED = (
 )
 COLUMNS = 20
 NOISE = 0.05
+TREE_DEPTH = 6
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,15 @@ def mixed_cases() -> Iterator[Case]:
 
 
 def generate(kind: str, rows: int, seed: int = 20261115) -> Case:
-    """20 uniform columns. `rule`: thresholds and 5 % noise; `noise`: labels that no column explains."""
+    """20 uniform columns. `rule`: three regions, whose tests are nearly as good as one another; `tree`: a tree of
+    depth 6; both with 5 % noise. `noise`: labels that no column explains."""
     random = np.random.default_rng(seed)
     matrix = random.random((rows, COLUMNS))
     if kind == "noise":
         codes = random.integers(0, 2, rows)
     else:
-        codes = follow_rule(matrix).astype(np.int64)
+        found = follow_rule(matrix) if kind == "rule" else follow_tree(matrix, random)
+        codes = found.astype(np.int64)
         codes[random.random(rows) < NOISE] ^= 1
     return Case(
         name=size_name(kind, rows),
@@ -106,3 +109,21 @@ def follow_rule(x: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     second = (x[:, 3] > 0.5) & (x[:, 4] > 0.7)
     third = (x[:, 5] <= 0.2) & (x[:, 6] > 0.4)
     return first | second | third
+
+
+def follow_tree(x: npt.NDArray[np.float64], random: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """A full tree of TREE_DEPTH levels: no column twice on a path, any label at a leaf."""
+    labels = np.zeros(len(x), dtype=bool)
+
+    def grow(rows: npt.NDArray[np.intp], columns: list[int], depth: int) -> None:
+        if depth == 0:
+            labels[rows] = random.random() < 0.5
+            return
+        column = int(random.choice(columns))
+        goes_left = x[rows, column] <= random.uniform(0.3, 0.7)
+        rest = [other for other in columns if other != column]
+        grow(rows[goes_left], rest, depth - 1)
+        grow(rows[~goes_left], rest, depth - 1)
+
+    grow(np.arange(len(x)), list(range(COLUMNS)), TREE_DEPTH)
+    return labels

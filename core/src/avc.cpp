@@ -6,7 +6,7 @@ namespace hornbeam {
 namespace {
 
 constexpr std::size_t most_cells = std::size_t{1} << 16;  // cells are numbered by 16 bits
-constexpr std::size_t most_counts = std::size_t{1} << 19; // of a node: they should stay in a cache
+constexpr std::size_t most_counts = std::size_t{1} << 18; // of a node: they should stay in a cache
 
 /// How many values a column has, where they may be counted.
 std::size_t values_of(const Column &column) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -19,7 +20,6 @@ template <class E> class LanePatterns {
     template <class Stats>
     bool open(const Frame<E> &frame, std::span<const E> rows, std::span<const Lane<Stats>> lanes) {
         if (of_id_.size() < frame.capacity) of_id_.resize(frame.capacity);
-        if (numbers_.empty()) numbers_.resize(std::size_t{1} << lane_width, unknown);
         std::vector<std::uint16_t> keys;
         bool told = true;
         lanes_.clear();
@@ -28,6 +28,8 @@ template <class E> class LanePatterns {
             lanes_.push_back(lane.set);
             sets_ |= SetMask{1} << lane.set;
         }
+        const std::size_t bits = direct() ? static_cast<std::size_t>(std::bit_width(sets_)) : lanes_.size();
+        if (numbers_.size() < std::size_t{1} << bits) numbers_.resize(std::size_t{1} << bits, unknown);
         for (std::size_t i = 0; i < rows.size() && told; ++i) {
             const std::uint32_t id = Packed<E>::id(rows[i]);
             const std::uint16_t key = key_of(frame.sets.of(id));
