@@ -80,8 +80,8 @@ def mixed_cases() -> Iterator[Case]:
 
 
 def generate(kind: str, rows: int, seed: int = 20261115) -> Case:
-    """20 uniform columns. `rule`: three regions, whose tests are nearly as good as one another; `tree`: a tree of
-    depth 6; both with 5 % noise. `noise`: labels that no column explains."""
+    """20 uniform columns. `rule`: three regions, whose tests are nearly as good as one another; `tree`: a tree
+    of depth 6; both with 5 % noise. `noise`: labels that no column explains."""
     random = np.random.default_rng(seed)
     matrix = random.random((rows, COLUMNS))
     if kind == "noise":

@@ -269,6 +269,33 @@ def test_near_thresholds_of_several_attributes_find_room() -> None:
     assert_all_algorithms_agree(from_data(values), target, Parameters(max_depth=6), times)
 
 
+@pytest.mark.parametrize("classes", [2, 4])
+def test_sets_of_two_thirds_of_the_rows_count_their_own_values(classes: int) -> None:
+    """With room for guests such a frame is as large as the table, whose rows have other numbers."""
+    table, target = generated(900, classes=classes)
+    times = np.zeros((900, 3), dtype=np.uint8)
+    times[300:, 0] = times[300:700, 1] = times[500:, 2] = 1
+    for counting in ("always", "auto"):
+        trees = grow_forest(table, target, Parameters(), times, engine=Engine(counting=counting))
+        for i, tree in enumerate(trees):
+            rows = np.flatnonzero(times[:, i])
+            assert_same(tree, grow_tree(*take(table, target, rows), Parameters()), (counting, f"set {i}"))
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_lists_of_a_lone_set_leave_those_of_its_neighbours_alone(classes: int) -> None:
+    """Values are missing, so that lists are shorter than their nodes; sets part where rows are listed, and
+    are counted by value below."""
+    rng = np.random.default_rng(classes)
+    for n in (60, 90, 150, 400):
+        values = np.column_stack([rng.integers(0, 5, n), rng.normal(size=n).round(1), rng.integers(0, 30, n)])
+        values = np.where(rng.random(values.shape) < [0.0, 0.1, 0.3], np.nan, values)
+        codes = np.where(rng.random(n) < 0.3, rng.integers(0, classes, n), values[:, 0] % classes)
+        target = ClassTarget(*encode_classes(codes.astype(int)))
+        for k in (3, 10):
+            assert_all_algorithms_agree(from_data(values), target, Parameters(), folds(n, k))
+
+
 # ---- the order of the rows ----
 
 
