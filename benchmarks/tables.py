@@ -80,7 +80,7 @@ def mixed_cases() -> Iterator[Case]:
 
 
 def generate(kind: str, rows: int, seed: int = 20261115) -> Case:
-    """20 uniform columns. `rule`: three regions, whose tests are nearly as good as one another; `tree`: a tree
+    """20 uniform columns. `rule`: three regions, whose tests are nearly as good as each other; `tree`: a tree
     of depth 6; both with 5 % noise. `noise`: labels that no column explains."""
     random = np.random.default_rng(seed)
     matrix = random.random((rows, COLUMNS))
