@@ -13,15 +13,16 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from hornbeam.cli import main
 from hornbeam.cli.generate import command
 from hornbeam.datasets import generate, make_agrawal, make_xor
 from hornbeam.datasets.generators import FAMILIES, options_of
 from hornbeam.table import read_path
 
-COMMAND = [sys.executable, "-c", "from hornbeam.cli import main; main()"]
+from . import test_command
+from .test_command import COMMAND, files
+
 SHARED = {"rows", "seed", "start", "output", "as_json"}
 
 
@@ -32,20 +33,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*args: str) -> Result:
-    return CliRunner().invoke(main, ["generate", *args])
+    return test_command.run("generate", *args)
 
 
 def refused(code: int, *args: str, says: str = "") -> None:
-    result = run(*args)
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("hornbeam: ")
-    assert result.stderr.count("\n") == 1
-    assert says in result.stderr
-
-
-def files(place: Path) -> set[str]:
-    return {path.name for path in place.iterdir()}
+    test_command.refused(code, "generate", *args, says=says)
 
 
 def test_every_family_is_a_command_with_its_options_and_defaults() -> None:
@@ -114,7 +106,7 @@ def test_a_tree_grows_from_either_file(place: Path) -> None:
     digests = set()
     for name in ("rows.csv", "rows.parquet"):
         run("agrawal", "--function", "5", "--rows", "2000", "-o", name)
-        fitted = CliRunner().invoke(main, ["fit", name, "--target", "class", "--json"])
+        fitted = test_command.run("fit", name, "--target", "class", "--json")
         digests.add(json.loads(fitted.stdout)["digest"])
     assert len(digests) == 1
 
