@@ -12,6 +12,7 @@ namespace hornbeam {
 namespace nb = nanobind;
 
 void bind_column(nb::module_ &m);
+void bind_cuts(nb::module_ &m);
 void bind_grow(nb::module_ &m);
 void bind_labels(nb::module_ &m);
 void bind_prune(nb::module_ &m);

@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);
     m.doc() = "Hornbeam's native core.";
     hornbeam::bind_column(m);
+    hornbeam::bind_cuts(m);
     hornbeam::bind_grow(m);
     hornbeam::bind_labels(m);
     hornbeam::bind_prune(m);

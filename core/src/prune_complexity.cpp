@@ -41,8 +41,10 @@ class Links {
     double impurity() const { return nodes_[0].below; }
     double weakest_link() const { return nodes_[0].least; }
 
-    void cut_weakest() {
+    /// Returns the node of the tree that became a leaf.
+    std::size_t cut_weakest() {
         auto at = static_cast<std::size_t>(nodes_[0].weakest);
+        const auto cut = static_cast<std::size_t>(origin_[at]);
         nodes_[at].many = 0;
         update(nodes_[at], at);
         while (nodes_[at].parent >= 0) {
@@ -52,6 +54,7 @@ class Links {
             else
                 update(nodes_[at], at);
         }
+        return cut;
     }
 
     Pruned rest(Cancel &cancel) const {
@@ -135,6 +138,17 @@ CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass
         path.impurity.push_back(links.impurity());
     }
     return path;
+}
+
+std::vector<double> complexity_steps(const FlatTree &tree, std::span<const double> mass, Cancel &cancel) {
+    Links links(tree, mass, cancel);
+    std::vector<double> step(tree.n_nodes(), std::numeric_limits<double>::infinity());
+    double alpha = 0.0;
+    while (!links.at_root()) {
+        alpha = std::max(alpha, links.weakest_link());
+        step[links.cut_weakest()] = alpha;
+    }
+    return step;
 }
 
 Pruned prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha, Cancel &cancel) {

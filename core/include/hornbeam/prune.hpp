@@ -65,6 +65,9 @@ struct CostPath {
 
 /// `mass` is d(u) of each node, the weight that impurities were computed from.
 CostPath cost_complexity_path(const FlatTree &tree, std::span<const double> mass, Cancel &cancel);
+/// The alpha from which on each node is a leaf; infinite where it never becomes one, or only goes with a node
+/// above it.
+std::vector<double> complexity_steps(const FlatTree &tree, std::span<const double> mass, Cancel &cancel);
 Pruned prune_by_complexity(const FlatTree &tree, std::span<const double> mass, double alpha, Cancel &cancel);
 
 /// d(u) of each node from the counts that the tree holds: the exact sum of factor times count.

@@ -1,6 +1,7 @@
 """Growth: from a table, a target and parameters to a tree, by the native grower; and pruning."""
 
 from hornbeam.growth.costs import ClassCosts, check_class_weight
+from hornbeam.growth.cuts import Cut, Cuts
 from hornbeam.growth.forest import Forest, grow_sets
 from hornbeam.growth.grow import (
     ClassTarget,
@@ -17,6 +18,7 @@ from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
 from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, grow_and_prune, hold_out, prune_tree
 from hornbeam.growth.set_trees import Pair
 from hornbeam.growth.sets import ALGORITHMS, TrainingSet, TrainingSets
+from hornbeam.growth.settings import SettingForest, grow_settings
 from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 
 __all__ = [
@@ -26,6 +28,8 @@ __all__ = [
     "Bifurcation",
     "ClassCosts",
     "ClassTarget",
+    "Cut",
+    "Cuts",
     "Engine",
     "Forest",
     "Grower",
@@ -34,6 +38,7 @@ __all__ = [
     "Pair",
     "Parameters",
     "Pruning",
+    "SettingForest",
     "Stability",
     "Target",
     "TrainingSet",
@@ -47,6 +52,7 @@ __all__ = [
     "grow_forest",
     "grow_in_order",
     "grow_sets",
+    "grow_settings",
     "grow_tree",
     "hold_out",
     "prune_tree",

@@ -1,0 +1,79 @@
+"""Cuts: the trees that limits of depth, size and gain, or cost-complexity pruning, leave of a grown one.
+
+Such limits do not change which tests a node would choose, so the tree grown with them is a prefix of the tree
+grown without (paper 004's rule of m is one of them). All prefixes are read off at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.growth.parameters import Parameters
+from hornbeam.growth.rest import rest_of
+from hornbeam.model import Tree
+
+Ends = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Limits that only cut a tree, with the meaning and the defaults that they have in `Parameters`."""
+
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_impurity_decrease: float = 0.0
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> Cut:
+        """Those of checked parameters."""
+        return cls(parameters.max_depth, parameters.min_samples_split, parameters.min_impurity_decrease)
+
+
+class Cuts:
+    """The prefixes of one tree, one for each cut: `ends[k, node]` is the node at which what reaches a node of
+    the tree ends in prefix k, -1 where it goes on; every leaf has one. `tree(k)` is what growing with that
+    cut, or pruning with that alpha, would have given."""
+
+    def __init__(
+        self, tree: Tree, cuts: Sequence[Cut] | None = None, alphas: Sequence[float] | None = None
+    ) -> None:
+        self.whole = tree
+        if (cuts is None) == (alphas is None):
+            raise TypeError("either cuts or alphas")
+        if cuts is not None:
+            found = _core.ends_of_cuts(tree.native(), tree.masses, *_limits(cuts, tree))
+        else:
+            found = _core.ends_of_alphas(tree.native(), tree.masses, np.array(alphas, dtype=np.float64))
+        self.ends: Ends = found[0].reshape(-1, tree.n_nodes)
+        self.n_leaves, self.depth = found[1], found[2]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def tree(self, k: int) -> Tree:
+        """The tree of prefix k."""
+        if self.n_leaves[k] == self.whole.n_leaves:
+            return self.whole
+        return rest_of(self.whole, _core.cut_tree(self.whole.native(), self.ends[k]))
+
+
+def _limits(cuts: Sequence[Cut], tree: Tree) -> tuple[npt.NDArray[np.generic], ...]:
+    """Depths, sizes and gains of all cuts; a share of the rows is of those that the tree was grown from."""
+    rows = int(tree.arrays["rows"][0])
+    depths = [-1 if cut.max_depth is None else cut.max_depth for cut in cuts]
+    sizes = [
+        max(2, math.ceil(size * rows) if isinstance(size, float) else size)
+        for size in (cut.min_samples_split for cut in cuts)
+    ]
+    gains = [cut.min_impurity_decrease for cut in cuts]
+    return (
+        np.array(depths, dtype=np.int64),
+        np.array(sizes, dtype=np.int64),
+        np.array(gains, dtype=np.float64),
+    )
