@@ -1,9 +1,9 @@
 """A stand-in for the paper's "Financial" set, which was never published: made-up firms, sound or in distress.
 
 The paper says of it only that it has the traits of real financial domains, 250 training and 150 test rows.
-Here are those traits that such domains are known for: amounts of money over several orders of magnitude,
-ratios of them that say nearly the same, nominal attributes whose meaning depends on others, limits that depend
-on the sector, attributes that say nothing, and labels that are wrong now and then.
+Here are traits that such domains are known for: amounts of money over several orders of magnitude, ratios of
+them that say nearly the same, nominal attributes whose meaning depends on others, limits that depend on the
+sector, attributes that say nothing, and labels that are wrong now and then.
 """
 
 from __future__ import annotations
@@ -100,9 +100,8 @@ def in_health(
     prompt and earning well."""
     within = owed <= MOST_DEBT[sector]
     earns, pays = margin > 0.02, current > 1.4
-    found: Truths = np.where(
-        within, (earns & (record != 0)) | pays, (margin > 0.06) & ((years > 25) | (record == 1))
-    )
+    beyond = (margin > 0.06) & ((years > 25) | (record == 1))
+    found: Truths = np.where(within, (earns & (record != 0)) | pays, beyond)
     return found
 
 

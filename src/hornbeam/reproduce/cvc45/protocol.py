@@ -1,7 +1,7 @@
-"""One division of a set: the trees of every m, the choices of cross-validation, and the bound of the test rows.
+"""One division of a set: the trees of every m, what cross-validation chose, and the bound of the test rows.
 
-The trees of all training rows are grown once for each m; C4.5, CVC4.5 of every run, small CVC4.5 and C4.5* are
-all taken from them. The test rows judge trees and choose for C4.5* alone.
+The trees of all training rows are grown once for each m; C4.5, CVC4.5 of every run, small CVC4.5 and C4.5*
+are all taken from them. The test rows judge trees; they choose for C4.5* alone.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def smallest(outcomes: Sequence[Outcome], choices: Sequence[Choice]) -> Choice:
 
 
 def upper_bound(outcomes: Sequence[Outcome]) -> Outcome:
-    """C4.5*: what does best on the test rows, fewest leaves first, then the smallest m. It has seen what it is
-    judged by, so it is no estimate of anything: the most that choosing m could have won."""
+    """C4.5*: what does best on the test rows, fewest leaves first, then the smallest m. It has seen what it
+    is judged by, so it is no estimate of anything: the most that choosing m could have won."""
     return max(outcomes, key=lambda one: (one.accuracy, -one.leaves, -one.m))
 
 

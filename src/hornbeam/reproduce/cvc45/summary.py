@@ -55,7 +55,7 @@ def table_1(found: Found) -> Sheet:
 
 
 def spread_of(divisions: Sequence[Division]) -> float | None:
-    """The standard deviation over the runs of a division, the mean of the divisions: the paper's ± had one."""
+    """The standard deviation over the runs of a division, averaged over divisions; the paper had one."""
     known = [spread for division in divisions if (spread := division.spread()) is not None]
     return statistics.fmean(known) if known else None
 
