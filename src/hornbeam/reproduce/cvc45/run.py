@@ -26,8 +26,8 @@ def run(plan: Plan) -> Results:
         Part(
             "Table 1: C4.5 and its cross-validated m",
             "Accuracy in % on the test rows, with 90 % intervals of the mean over divisions (Monk-2: over "
-            "runs); size in nodes, leaves among them, as C4.5 counts it. Small CVC4.5 is the smallest tree of "
-            "the runs; C4.5* chose m by the test rows themselves: a bound, not a method.",
+            "runs); size in nodes, leaves among them, as C4.5 counts it. Small CVC4.5 is the smallest tree "
+            "of the runs; C4.5* chose m by the test rows themselves: a bound, not a method.",
             paper()["said"]["table 1"],
             (pictures.error_bars(table),),
             (table, summary.differences(found), summary.choices(found)),
@@ -71,10 +71,10 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
     notes = [
         f"{len(plan.values)} values of m, the paper's list (its text says twenty); {plan.repetitions} times "
         f"{plan.folds} folds, the trimmed mean of the repetitions, accuracy of pruned trees, and the tree of "
-        "all training rows with the chosen m. Ties: fewer leaves, then the smaller m; the paper does not say.",
+        "all training rows with the chosen m. Ties: fewer leaves, then the smaller m; the paper is silent.",
         "m is `min_objs`, C4.5's -m: a test needs two branches with so many rows. The paper's text has "
-        'another rule, "fewer than m instances: a leaf" (`min_samples_split`), but its table was made by C4.5 '
-        "itself, so it is the former that is compared.",
+        'another rule, "fewer than m instances: a leaf" (`min_samples_split`), but C4.5 itself made its '
+        "table, so it is the former that is compared.",
         f"The paper had one division of each set. Here are {plan.splits} random ones of the same sizes, and "
         "the given one of Monk-2. Intervals hold the mean with 90 % confidence (Student's t) over divisions; "
         "'over runs' is the standard deviation of the runs within a division.",
