@@ -32,7 +32,7 @@ class Financial(Family):
     name: ClassVar[str] = "financial"
     usual_rows: ClassVar[int] = 400
 
-    noise: float = 0.06
+    noise: float = 0.08
 
     def __post_init__(self) -> None:
         check_share("noise", self.noise)

@@ -10,7 +10,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hornbeam.estimators import C45Classifier, CrossValidatedC45
+from hornbeam.estimators import C45Classifier
+from hornbeam.tuning.tree_search import TreeSearchCV
 from hornbeam.reproduce.cvc45.plan import Plan
 from hornbeam.reproduce.cvc45.sets import Loaded, Split
 
@@ -91,11 +92,13 @@ def judge(loaded: Loaded, split: Split, m: int) -> Outcome:
 
 def choose(loaded: Loaded, split: Split, plan: Plan, seed: int) -> Choice:
     """One run of the choice, from the training rows alone."""
-    model = CrossValidatedC45(
-        min_objs=list(plan.values),
+    model = TreeSearchCV(
+        C45Classifier(nominal_features=list(loaded.nominal) or "from_dtype"),
+        {"min_objs": list(plan.values)},
         cv=plan.folds,
         repeats=plan.repetitions,
-        nominal_features=list(loaded.nominal) or "from_dtype",
+        mean="trimmed",
+        refit=False,
         random_state=seed,
     )
     found = model.fit(*split.train).search_
