@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hornbeam.estimators import C45Classifier
-from hornbeam.tuning.tree_search import TreeSearchCV
 from hornbeam.reproduce.cvc45.plan import Plan
 from hornbeam.reproduce.cvc45.sets import Loaded, Split
+from hornbeam.tuning.tree_search import TreeSearchCV
 
 METHODS = ("C4.5", "CVC4.5", "small CVC4.5", "C4.5*")
 DEFAULT_M = 2
