@@ -295,7 +295,10 @@ def test_the_same_plan_gives_the_same_numbers(data: Path) -> None:
 # ---- the command ----
 
 
-def test_the_command_prints_the_table_and_says_that_it_was_quick(data: Path, tmp_path: Path) -> None:
+def test_the_command_prints_the_table_and_says_that_it_was_quick(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(paper(), "values of m", [1, 2, 20])
     out = tmp_path / "results"
     options = ["reproduce", "cvc45", "--sets", "Monk-2", "--quick", "--out", str(out)]
     done = CliRunner().invoke(app, options)

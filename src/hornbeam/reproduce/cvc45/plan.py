@@ -38,7 +38,7 @@ class Plan:
         """The plan that a user asks for."""
         plan = cls(sets=choose(sets), quick=quick)
         if quick:
-            plan = replace(plan, splits=3)
+            plan = replace(plan, splits=3, runs=2)
         if splits is not None:
             plan = replace(plan, splits=splits)
         return plan if tell is None else replace(plan, tell=tell)

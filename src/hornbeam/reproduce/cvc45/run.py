@@ -86,6 +86,7 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
     ]
     if plan.quick:
         notes.insert(
-            0, f"QUICK: {plan.splits} divisions of each set; this shows the work, not figures to quote."
+            0,
+            f"QUICK: {plan.splits} divisions, {plan.runs} runs of each; this shows the work, not the figures.",
         )
     return tuple(notes)

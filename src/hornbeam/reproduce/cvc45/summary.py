@@ -161,7 +161,7 @@ def text_of(sheet: Sheet) -> str:
     by_set: dict[Cell, dict[Cell, Mapping[str, Cell]]] = {}
     for record in sheet.records():
         by_set.setdefault(record["set"], {})[record["method"]] = record
-    lines = [("", *METHODS)]
+    lines: list[tuple[str, ...]] = [("", *METHODS)]
     for title, methods in by_set.items():
         lines.append((str(title), *(_ours(methods[method]) for method in METHODS)))
         lines.append(("  the paper", *(_theirs(methods[method]) for method in METHODS)))
