@@ -98,24 +98,29 @@ class _Told:
     def best(self) -> str:
         top = self.standing.estimates[self.best_at]
         equal = sum(estimate == top for estimate in self.standing.estimates)
-        highest = f"the highest cross-validated {self.rule.measure}, {float(top):.4f}"
         if equal < 2:
-            return f"{shown(self.rule.params[self.best_at])} has {highest}."
-        return f"Of {equal} settings that share {highest}, {self._simplest(self.best_at)}."
+            return f"{shown(self.rule.params[self.best_at])} has {self._top()}."
+        return f"Of {equal} settings that share {self._top()}, {self._simplest(self.best_at)}."
 
     def one_error(self, chosen: int, near: int) -> str:
-        error, top = self.standing.errors[self.best_at], self.standing.estimates[self.best_at]
         which = f"{near} settings" if near > 1 else "the only setting"
+        error = self.standing.errors[self.best_at]
         return (
-            f"Of {which} within one standard error ({error:.4f}) of the highest cross-validated "
-            f"{self.rule.measure}, {float(top):.4f}, {self._simplest(chosen)}."
+            f"Of {which} within one standard error ({error:.4f}) of {self._top()}, {self._simplest(chosen)}."
         )
 
     def smallest(self, chosen: int) -> str:
         return (
-            f"Of the settings that {len(self.standing.rounds)} repetitions chose, each by its own highest "
-            f"cross-validated {self.rule.measure}, {self._simplest(chosen)}."
+            f"Of the settings that {len(self.standing.rounds)} repetitions chose, each by its own folds, "
+            f"{self._simplest(chosen)}."
         )
+
+    def _top(self) -> str:
+        """The best score; a loss, which is kept with its sign changed, is shown as it is."""
+        name, score = self.rule.measure, float(self.standing.estimates[self.best_at])
+        if name != "cost" and not name.startswith("neg_"):
+            return f"the highest cross-validated {'R²' if name == 'r2' else name}, {score:.4f}"
+        return f"the lowest cross-validated {name.removeprefix('neg_').replace('_', ' ')}, {-score:.4f}"
 
     def _simplest(self, k: int) -> str:
         leaves = self.standing.leaves[k]
