@@ -10,10 +10,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hornbeam.estimators import C45Classifier
+from hornbeam.estimators import C45Classifier, CrossValidatedC45
 from hornbeam.reproduce.cvc45.plan import Plan
 from hornbeam.reproduce.cvc45.sets import Loaded, Split
-from hornbeam.tuning.tree_search import TreeSearchCV
 
 METHODS = ("C4.5", "CVC4.5", "small CVC4.5", "C4.5*")
 DEFAULT_M = 2
@@ -78,8 +77,8 @@ def upper_bound(outcomes: Sequence[Outcome]) -> Outcome:
 def divide(loaded: Loaded, number: int, plan: Plan) -> Division:
     """Division `number` of a set; runs of one division differ in how the folds are dealt."""
     split = loaded.split(number)
-    choices = [choose(loaded, split, plan, number * plan.runs + run) for run in range(plan.runs)]
-    return Division(tuple(judge(loaded, split, m) for m in plan.values), tuple(choices))
+    outcomes = tuple(judge(loaded, split, m) for m in plan.values)
+    return Division(outcomes, choose(loaded, split, plan, seed=number))
 
 
 def judge(loaded: Loaded, split: Split, m: int) -> Outcome:
@@ -90,16 +89,18 @@ def judge(loaded: Loaded, split: Split, m: int) -> Outcome:
     return Outcome(m, tree.n_leaves, tree.n_nodes, 100 * float(model.score(*split.test)))
 
 
-def choose(loaded: Loaded, split: Split, plan: Plan, seed: int) -> Choice:
-    """One run of the choice, from the training rows alone."""
-    model = TreeSearchCV(
-        C45Classifier(nominal_features=list(loaded.nominal) or "from_dtype"),
-        {"min_objs": list(plan.values)},
+def choose(loaded: Loaded, split: Split, plan: Plan, seed: int) -> tuple[Choice, ...]:
+    """What each run chose, from the training rows alone."""
+    model = CrossValidatedC45(
+        min_objs=plan.values,
         cv=plan.folds,
         repeats=plan.repetitions,
-        mean="trimmed",
-        refit=False,
+        small=True,
+        runs=plan.runs,
+        nominal_features=list(loaded.nominal) or "from_dtype",
         random_state=seed,
     )
-    found = model.fit(*split.train).search_
-    return Choice(found.chosen, tuple(result.score for result in found.results))
+    return tuple(
+        Choice(found.chosen, tuple(result.score for result in found.results))
+        for found in model.fit(*split.train).searches_
+    )

@@ -87,6 +87,6 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
     if plan.quick:
         notes.insert(
             0,
-            f"QUICK: {plan.splits} divisions, {plan.runs} runs of each; this shows the work, not the figures.",
+            f"QUICK: {plan.splits} divisions, {plan.runs} runs of each; it shows the work, not the figures.",
         )
     return tuple(notes)
