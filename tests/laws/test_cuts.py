@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from hornbeam.growth import Cut, Cuts, Pruning, complexity_path, prune_tree
+from hornbeam.growth import ClassCosts, ClassTarget, Cut, Cuts, Pruning, complexity_path, prune_tree
 from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree
+from hornbeam.table import from_data
 from tests import strategies
 from tests.laws.engine_tables import generated
 from tests.laws.growing import DEFAULT, Call, assert_equal, known_call, strangers, weighed_call
@@ -201,13 +203,29 @@ def test_prefixes_of_a_large_table(kind: dict[str, int]) -> None:
 def test_known_prefixes() -> None:
     """x = 0 .. 7, classes a b a a b b b b: cuts at 3.5, 1.5 and 0.5, each below the other, by hand."""
     call = known_call()
-    found = Cuts(call.grown(), [Cut(), Cut(max_depth=1), Cut(max_depth=2), Cut(min_samples_split=5), Cut(2, 4)])
+    found = Cuts(
+        call.grown(), [Cut(), Cut(max_depth=1), Cut(max_depth=2), Cut(min_samples_split=5), Cut(2, 4)]
+    )
     assert found.n_leaves.tolist() == [4, 2, 3, 2, 3]
     assert found.depth.tolist() == [3, 1, 2, 1, 2]
     only_root = Cuts(call.grown(), [Cut(min_samples_split=9), Cut(min_impurity_decrease=1.0)])
     assert only_root.n_leaves.tolist() == [1, 1]
     assert (only_root.ends == 0).all()
     assert found.tree(0) is found.whole
+
+
+def test_a_gain_at_the_limit_is_seen_as_growth_sees_it() -> None:
+    """Growth weighs a node by exact sums; what the tree holds of them is rounded, class by class."""
+    table = from_data(pd.DataFrame({"x": range(4)}))
+    labels, weights = np.array(["u", "v"]), np.array([0.1, 0.1, 0.3, 0.7])
+    codes = np.array([0, 0, 1, 0], dtype=np.int32)
+    costs = ClassCosts.checked({"u": 0.1}, None, labels)
+    call = Call(table, ClassTarget(codes, labels, weights, costs), DEFAULT)
+    tree = call.grown()
+    for value in (tree.masses / tree.masses[0] * tree.arrays["gain"]).tolist():
+        for limit in (value, math.nextafter(value, 1.0), math.nextafter(value, 0.0)):
+            cut = Cut(min_impurity_decrease=max(0.0, limit))
+            assert_equal(Cuts(tree, [cut]).tree(0), having(call, cut).grown())
 
 
 def test_cuts_keep_the_competitors_of_the_tests_that_stay() -> None:

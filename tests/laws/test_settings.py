@@ -132,9 +132,7 @@ def test_c45_collapses_after_all_limits(case: Case, seed: int) -> None:
     parameters = some_settings(source, call.parameters, 4)
     sets = some_sets(source, case.n, "folds", call.target.weights)
     assume(sets)
-    forest = grow_settings(
-        call.table, call.target, parameters, TrainingSets.of_rows(call.table.n_rows, sets)
-    )
+    forest = grow_settings(call.table, call.target, parameters, TrainingSets.of_rows(call.table.n_rows, sets))
     cut = Cut(max_depth=source.choice([None, 1, 2]), min_samples_split=source.choice([2, 5, 0.2]))
     for i, rows in enumerate(sets):
         for s, one in enumerate(parameters):
