@@ -85,7 +85,7 @@ def some_cv(source: random.Random, n: int) -> Any:
 
 
 def fingerprint(model: Any, X: Any, y: Any) -> float:
-    """Both trees of a fitted model as a number, exact in a double: whoever scores by it sees which they are."""
+    """Both trees of a fitted model as a number, exact in a double: who scores by it sees which they are."""
     text = model.tree_.digest + model.unpruned_tree_.digest
     return float(int(hashlib.sha256(text.encode()).hexdigest()[:12], 16))
 
