@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import FitFailedWarning
 
 from hornbeam.errors import HornbeamError
 from hornbeam.growth import Pair
@@ -75,32 +77,40 @@ class Findings:
         for strand in family.strands:
             self.failures |= {(setting, i): error for setting in strand.settings.tolist()}
 
-    def marks(self, trials: slice, repeats: int = 1) -> dict[str, Marks]:
+    def marks(self, trials: Sequence[int], repeats: int = 1) -> dict[str, Marks]:
         """The scores of some trials, by the names of the measures."""
         task = self._task
-        sizes = np.array([len(trial.rows) for trial in task.trials[trials]], dtype=np.int64)
+        sizes = np.array([len(task.trials[t].rows) for t in trials], dtype=np.int64)
         if task.measure is None:
             return {name: Marks(scores, sizes, repeats) for name, scores in self._named(trials).items()}
-        found = self._counted[:, trials]
+        found = self._counted[:, list(trials)]
         right = found if task.measure.counts and not self.failures else None
         scores = found / sizes if task.measure.counts else found
-        for setting, t in self._lost(trials):
-            scores[setting, t - trials.start] = task.judge.error_score
+        for setting, of in self.failures:
+            scores[setting, [task.trials[t].of == of for t in trials]] = task.judge.error_score
         return {"score": Marks(scores, sizes, repeats, right)}
 
-    def _lost(self, trials: slice) -> list[tuple[int, int]]:
-        if not self.failures:
-            return []
-        numbers = range(len(self._task.trials))[trials]
-        every = ((setting, t) for setting in range(len(self._task.candidates)) for t in numbers)
-        return [(setting, t) for setting, t in every if (setting, self._task.trials[t].of) in self.failures]
+    def _named(self, trials: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
+        scores = self._scored
+        lost = self._task.judge.of_failed_fit(next(iter(scores.values()), None))
+        settings = range(len(self._task.candidates))
+        named = by_name([scores.get((setting, t), lost) for setting in settings for t in trials])
+        return {name: values.astype(np.float64).reshape(-1, len(trials)) for name, values in named.items()}
 
-    def _named(self, trials: slice) -> dict[str, npt.NDArray[np.float64]]:
-        task, scores, numbers = self._task, self._scored, range(len(self._task.trials))[trials]
-        lost = task.judge.of_failed_fit(next(iter(scores.values()), None))
-        every = [scores.get((setting, t), lost) for setting in range(len(task.candidates)) for t in numbers]
-        named = by_name(every)
-        return {name: values.astype(np.float64).reshape(-1, len(numbers)) for name, values in named.items()}
+    def tell_failures(self) -> None:
+        """Warn of trees that could not be grown; raise where none could, or where that was asked for."""
+        if not self.failures:
+            return
+        first, error_score = next(iter(self.failures.values())), self._task.judge.error_score
+        total = len(self._task.candidates) * len(self._task.judged)
+        if error_score == "raise" or len(self.failures) >= total:
+            raise first
+        warnings.warn(
+            f"{len(self.failures)} fits failed out of a total of {total}; their scores are {error_score}. "
+            f"The first of them: {first}",
+            FitFailedWarning,
+            stacklevel=4,
+        )
 
     def pair(self, setting: int) -> Pair:
         """The tree of all rows under a setting, and what it was before pruning."""
