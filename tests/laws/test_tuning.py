@@ -167,3 +167,28 @@ def test_any_scorer(scoring: Any) -> None:
     for name, values in expected.cv_results_.items():
         if name.startswith(("split", "mean_t", "std_t")) and not name.endswith("_time"):
             np.testing.assert_allclose(found.cv_results_[name], values, rtol=1e-11, err_msg=name)
+
+
+def test_a_generator_draws_for_every_fold_what_a_clone_would() -> None:
+    """scikit-learn copies the generator for every fit, so that all of them draw alike."""
+    X, y, _, _ = some_rows(2, 100)
+    model = TreeClassifier(random_state=np.random.RandomState(4))
+    grid = {"prune": ["reduced_error", None], "max_depth": [None, 3]}
+    expected = GridSearchCV(model, grid, cv=3, refit=False, scoring=fingerprint).fit(X, y)
+    found = TreeSearchCV(model, grid, cv=3, scoring=fingerprint).fit(X, y)
+    assert_same_results(found.cv_results_, expected.cv_results_)
+
+
+def test_the_path_of_alphas_has_a_setting_for_every_tree_of_it() -> None:
+    """All prunings of the tree of all rows, each once, and scores that are those of these alphas."""
+    X, y, _, _ = some_rows(9, 120)
+    model = TreeClassifier(min_samples_leaf=2)
+    found = TreeSearchCV(model, {"ccp_alpha": "path"}, cv=3).fit(X, y)
+    alphas = [params["ccp_alpha"] for params in found.cv_results_["params"]]
+    steps = np.unique(model.cost_complexity_pruning_path(X, y).ccp_alphas)
+    assert alphas == sorted(set(alphas)) and alphas[0] == 0.0
+    whole = [result.leaves for result in found.search_.results]
+    assert whole == sorted(set(whole), reverse=True) and whole[-1] == 1
+    assert len(alphas) == len(np.union1d([0.0], steps[steps > 0]))
+    expected = GridSearchCV(model, {"ccp_alpha": alphas}, cv=3, refit=False).fit(X, y)
+    assert_same_results(found.cv_results_, expected.cv_results_)

@@ -18,7 +18,7 @@ from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.model_selection import TreeSearchCV
 from hornbeam.tuning.scores import Marks as RoomMarks
 from hornbeam.tuning.scores import trimmed_mean
-from hornbeam.tuning.select import Standing
+from hornbeam.tuning.select import Rule, Standing
 from tests.laws.reading import frame, target_array
 from tests.laws.test_folds import some_rows
 from tests.laws.tuning_cases import QUIET
@@ -76,7 +76,6 @@ def dealt_folds(case: Case, k: int, repeats: int, state: int) -> list[list[list[
     return [dealt(labels_of(case), shuffle.permutation(case.n).tolist(), k) for _ in range(repeats)]
 
 
-@settings(max_examples=2 * EXAMPLES)
 @given(
     SEED,
     st.sampled_from(range(len(GRIDS))),
@@ -144,11 +143,59 @@ def test_with_a_cost_matrix_the_score_is_what_answers_cost(seed: int, repeats: i
     assert found.best_score_ == pytest.approx(float(marks[record.chosen].estimate(how)), rel=1e-14)
 
 
+@settings(max_examples=max(10, EXAMPLES // 2))
+@given(
+    SEED,
+    st.sampled_from([1, 1, 2]),
+    st.sampled_from(["mean", "trimmed"]),
+    st.sampled_from(["best", "1se", "smallest"]),
+)
+def test_the_nested_choice_is_the_oracles(seed: int, repeats: int, how: str, select: str) -> None:
+    """Of each outer fold of each partition: what the other folds choose, and how that does."""
+    source = random.Random(seed)
+    case, state = small_case(source, source.choice([16, 20, 24])), source.randrange(10**6)
+    most = max(Counter(labels_of(case)).values())
+    k, inner = source.choice([3, 4, 5]), source.choice([2, 3, 4])
+    k, inner = (min(k, most), min(inner, most)) if repeats == 1 else (k, inner)
+    grid = source.choice(GRIDS)
+    outer = nested_folds(case, k, inner, repeats, state)
+    oracle = Search(case.columns, case.target, AllParameters(), tuple(grid))
+    expected = [choice for folds in outer for choice in oracle.nested(folds, how, select)]
+    found = TreeSearchCV(
+        TreeClassifier(),
+        lists(grid),
+        cv=inner,
+        nested=k,
+        repeats=repeats,
+        mean=how,
+        select=select,
+        random_state=state,
+    ).fit(frame(case.columns), target_array(case))
+    record = found.search_.nested
+    assert record is not None
+    assert list(record.params) == [grid[s] for s, _ in expected]
+    assert list(record.scores) == [float(score) for _, score in expected]
+    assert record.score == found.nested_score_ == pytest.approx(np.mean(record.scores), rel=1e-14)
+    assert record.error == pytest.approx(np.std(record.scores, ddof=1) / np.sqrt(k), rel=1e-12)
+    final = oracle.marks(dealt_folds(case, inner, repeats, state))
+    assert found.best_index_ == choose(final, how, select)  # nesting changes nothing of the final choice
+
+
+def nested_folds(case: Case, k: int, inner: int, repeats: int, state: int) -> list[list[list[int]]]:
+    """The outer folds: dealt after those of the search, or the same where they are as many."""
+    if repeats == 1 or k == inner:
+        return dealt_folds(case, k, repeats, state)
+    shuffle = np.random.RandomState(state)
+    orders = [shuffle.permutation(case.n).tolist() for _ in range(2 * repeats)]
+    return [dealt(labels_of(case), order, k) for order in orders[repeats:]]
+
+
 def test_one_standard_error_is_met_exactly() -> None:
     """Nine and seven of ten: 0.8 with an error of 0.1, so that 0.7 is just near enough."""
     right = np.array([[9, 7], [7, 7], [7, 6]])
     marks = RoomMarks(right / 10, np.array([10, 10]), 1, right)
-    choice = Standing.of(marks, "mean", [9, 3, 3]).choose("1se", "accuracy", [{"m": m} for m in (1, 2, 3)])
+    rule = Rule([{"m": m} for m in (1, 2, 3)], "score", "accuracy", "mean", "1se")
+    choice = rule.choose(Standing.of(marks, "mean", [9, 3, 3]))
     assert (choice.best, choice.chosen) == (0, 1)
 
 

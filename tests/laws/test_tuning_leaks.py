@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, ParameterGrid
 
 from hornbeam import TreeClassifier
 from hornbeam.model_selection import TreeSearchCV
@@ -81,3 +81,77 @@ def test_rows_held_out_never_touch_what_their_fold_says_of_others(seed: int) -> 
         clone(search).fit(*altered(X, y, splits[fold][1], source)).cv_results_, "train_score"
     )
     assert before[:, fold].tolist() == after[:, fold].tolist()
+
+
+# Outer folds that are not shuffled are blocks where each block has as many rows of each class; they stay so
+# whatever becomes of the attributes, and in whatever order a block has its labels.
+BLOCK = 12
+
+
+def blocks(seed: int, k: int) -> tuple[pd.DataFrame, Any]:
+    X, _, _, _ = some_rows(seed, BLOCK * k)
+    rng = np.random.default_rng(seed)
+    by_attribute = np.where(X["ties"] > 0, 1, 0) + np.where(X["few"] > 2, 1, 0) + rng.random(len(X)) * 1.5
+    y = np.empty(len(X), dtype="<U1")
+    for i in range(k):
+        rows = np.arange(BLOCK * i, BLOCK * (i + 1))
+        y[rows[np.argsort(by_attribute[rows], kind="stable")]] = list("u" * 4 + "v" * 4 + "w" * 4)
+    return X, y
+
+
+def other_block(X: pd.DataFrame, y: Any, i: int, source: random.Random) -> tuple[pd.DataFrame, Any]:
+    """Other attributes for the rows of a block, and their labels in another order."""
+    rows = np.arange(BLOCK * i, BLOCK * (i + 1))
+    changed, _ = altered(X, y, rows, source)
+    y = y.copy()
+    y[rows] = source.sample(y[rows].tolist(), BLOCK)
+    return changed, y
+
+
+@settings(max_examples=max(8, EXAMPLES // 4))
+@given(SEED, st.sampled_from(["best", "1se"]), st.sampled_from(["mean", "trimmed"]))
+def test_rows_of_an_outer_fold_never_touch_the_choice_inside_it(seed: int, select: str, mean: str) -> None:
+    source = random.Random(seed)
+    X, y = blocks(seed, 4)
+    model = TreeClassifier(random_state=5)
+    search = TreeSearchCV(model, LEAKY, cv=3, nested=4, select=select, mean=mean, refit=False)
+    before = clone(search).fit(X, y).search_.nested
+    i = source.randrange(4)
+    after = clone(search).fit(*other_block(X, y, i, source)).search_.nested
+    assert before.params[i] == after.params[i]
+    event(f"other folds choose otherwise: {before.params != after.params}")
+    event(f"the fold scores otherwise: {before.scores[i] != after.scores[i]}")
+
+
+class Watching:
+    """A scorer that remembers which trees were judged by the rows of each block."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, list[float]] = {}
+
+    def __call__(self, model: Any, X: Any, y: Any) -> float:
+        (block,) = set((X.index // BLOCK).tolist())
+        self.seen.setdefault(int(block), []).append(fingerprint(model, X, y))
+        return 0.5
+
+
+@settings(max_examples=max(4, EXAMPLES // 10))
+@given(SEED)
+def test_no_tree_that_an_outer_fold_judges_knows_its_rows(seed: int) -> None:
+    """Those without two folds, which serve the choice inside both, and those without one: all that the rows
+    of a fold judge, before and after these rows were changed."""
+    source = random.Random(seed)
+    X, y = blocks(seed, 4)
+    i, grid, seen = source.randrange(4), source.sample(LEAKY, 2), []
+    for rows in ((X, y), other_block(X, y, i, source)):
+        watching = Watching()
+        TreeSearchCV(TreeClassifier(random_state=5), grid, cv=4, nested=4, refit=False, scoring=watching).fit(
+            *rows
+        )
+        seen.append(watching.seen)
+    before, after = seen
+    n_settings = len(ParameterGrid(grid))
+    # Each block judges the trees of the search, of its outer fold, and of the pairs with three others.
+    assert [len(before[block]) for block in range(4)] == [5 * n_settings] * 4
+    assert sorted(before[i]) == sorted(after[i])
+    assert all(sorted(before[j]) != sorted(after[j]) for j in range(4) if j != i)
