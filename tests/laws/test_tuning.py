@@ -186,9 +186,9 @@ def test_the_path_of_alphas_has_a_setting_for_every_tree_of_it() -> None:
     found = TreeSearchCV(model, {"ccp_alpha": "path"}, cv=3).fit(X, y)
     alphas = [params["ccp_alpha"] for params in found.cv_results_["params"]]
     steps = np.unique(model.cost_complexity_pruning_path(X, y).ccp_alphas)
-    assert alphas == sorted(set(alphas)) and alphas[0] == 0.0
+    assert alphas == sorted({0.0, *alphas})
     whole = [result.leaves for result in found.search_.results]
-    assert whole == sorted(set(whole), reverse=True) and whole[-1] == 1
+    assert whole == sorted({1, *whole}, reverse=True)
     assert len(alphas) == len(np.union1d([0.0], steps[steps > 0]))
     expected = GridSearchCV(model, {"ccp_alpha": alphas}, cv=3, refit=False).fit(X, y)
     assert_same_results(found.cv_results_, expected.cv_results_)
