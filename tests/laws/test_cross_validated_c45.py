@@ -1,4 +1,4 @@
-"""CVC4.5 chooses the m that the oracle chooses, by both rules of m, in one run or as the smallest of several."""
+"""CVC4.5 chooses the m that the oracle chooses: by both rules of m, in one run or the smallest of several."""
 
 from __future__ import annotations
 
