@@ -44,6 +44,7 @@ class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     cv : int, default=20
         Folds of each repetition: rows are shuffled, ordered by class and dealt in turn.
     repeats : int, default=5
+        With 1 the folds are scikit-learn's, and `cv` may be whatever it takes.
     mean : {"trimmed", "mean"}, default="trimmed"
     select : {"best", "1se", "smallest"}, default="best"
         As in `TreeSearchCV`.
@@ -152,6 +153,10 @@ class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
             raise UsageError(f"{shown('small', self.small)}: True or False is allowed")
         if not is_number(self.runs, numbers.Integral) or self.runs < 1:
             raise UsageError(f"{shown('runs', self.runs)}: a whole number from 1 is allowed")
+        if self.small and self.repeats == 1 and is_number(self.cv, numbers.Integral):
+            raise UsageError(
+                "small=True with repeats=1: every run would have the same folds; use repeats from 2"
+            )
         return int(self.runs) if self.small else 1
 
     def _search(self, random: np.random.RandomState) -> TreeSearchCV:

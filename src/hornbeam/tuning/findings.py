@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +14,7 @@ from sklearn.exceptions import FitFailedWarning
 from hornbeam.errors import HornbeamError
 from hornbeam.growth import Pair
 from hornbeam.model import Tree
+from hornbeam.tuning.measures import Measure
 from hornbeam.tuning.scores import Marks
 from hornbeam.tuning.strands import Family, Reading
 from hornbeam.tuning.task import Task
@@ -34,37 +35,38 @@ class Findings:
         self.readings: list[Reading] = []
         self.failures: dict[tuple[int, int], HornbeamError] = {}
         """Settings and sets that have no tree."""
+        self._sent: tuple[Tree | None, list[npt.NDArray[np.int32]]] = None, []
+        """A tree, and the leaves that the rows of its trials reach: the next reading may be of it too."""
         self.growing = self.scoring = 0.0
 
-    def visit(self, i: int, readings: Iterator[Reading]) -> None:
+    def read(self, i: int, reading: Reading) -> None:
         """Write down what some settings make of set i."""
-        task, begin = self._task, perf_counter()
-        tree: Tree | None = None
-        for reading in readings:
-            self.leaves[reading.settings, i] = reading.n_leaves
-            if i == 0:
-                self.depth[reading.settings] = reading.depth
-                self.readings.append(reading)
-            if i not in task.judged:
-                continue
-            if task.measure is None:
+        self.leaves[reading.settings, i] = reading.n_leaves
+        if i == 0:
+            self.depth[reading.settings] = reading.depth
+            self.readings.append(reading)
+        if i in self._task.judged:
+            begin = perf_counter()
+            if self._task.measure is None:
                 self._ask(i, reading)
-                continue
-            if reading.tree is not tree:
-                tree = reading.tree
-                leaves = [task.routed.leaves(tree, task.trials[t].rows) for t in task.judged[i]]
-            for t, reached in zip(task.judged[i], leaves, strict=True):
-                values = task.measure(tree, reading.ends(reached), task.trials[t].rows)
-                self._counted[reading.settings, t] = values
-        self.scoring += perf_counter() - begin
+            else:
+                self._count(i, reading, self._task.measure)
+            self.scoring += perf_counter() - begin
+
+    def _count(self, i: int, reading: Reading, measure: Measure) -> None:
+        """Judge all settings at once."""
+        trials = [(t, self._task.trials[t].rows) for t in self._task.judged[i]]
+        if self._sent[0] is not reading.tree:
+            leaves = [self._task.routed.leaves(reading.tree, rows) for _, rows in trials]
+            self._sent = reading.tree, leaves
+        for (t, rows), reached in zip(trials, self._sent[1], strict=True):
+            self._counted[reading.settings, t] = measure(reading.tree, reading.ends(reached), rows)
 
     def _ask(self, i: int, reading: Reading) -> None:
         """Have the scorer judge each setting by itself."""
         task = self._task
-        whole = reading.pair(0) if reading.cuts is None else None
         for k, setting in enumerate(reading.settings.tolist()):
-            pair = whole or reading.pair(k)
-            model = task.models[setting]._grown(pair, task.table, task.target, task.sets[i] if i else None)
+            model = task.models[setting]._grown(reading.pair(k), task.table, task.target, task.sets[i])
             for t in task.judged[i]:
                 rows = task.trials[t].rows
                 scored = task.judge.score(model, task.X, task.y, task.table, rows, task.score_params)

@@ -127,7 +127,7 @@ def _values(name: str, values: Any) -> Any:
     if name == "ccp_alpha" and isinstance(values, str) and values == PATH:
         return PATH
     listed = isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, (str, bytes))
-    if not listed or np.ndim(values) != 1:
+    if not listed or (isinstance(values, np.ndarray) and values.ndim != 1):
         raise UsageError(
             f"param_grid[{name!r}]={_shown(values)}: give a list of values, such as [{_shown(values)}]"
         )

@@ -37,7 +37,8 @@ def examine(task: Task) -> Findings:
             for s, strand in enumerate(family.strands):
                 tree = growth.tree(i, s)
                 rows = RowsOfSet(task, i, growth.held.get(i), tree, strand.parameters)
-                findings.visit(i, strand.readings(tree, rows.pruned))
+                for reading in strand.readings(tree, rows.pruned):
+                    findings.read(i, reading)
             growth.release(i)
         findings.growing += perf_counter() - begin - (findings.scoring - scoring)
     return findings

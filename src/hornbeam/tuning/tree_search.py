@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags, indexable
+from sklearn.utils.validation import _check_method_params
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import bytes_of
@@ -137,7 +138,7 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         scorer, metric = self._get_scorers()
         judge = Judge(self.estimator, scorer, self.error_score)
         X, y = indexable(X, y)
-        routed = self._get_routed_params_for_fit(params)
+        routed = self._get_routed_params_for_fit(_check_method_params(X, params))
         work = Work.of(self, grid, judge, X, y, routed)
         findings = examine(work.task)
         findings.tell_failures()
