@@ -108,16 +108,21 @@ def test_scores_of_numbers_are_those_of_independent_fits(seed: int) -> None:
     assert found.best_score_ == pytest.approx(top, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", list(VALUES))
-def test_every_parameter_alone(name: str) -> None:
-    """On a table where it matters: fingerprints of the trees differ, and all are those of lone fits."""
+ALONE = [*VALUES.items(), ("min_samples_split", [30, 4, 9]), ("min_samples_split", [0.3, 0.04, 0.1])]
+ALONE += [("max_depth", [3, 1, 2]), ("min_impurity_decrease", [0.02, 0.004, 0.01])]
+
+
+@pytest.mark.parametrize(("name", "values"), ALONE)
+def test_every_parameter_alone(name: str, values: list[Any]) -> None:
+    """On a table where it matters: fingerprints of the trees differ, and all are those of lone fits. The
+    laxest value of a limit is grown, wherever it is in the list."""
     X, y, _, _ = some_rows(7, 140)
     also: dict[str, Any] = {"confidence": {"prune": "error_based"}, "prune": {"random_state": 1}}.get(
         name, {}
     )
     if name == "prune":
         also = {**also, "min_samples_leaf": 2}
-    model, grid = TreeClassifier(**also), {name: VALUES[name]}
+    model, grid = TreeClassifier(**also), {name: values}
     expected = GridSearchCV(model, grid, cv=4, refit=False, scoring=fingerprint).fit(X, y)
     found = TreeSearchCV(model, grid, cv=4, refit=False, scoring=fingerprint).fit(X, y)
     assert_same_results(found.cv_results_, expected.cv_results_)

@@ -199,6 +199,15 @@ def test_one_standard_error_is_met_exactly() -> None:
     assert (choice.best, choice.chosen) == (0, 1)
 
 
+@pytest.mark.parametrize(("mean", "repeats"), [("mean", 1), ("mean", 2), ("trimmed", 2)])
+def test_equal_estimates_tie_though_their_doubles_do_not(mean: str, repeats: int) -> None:
+    """One and two of ten are as much as three and none; (0.1 + 0.2) / 2 is above 0.3 / 2."""
+    assert np.mean([0.1, 0.2]) > np.mean([0.3, 0.0])
+    right = np.array([[1, 2], [3, 0], [2, 1]])
+    standing = Standing.of(RoomMarks(right / 10, np.array([10, 10]), repeats, right), mean, [9, 3, 3])
+    assert standing.best() == 1
+
+
 def test_the_trimmed_mean_knows_this() -> None:
     assert trimmed_mean(tuple(map(Fraction, (1, 2, 3, 4, 100)))) == 3
     assert trimmed_mean((1.0, 2.0, 3.0, 4.0, 100.0)) == 3.0
