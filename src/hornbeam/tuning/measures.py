@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,9 +29,17 @@ class Measure(Protocol):
 
 
 def measure_of(
-    judge: Judge, target: Target, y: Any, sets: TrainingSets, tests: Sequence[Rows]
+    judge: Judge,
+    target: Target,
+    y: Any,
+    sets: TrainingSets,
+    tests: Sequence[Rows],
+    params: Mapping[str, Any],
 ) -> Measure | None:
-    """The measure that gives what the judge's scorer gives; None where it has to be asked itself."""
+    """The measure that gives what the judge's scorer gives; None where it has to be asked itself. `params` is
+    what else the scorer is told."""
+    if params:
+        return _weighted(judge, target, tests, params)
     least = min(map(len, tests))
     if not isinstance(target, ClassTarget):
         return RSquared(target) if judge.gives_r2(y) and least > 1 else None
@@ -42,6 +50,16 @@ def measure_of(
     if judge.is_log_loss and _all_there(target, sets, tests):
         return LogLoss(target)
     return Accuracy(target) if judge.is_accuracy else None
+
+
+def _weighted(
+    judge: Judge, target: Target, tests: Sequence[Rows], params: Mapping[str, Any]
+) -> Measure | None:
+    if list(params) != ["sample_weight"] or not judge.is_accuracy or not isinstance(target, ClassTarget):
+        return None
+    weights = np.asarray(params["sample_weight"])
+    fit = weights.shape == (target.n_rows,) and all(weights[rows].any() for rows in tests)
+    return WeightedAccuracy(target, weights.astype(np.float64)) if fit else None
 
 
 def _all_there(target: ClassTarget, sets: TrainingSets, tests: Sequence[Rows]) -> bool:
@@ -62,6 +80,20 @@ class Accuracy:
     def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.int64]:
         right = tree.leaf_class.take(nodes) == self.target.codes.take(rows)
         return np.asarray(np.count_nonzero(right, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedAccuracy:
+    """The share of the rows' weight that is answered by its class."""
+
+    target: ClassTarget
+    weights: npt.NDArray[np.float64]
+    counts = False
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
+        right = tree.leaf_class.take(nodes) == self.target.codes.take(rows)
+        weights = self.weights.take(rows)
+        return np.asarray((right * weights).sum(axis=1) / weights.sum())
 
 
 @dataclass(frozen=True, eq=False)

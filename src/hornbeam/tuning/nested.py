@@ -61,7 +61,7 @@ class OuterFold:
     def choose(self, findings: Findings, rule: Rule) -> tuple[int, float]:
         """The setting that is chosen without its rows, and what that scores on them."""
         marks = findings.marks(self.inner)[rule.metric]
-        standing = Standing.of(marks, rule.mean, findings.leaves[:, self.of].tolist())
+        standing = Standing.of(marks, rule.mean, findings.leaves[self.of].tolist())
         chosen = rule.choose(standing).chosen
         return chosen, float(findings.marks((self.trial,))[rule.metric].scores[chosen, 0])
 
