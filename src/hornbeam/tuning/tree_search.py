@@ -141,9 +141,8 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         routed = self._get_routed_params_for_fit(_check_method_params(X, params))
         work = Work.of(self, grid, judge, X, y, routed)
         if self.verbose > 0:
-            print(
-                f"{len(work.folds)} folds, {len(work.task.candidates)} settings, {len(work.task.sets)} growths"
-            )
+            n, sets = len(work.task.candidates), len(work.task.sets)
+            print(f"{n} settings in {len(work.folds)} folds: {sets} training sets are grown")
         findings = examine(work.task)
         findings.tell_failures()
         self._learn(work, findings, metric)
