@@ -87,11 +87,11 @@ class Findings:
         if task.measure is None:
             return {name: Marks(scores, sizes, repeats) for name, scores in self._named(trials).items()}
         found = self._counted[:, list(trials)]
-        right = found if task.measure.counts and not self.failures else None
+        points = found if task.measure.counts and not self.failures else None
         scores = found / sizes if task.measure.counts else found
         for setting, of in self.failures:
             scores[setting, [task.trials[t].of == of for t in trials]] = task.judge.error_score
-        return {"score": Marks(scores, sizes, repeats, right)}
+        return {"score": Marks(scores, sizes, repeats, points)}
 
     def _named(self, trials: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
         scores = self._scored

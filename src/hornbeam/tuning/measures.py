@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,8 +22,9 @@ Nodes = npt.NDArray[np.int32]
 class Measure(Protocol):
     """What a scorer would say of several prefixes of a tree, to the last bit."""
 
-    counts: bool
-    """Whether it gives how many rows are right, and not a score."""
+    @property
+    def counts(self) -> bool:
+        """Whether it gives whole points of all rows together, and not a score."""
 
     def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[Any]:
         """A value for each prefix; `nodes[prefix, row]` are the nodes of the tree that answer the rows."""
@@ -45,8 +47,8 @@ def measure_of(
         return RSquared(target) if judge.gives_r2(y) and least > 1 else None
     if least == 0:
         return None
-    if isinstance(judge.scorer, CostScorer):
-        return MeanCost(target)
+    if isinstance(judge.scorer, CostScorer) and target.costs.matrix is not None:
+        return Cost(target, target.costs.matrix)
     if judge.is_log_loss and _all_there(target, sets, tests):
         return LogLoss(target)
     return Accuracy(target) if judge.is_accuracy else None
@@ -112,20 +114,24 @@ class LogLoss:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanCost:
-    """What the answers cost, a row on average; less is better, so it is negative."""
+class Cost:
+    """What the answers cost; less is better, so it is negative. Whole costs are added up, others averaged."""
 
     target: ClassTarget
-    counts = False
+    matrix: npt.NDArray[np.float64]
 
-    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
-        matrix = self.target.costs.matrix
-        assert matrix is not None
-        return np.asarray(-matrix[self.target.codes.take(rows), tree.leaf_class.take(nodes)].mean(axis=1))
+    @cached_property
+    def counts(self) -> bool:
+        whole = bool((self.matrix == np.rint(self.matrix)).all())
+        return whole and float(self.matrix.max()) * self.target.n_rows < 2**53
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[Any]:
+        costs = self.matrix[self.target.codes.take(rows), tree.leaf_class.take(nodes)]
+        return np.asarray(-costs.sum(axis=1)) if self.counts else np.asarray(-costs.mean(axis=1))
 
 
 class CostScorer:
-    """The same of a fitted model, as a scorer."""
+    """Minus the mean cost of a fitted model's answers."""
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         actual = estimator._encode(y, estimator.tree_).codes

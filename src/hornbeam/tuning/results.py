@@ -73,7 +73,7 @@ def record_of(findings: Findings, marks: Marks, rule: Rule) -> SearchRecord:
     each = zip(
         rule.params,
         compared,
-        standing.errors,
+        marks.errors.tolist(),
         marks.scores.tolist(),
         leaves,
         findings.depth.tolist(),
