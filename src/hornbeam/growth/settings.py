@@ -109,6 +109,8 @@ def grow_settings(
     report: Report = None,
 ) -> SettingForest:
     """Grow all sets under checked parameters that differ in min_samples_leaf and min_objs alone."""
+    if not parameters:
+        raise UsageError("no settings; give at least one")
     settings = [Setting.of(one) for one in parameters]
     if len({replace(one, min_samples_leaf=1, min_objs=None) for one in parameters}) != 1:
         raise UsageError("settings grown together may differ in min_samples_leaf and min_objs alone")

@@ -66,14 +66,14 @@ def _ranks(values: Scores) -> Any:
 
 def record_of(findings: Findings, marks: Marks, rule: Rule) -> SearchRecord:
     """Every setting with what it scored, and the choice among them."""
-    leaves = findings.leaves[:, 0].tolist()
+    leaves = findings.leaves[0].tolist()
     standing = Standing.of(marks, rule.mean, leaves)
     choice = rule.choose(standing)
     compared = marks.means.tolist() if rule.mean == "mean" else list(map(float, standing.estimates))
     each = zip(
         rule.params,
         compared,
-        standing.errors,
+        marks.errors.tolist(),
         marks.scores.tolist(),
         leaves,
         findings.depth.tolist(),
