@@ -31,7 +31,8 @@ template <class Rows> class ErrorPruner {
     static constexpr std::size_t at_once = 1024;    // guests that are sent without a look at the clock
     static constexpr std::uint32_t first_look = 4;  // guests after which a first judgement is tried
     static constexpr std::uint32_t first_rows = 16; // rows that are fetched before they are asked for
-    static constexpr std::size_t ahead = 4;         // places between fetching and judging
+    static constexpr std::int64_t few_classes = 4;
+    static constexpr std::size_t ahead = 4; // places between fetching and judging
 
     /// What is known of a node and the rows at it.
     struct Node {
@@ -82,9 +83,9 @@ template <class Rows> class ErrorPruner {
     }
 
     void count_leaf(std::size_t leaf);
+    bool holds_few(std::size_t leaf) const;
     void count_inner(std::size_t node);
     double expected_as_leaf(std::size_t node);
-    void set_seat(std::size_t node);
     void take(std::int32_t code, const Sum &sum);
     double expected_of_tally(const Sum &n);
     void fetch_guests(std::size_t place) const;
@@ -165,14 +166,32 @@ ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, cons
         node.place = static_cast<std::int32_t>(i);
         tree.n_children[i] == 0 ? count_leaf(i) : count_inner(i);
         node.as_leaf = expected_as_leaf(i);
-        if (rises_) set_seat(i);
         for (std::int32_t c = 0; c < tree.n_children[i]; ++c)
             nodes_[static_cast<std::size_t>(tree.first_child[i] + c)].parent = static_cast<std::int32_t>(i);
     }
 }
 
+/// Whether the rows at a leaf are of the few classes that the tree knows of, as many of each.
+template <class Rows> bool ErrorPruner<Rows>::holds_few(std::size_t leaf) const {
+    std::span<const std::uint32_t> at = std::span(order_).subspan(nodes_[leaf].begin, nodes_[leaf].size());
+    bool same = static_cast<std::int64_t>(at.size()) == tree_.rows[leaf];
+    std::size_t known = 0; // else some are of classes that the leaf has not
+    visit_counts(leaf, [&](std::int32_t code, double count) {
+        std::size_t held = 0;
+        in_stretches(at.size(), cancel_, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) held += rows_.classes[at[i]] == code;
+        });
+        same &= static_cast<double>(held) == count;
+        known += held;
+    });
+    return same && known == at.size();
+}
+
 /// Checks that the rows at a leaf are those that the tree knows of, and sums up what they weigh.
 template <class Rows> void ErrorPruner<Rows>::count_leaf(std::size_t leaf) {
+    // To go through the rows once for each of few classes is faster than to wait for sum after sum.
+    if constexpr (Rows::counts)
+        if (tree_.count_start[leaf + 1] - tree_.count_start[leaf] <= few_classes && holds_few(leaf)) return;
     std::span<const std::uint32_t> at = std::span(order_).subspan(nodes_[leaf].begin, nodes_[leaf].size());
     for (std::uint32_t row : at) {
         pace_.step();
@@ -230,29 +249,20 @@ template <class Rows> double ErrorPruner<Rows>::expected_of_tally(const Sum &n) 
 
 template <class Rows> double ErrorPruner<Rows>::expected_as_leaf(std::size_t node) {
     if constexpr (Rows::counts) {
-        double most = 0.0, n = total(node);
-        visit_counts(node, [&](std::int32_t, double count) { most = std::max(most, count); });
-        return expect_(n, n - most);
-    } else {
-        visit_counts(node, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
-        return expected_of_tally(totals_[node]);
-    }
-}
-
-template <class Rows> void ErrorPruner<Rows>::set_seat(std::size_t node) {
-    if constexpr (Rows::counts) {
-        Seat &seat = seats_[node];
-        double most = 0.0, second = 0.0;
+        double most = 0.0, second = 0.0, n = total(node);
         std::int32_t code = 0;
         visit_counts(node, [&](std::int32_t k, double count) {
             second = std::max(second, std::min(most, count));
             if (count > most) most = count, code = k;
         });
-        seat.as_leaf = nodes_[node].as_leaf;
-        seat.n = nodes_[node].size();
-        seat.most = static_cast<std::uint32_t>(most);
-        seat.second = static_cast<std::uint32_t>(second);
-        seat.code = static_cast<std::uint32_t>(code);
+        const double expected = expect_(n, n - most);
+        if (rises_)
+            seats_[node] = {expected, nodes_[node].size(), static_cast<std::uint32_t>(most),
+                            static_cast<std::uint32_t>(second), static_cast<std::uint32_t>(code)};
+        return expected;
+    } else {
+        visit_counts(node, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
+        return expected_of_tally(totals_[node]);
     }
 }
 

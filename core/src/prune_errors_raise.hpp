@@ -81,8 +81,9 @@ template <class Rows> void ErrorPruner<Rows>::recount(std::size_t at) {
         n += sums.back().sum;
     }
     if constexpr (!Rows::counts) totals_[at] = n;
-    nodes_[at].as_leaf = expected_of_tally(n);
-    if (rises_) set_seat(at);
+    for (std::int32_t code : tallied_) tally_[static_cast<std::size_t>(code)] = Sum{};
+    tallied_.clear();
+    nodes_[at].as_leaf = expected_as_leaf(at);
 }
 
 } // namespace hornbeam
