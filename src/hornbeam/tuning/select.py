@@ -33,6 +33,12 @@ class Rule:
     mean: str
     select: str
 
+    def standing(self, marks: Marks, leaves: Sequence[int]) -> Standing:
+        """What it goes by."""
+        of_each = range(marks.repeats) if self.select == "smallest" and marks.repeats > 1 else ()
+        rounds = [marks.of(repetition).estimates(self.mean) for repetition in of_each]
+        return Standing(marks.estimates(self.mean), marks.squared_errors(), leaves, rounds)
+
     def choose(self, standing: Standing) -> Choice:
         """By one of SELECT."""
         best = standing.best()
@@ -55,11 +61,6 @@ class Standing:
     squared_errors: Sequence[Exact]
     leaves: Sequence[int]
     rounds: Sequence[Sequence[Exact]] = ()
-
-    @classmethod
-    def of(cls, marks: Marks, mean: str, leaves: Sequence[int]) -> Standing:
-        rounds = [marks.of(i).estimates(mean) for i in range(marks.repeats)] if marks.repeats > 1 else []
-        return cls(marks.estimates(mean), marks.squared_errors(), leaves, rounds)
 
     def best(self, estimates: Sequence[Exact] | None = None) -> int:
         """The highest estimate; of equal ones the tree of fewer leaves, then the first."""
