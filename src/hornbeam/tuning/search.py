@@ -21,7 +21,7 @@ from hornbeam.growth import (
     prune_tree,
 )
 from hornbeam.growth.prune import draw_validation
-from hornbeam.growth.set_trees import leaf_places
+from hornbeam.growth.rest import leaf_places
 from hornbeam.model import Tree
 from hornbeam.tuning.findings import Answered, Findings
 from hornbeam.tuning.strands import Family, families_of
