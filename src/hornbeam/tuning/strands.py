@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -109,7 +110,7 @@ class Family:
     holds_out: Pruning | None
     """How rows are kept out of growing, where some are."""
 
-    @property
+    @cached_property
     def only_grows(self) -> bool:
         return all(strand.only_grows for strand in self.strands)
 
