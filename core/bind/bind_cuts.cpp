@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 
 #include "hornbeam/cuts.hpp"
+#include "route_columns.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {

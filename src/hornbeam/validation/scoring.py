@@ -37,17 +37,21 @@ class Judge:
         self._names = list(getattr(self.scorer, "_scorers", ()))
         own = bool(getattr(estimator, "_answers_itself", False))
         self._knows_table = own and _asks_only(self.scorer)
-        self._is_accuracy = own and is_classifier(estimator) and _means(self.scorer, accuracy_score)
+        self.is_accuracy = own and is_classifier(estimator) and _means(self.scorer, accuracy_score)
         self._is_r2 = own and is_regressor(estimator) and _means(self.scorer, r2_score) and _sums_as_we_do()
+
+    def gives_r2(self, y: Any) -> bool:
+        """Whether the scorer gives what we call R², to the last bit, of such targets."""
+        return self._is_r2 and _plain(y)
 
     def quick(self, tree: Tree, routed: RoutedTable, target: Target, y: Any, rows: Rows) -> float | None:
         """Accuracy or R², where that is what the scorer gives, without a model; None where it is not."""
         if isinstance(target, ClassTarget):
-            if not self._is_accuracy or len(rows) == 0:
+            if not self.is_accuracy or len(rows) == 0:
                 return None
             right = routed.classes(tree, rows) == target.codes.take(rows)
             return int(np.count_nonzero(right)) / len(rows)
-        if not self._is_r2 or len(rows) < 2 or not _plain(y):
+        if not self.gives_r2(y) or len(rows) < 2:
             return None
         return r2(target.values[rows], tree.means[routed.leaves(tree, rows)])
 

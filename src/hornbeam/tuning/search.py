@@ -1,0 +1,124 @@
+"""The drive of a search: every training set's tree is grown once, read by all settings, and let go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.errors import DataError
+from hornbeam.growth import (
+    Engine,
+    Parameters,
+    Pruning,
+    TrainingSet,
+    TrainingSets,
+    grow_settings,
+    prune_tree,
+)
+from hornbeam.growth.prune import draw_validation
+from hornbeam.growth.set_trees import leaf_places
+from hornbeam.model import Tree
+from hornbeam.tuning.findings import Findings
+from hornbeam.tuning.strands import Family, families_of
+from hornbeam.tuning.task import Rows, Task
+
+
+def examine(task: Task) -> Findings:
+    """Grow every set under every setting, each family at once, and write down what they score."""
+    findings = Findings(task)
+    for family in families_of(task.candidates.settings):
+        begin, scoring = perf_counter(), findings.scoring
+        growth = FamilyGrowth(task, family, findings)
+        for i in growth.grown:
+            for s, strand in enumerate(family.strands):
+                tree = growth.tree(i, s)
+                rows = RowsOfSet(task, i, growth.held.get(i), tree, strand.parameters)
+                findings.visit(i, strand.readings(tree, rows.pruned))
+            growth.release(i)
+        findings.growing += perf_counter() - begin - (findings.scoring - scoring)
+    return findings
+
+
+class FamilyGrowth:
+    """The trees of all sets that can be grown under the settings of a family."""
+
+    def __init__(self, task: Task, family: Family, findings: Findings) -> None:
+        self.held: dict[int, Rows] = {}
+        self.grown: list[int] = []
+        sets = []
+        for i in range(task.sets.n_sets):
+            try:
+                sets.append(self._rows(task, family, i))
+            except DataError as error:
+                findings.fail(family, i, error)
+            else:
+                self.grown.append(i)
+        together = TrainingSets(task.sets.n_rows, tuple(sets))
+        engine = task.engine
+        if engine.algorithm == "folds" and together.kind != "folds":
+            engine = Engine(algorithm="overlapping")  # rows were kept out, or outer folds are grown too
+        self._place = {i: place for place, i in enumerate(self.grown)}
+        self._forest = grow_settings(
+            task.table,
+            task.target,
+            family.parameters,
+            together,
+            threads=task.threads,
+            engine=engine,
+            memory_limit=task.memory_limit,
+        )
+
+    def _rows(self, task: Task, family: Family, i: int) -> TrainingSet:
+        failure = task.failure(i)
+        if failure is not None:
+            raise failure
+        if family.holds_out is None:
+            return task.sets[i]
+        try:
+            rows, held = draw_validation(task.sets[i].rows, task.target, family.holds_out, task.seeds[i])
+        except DataError as error:
+            raise DataError(f"training set {i}: {error}") from None
+        self.held[i] = held
+        return TrainingSet.of_rows(task.sets.n_rows, rows)
+
+    def tree(self, i: int, s: int) -> Tree:
+        return self._forest.tree(self._place[i], s, collapse=False)
+
+    def release(self, i: int) -> None:
+        self._forest.release(self._place[i])
+
+
+@dataclass(eq=False)
+class RowsOfSet:
+    """The rows that prune the trees of one set: those that it was grown from, or those kept out."""
+
+    task: Task
+    i: int
+    held: Rows | None
+    tree: Tree
+    parameters: Parameters
+
+    def pruned(self, grown: Tree, pruning: Pruning) -> Tree:
+        """What pruning leaves of a prefix of the tree."""
+        task = self.task
+        if pruning.prune is None or grown.n_nodes == 1:
+            return grown
+        options = {"criterion": self.parameters.criterion, "threads": task.threads}
+        if self.held is not None:
+            return prune_tree(
+                grown, pruning, task.table.take(self.held), task.target.take(self.held), **options
+            )
+        return prune_tree(grown, pruning, task.table, task.target, **options, order=self._order)
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.uint32]:
+        """The rows leaf after leaf, those of weight 0 left out: so they lie in every prefix of the tree."""
+        rows, weights = self.task.sets[self.i].rows, self.task.target.weights
+        if weights is not None:
+            rows = rows[weights[rows] > 0]
+        place = leaf_places(self.tree)[self.task.routed.leaves(self.tree, rows)]
+        return rows[np.argsort(place, kind="stable")].astype(np.uint32)

@@ -1,0 +1,121 @@
+"""Which setting is chosen, and why: pure functions of estimates and of the sizes of trees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hornbeam.tuning.scores import Exact, Marks
+
+SELECT = ("best", "1se", "smallest")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The setting that is chosen, that of the highest score, and why the chosen one was."""
+
+    chosen: int
+    best: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a choice is made by: an estimate for each setting, its standard error, and the leaves of its tree of
+    all rows; `rounds` are the estimates of each repetition alone."""
+
+    estimates: Sequence[Exact]
+    errors: Sequence[float]
+    leaves: Sequence[int]
+    rounds: Sequence[Sequence[Exact]] = ()
+
+    @classmethod
+    def of(cls, marks: Marks, mean: str, leaves: Sequence[int]) -> Standing:
+        rounds = [marks.of(i).estimates(mean) for i in range(marks.repeats)] if marks.repeats > 1 else []
+        return cls(marks.estimates(mean), marks.errors.tolist(), leaves, rounds)
+
+    def choose(self, select: str, measure: str, params: Sequence[Mapping[str, Any]]) -> Choice:
+        """By one of SELECT."""
+        best = self.best()
+        told = _Told(self, measure, params, best)
+        if select == "1se":
+            chosen, near = self.simplest_near(best)
+            return Choice(chosen, best, told.one_error(chosen, near))
+        if select == "smallest" and self.rounds:
+            chosen = self.smallest()
+            return Choice(chosen, best, told.smallest(chosen))
+        return Choice(best, best, told.best())
+
+    def best(self, estimates: Sequence[Exact] | None = None) -> int:
+        """The highest estimate; of equal ones the tree of fewer leaves, then the first."""
+        of = self.estimates if estimates is None else estimates
+        return min(range(len(of)), key=lambda k: (-_comparable(of[k]), self.leaves[k], k))
+
+    def simplest_near(self, best: int) -> tuple[int, int]:
+        """The tree of fewest leaves among those within a standard error of the best, and how many they are; of
+        equal ones the higher estimate, then the first."""
+        error = self.errors[best]
+        least = float(_comparable(self.estimates[best])) - (0.0 if math.isnan(error) else error)
+        near = [k for k, estimate in enumerate(self.estimates) if float(_comparable(estimate)) >= least]
+        near = near if best in near else [*near, best]
+        return min(near, key=lambda k: (self.leaves[k], -_comparable(self.estimates[k]), k)), len(near)
+
+    def smallest(self) -> int:
+        """Each repetition chooses its best; of these the tree of fewest leaves, then the best estimate, then
+        the first."""
+        winners = [self.best(estimates) for estimates in self.rounds]
+        return min(winners, key=lambda k: (self.leaves[k], -_comparable(self.estimates[k])))
+
+
+def _comparable(estimate: Exact) -> Exact:
+    """A score that is not a number is the worst."""
+    return -math.inf if isinstance(estimate, float) and math.isnan(estimate) else estimate
+
+
+@dataclass(frozen=True)
+class _Told:
+    """The reason for a choice, in a sentence."""
+
+    standing: Standing
+    measure: str
+    params: Sequence[Mapping[str, Any]]
+    at: int
+
+    def best(self) -> str:
+        top = self.standing.estimates[self.at]
+        equal = sum(estimate == top for estimate in self.standing.estimates)
+        highest = f"the highest cross-validated {self.measure}, {float(top):.4f}"
+        if equal < 2:
+            return f"{shown(self.params[self.at])} has {highest}."
+        return f"Of {equal} settings that share {highest}, {self._simplest(self.at)}."
+
+    def one_error(self, chosen: int, near: int) -> str:
+        error, top = self.standing.errors[self.at], self.standing.estimates[self.at]
+        which = f"{near} settings" if near > 1 else "the only setting"
+        return (
+            f"Of {which} within one standard error ({error:.4f}) of the highest cross-validated "
+            f"{self.measure}, {float(top):.4f}, {self._simplest(chosen)}."
+        )
+
+    def smallest(self, chosen: int) -> str:
+        return (
+            f"Of the settings that {len(self.standing.rounds)} repetitions chose, each by its own highest "
+            f"cross-validated {self.measure}, {self._simplest(chosen)}."
+        )
+
+    def _simplest(self, k: int) -> str:
+        leaves = self.standing.leaves[k]
+        return f"{shown(self.params[k])} gives the smallest tree ({leaves} {'leaf' if leaves == 1 else 'leaves'})"
+
+
+def shown(params: Mapping[str, Any]) -> str:
+    """`max_depth=3, min_samples_leaf=5`."""
+    return ", ".join(f"{name}={_plain(value)}" for name, value in params.items())
+
+
+def _plain(value: Any) -> str:
+    if hasattr(value, "item"):
+        value = value.item()
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
