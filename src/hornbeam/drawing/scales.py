@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 _SPAN = 20.0
 """Positive values that differ by this factor are placed by their logarithms."""
@@ -36,7 +38,7 @@ class Across:
     left: float
     right: float
 
-    @property
+    @cached_property
     def powers(self) -> bool:
         """Whether equal factors are equally far apart."""
         known = [value for value in self.values if 0 < value < math.inf]
@@ -44,14 +46,14 @@ class Across:
 
     def at(self, value: float) -> float:
         """The place of a value."""
-        low, high = self._ends()
+        low, high = self._ends
         begin, end = self.left, self.right
         room = _APART * (end - begin)
-        if self.powers and min(self.values) == 0:
+        if self.powers and self._least == 0:
             if value == 0:
                 return begin
             begin += room
-        if max(self.values) == math.inf:
+        if self._most == math.inf:
             if value == math.inf:
                 return end
             end -= room
@@ -62,6 +64,15 @@ class Across:
     def _measure(self, value: float) -> float:
         return math.log10(value) if self.powers else value
 
+    @cached_property
+    def _least(self) -> float:
+        return min(self.values)
+
+    @cached_property
+    def _most(self) -> float:
+        return max(self.values)
+
+    @cached_property
     def _ends(self) -> tuple[float, float]:
         powers = self.powers
         known = [self._measure(v) for v in self.values if v < math.inf and not (powers and v == 0)]
@@ -71,7 +82,7 @@ class Across:
         """Values worth naming: those of the picture while there is room, else round ones between them."""
         own = sorted(set(self.values))
         places = [self.at(value) for value in own]
-        if len(own) <= 14 and all(b - a >= room for a, b in zip(places, places[1:], strict=False)):
+        if len(own) <= 14 and all(b - a >= room for a, b in itertools.pairwise(places)):
             return own
         outside = [value for value in own if value == math.inf or (self.powers and value == 0)]
         known = [value for value in own if value not in outside]

@@ -23,7 +23,7 @@ _COUNTS = ("min_samples_split", "min_samples_leaf")
 def curve_of(record: SearchRecord) -> SearchCurve:
     """The curve: by leaves where ccp_alpha alone differs, else by the parameter of the most numbers.
 
-    An alpha means little to a reader and the size that it gives means much; the second axis has the other one.
+    An alpha means little to a reader and the size that it gives means much; the second axis has the other.
     Where lines would be too many, all settings are dots by their leaves.
     """
     table = rows_of(record)
@@ -42,14 +42,15 @@ def curve_of(record: SearchRecord) -> SearchCurve:
         rank = rank_of(result.params.get(axis))
         assert rank is not None
         lines.setdefault(_params_text(others), []).append((rank, place))
-    spots = {place: _spot(record, table, place, x) for line in lines.values() for x, place in line}
+    rows = {place: row for row in table.rows for place in row.results}
+    spots = {place: _spot(table, rows[place], x) for line in lines.values() for x, place in line}
     drawn = tuple((name, tuple(spots[place] for _, place in sorted(line))) for name, line in lines.items())
     tops = tuple((spot.x, str(spot.leaves)) for spot in spots.values()) if len(lines) == 1 else ()
     return _curve(record, table, drawn, spots, x_name=axis, tops=tops)
 
 
 def _by_leaves(record: SearchRecord, table: SearchRows, joined: bool) -> SearchCurve:
-    spots = {row.results[0]: _row_spot(table, row, float(row.leaves)) for row in table.rows}
+    spots = {row.results[0]: _spot(table, row, float(row.leaves)) for row in table.rows}
     for row in table.rows:
         spots |= {place: spots[row.results[0]] for place in row.results}
     line = tuple(spots[row.results[0]] for row in table.rows)
@@ -70,7 +71,8 @@ def _by_leaves(record: SearchRecord, table: SearchRows, joined: bool) -> SearchC
 
 
 def _by_name(record: SearchRecord, table: SearchRows, name: str) -> SearchCurve:
-    spots = {place: _spot(record, table, place, float(place)) for place in range(len(record.results))}
+    rows = {place: row for row in table.rows for place in row.results}
+    spots = {place: _spot(table, rows[place], float(place)) for place in range(len(record.results))}
     names = tuple(value_text(result.params.get(name)) for result in record.results)
     tops = tuple((spot.x, str(spot.leaves)) for spot in spots.values())
     return _curve(record, table, (("", tuple(spots.values())),), spots, x_name=name, names=names, tops=tops)
@@ -105,12 +107,7 @@ def _mark_text(table: SearchRows, row: Row) -> str:
     return f"{leaves}, {table.both_text(row)}"
 
 
-def _spot(record: SearchRecord, table: SearchRows, place: int, x: float) -> Spot:
-    row = next(row for row in table.rows if place in row.results)
-    return _row_spot(table, row, x)
-
-
-def _row_spot(table: SearchRows, row: Row, x: float) -> Spot:
+def _spot(table: SearchRows, row: Row, x: float) -> Spot:
     spread = row.spread if math.isfinite(row.spread) else 0.0
     return Spot(x, row.value, spread, row.leaves, f"{row.text} ({size_text(row)}): {table.both_text(row)}")
 

@@ -1,7 +1,8 @@
-"""The table of a search: settings that did the same in one row, by size, each with what is to be said of it."""
+"""The table of a search: settings that did the same in one row, by size, each with a word about it."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -79,23 +80,37 @@ class SearchRows:
 
     def thinned(self, most: int) -> SearchRows:
         """At most so many rows: those that are named, the ends, and between them sizes at equal factors."""
-        if len(self.rows) <= max(most, 4):
+        named = [i for i, row in enumerate(self.rows) if row.chosen or row.best]
+        if len(self.rows) <= max(most, len(named) + 2):
             return self
-        last = len(self.rows) - 1
-        kept = {i for i, row in enumerate(self.rows) if row.chosen or row.best} | {0, last}
-        low, high = (math.log(max(self.rows[i].leaves, 1)) for i in (0, last))
-        while len(kept) < most:
-            i = max((i for i in range(last) if i not in kept), key=lambda i: self._gap(i, kept, high - low))
-            kept.add(i)
-        rows = tuple(self.rows[i] for i in sorted(kept))
+        places = self._places()
+        short, long = 0.0, places[-1] - places[0]
+        for _ in range(24):  # the shortest steps that keep to the number
+            step = (short + long) / 2
+            if len(_steps(places, named, step)) > most:
+                short = step
+            else:
+                long = step
+        rows = tuple(self.rows[i] for i in _steps(places, named, long))
         return SearchRows(rows, self.names, self.fixed, self.words, self.digits, self.level)
 
-    def _gap(self, i: int, kept: set[int], span: float) -> tuple[float, int]:
-        """How far a row is from the nearest kept one, by size and, where sizes are alike, by place."""
-        own = math.log(max(self.rows[i].leaves, 1))
-        sizes = (abs(own - math.log(max(self.rows[k].leaves, 1))) / (span or 1.0) for k in kept)
-        places = (abs(i - k) / len(self.rows) for k in kept)
-        return min(a + 0.2 * b for a, b in zip(sizes, places, strict=True)), -i
+    def _places(self) -> list[float]:
+        """Where the rows stand: by the logarithm of their leaves and, a little, by their number."""
+        sizes = [math.log(max(row.leaves, 1)) for row in self.rows]
+        span, last = (sizes[-1] - sizes[0]) or 1.0, len(self.rows) - 1
+        return [(size - sizes[0]) / span + 0.2 * i / last for i, size in enumerate(sizes)]
+
+
+def _steps(places: Sequence[float], named: Sequence[int], step: float) -> list[int]:
+    """The ends, the named rows, and others that are at least a step from the last and from the next named."""
+    fixed = sorted({0, len(places) - 1, *named})
+    kept: list[int] = []
+    for begin, end in itertools.pairwise(fixed):
+        kept.append(begin)
+        for i in range(begin + 1, end):
+            if places[i] - places[kept[-1]] >= step and places[end] - places[i] >= step:
+                kept.append(i)
+    return [*kept, fixed[-1]]
 
 
 def rows_of(record: SearchRecord) -> SearchRows:
@@ -104,11 +119,12 @@ def rows_of(record: SearchRecord) -> SearchRows:
     names, fixed = _parameters(record.results)
     best = record.results[record.best]
     threshold = best.score - best.error if math.isfinite(best.error) else best.score
+    grid = {name: _grid_values(record.results, name) for name in names}
     rows = []
     for places, values in _merged(record.results, names):
         first = record.results[places[0]]
         setting = tuple(
-            (name, values_text(given, _grid_values(record.results, name)))
+            (name, values_text(given, grid[name]))
             for name, given in zip(names, values, strict=True)
             if given
         )

@@ -176,4 +176,4 @@ def _agreement(nested: NestedRecord) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
