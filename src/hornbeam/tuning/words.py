@@ -43,13 +43,13 @@ class Words:
         return f"{spread * (100 if self.percent else 1):.{digits}f}"
 
     def digits(self, spreads: Sequence[float]) -> int:
-        """So many decimals that a typical standard error has one digit in percent, else two."""
+        """So many decimals that a typical standard error can be told; in percent at least one."""
         known = sorted(s for s in spreads if math.isfinite(s) and s > 0)
         if not known:
             return 1 if self.percent else 3
         typical = known[len(known) // 2]
         if self.percent:
-            return max(1, math.ceil(-math.log10(typical * 100)))
+            return max(1, math.ceil(-math.log10(typical * 100 / 0.3)) + 1)
         return max(0, math.ceil(-math.log10(typical)) + 1)
 
 
