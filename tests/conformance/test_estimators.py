@@ -11,9 +11,11 @@ from hornbeam import (
     BaggedTreesClassifier,
     BaggedTreesRegressor,
     C45Classifier,
+    CrossValidatedC45,
     TreeClassifier,
     TreeRegressor,
 )
+from hornbeam.model_selection import TreeSearchCV
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
@@ -24,6 +26,12 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         reasons["check_sample_weight_equivalence_on_dense_data"] = "weights say how likely a row is drawn"
         if isinstance(estimator, BaggedTreesClassifier) and estimator.prune != "reduced_error":
             reasons["check_class_weight_classifiers"] = "sizes go by rows, as of the trees"
+        return reasons
+    if isinstance(estimator, CrossValidatedC45) and estimator.repeats > 1:
+        reasons["check_sample_weight_equivalence_on_dense_data"] = (
+            "repetitions deal folds of rows, not weights"
+        )
+    if isinstance(estimator, (TreeSearchCV, CrossValidatedC45)):
         return reasons
     cut_back = (
         isinstance(estimator, C45Classifier) or estimator.prune == "reduced_error" or estimator.ccp_alpha
@@ -52,6 +60,13 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         TreeRegressor(prune="reduced_error"),
         TreeRegressor(cv=KFold(2)),
         TreeRegressor(max_depth=3, min_samples_leaf=0.02, n_jobs=2),
+        TreeSearchCV(TreeClassifier(), {"max_depth": [1, 3, None]}, cv=2),
+        TreeSearchCV(
+            TreeClassifier(), {"min_samples_leaf": [1, 5]}, cv=2, repeats=3, mean="trimmed", select="1se"
+        ),
+        TreeSearchCV(TreeRegressor(), {"ccp_alpha": [0.0, 0.01, 0.1]}, cv=2),
+        CrossValidatedC45(cv=2, repeats=1, min_objs=[1, 2, 5]),
+        CrossValidatedC45(cv=2, repeats=2, min_objs=[1, 2, 5], rule="min_samples_split", small=True, runs=2),
         BaggedTreesClassifier(n_estimators=5),
         BaggedTreesClassifier(n_estimators=5, voting="hard", criterion="entropy", algorithm="serial"),
         BaggedTreesClassifier(n_estimators=5, prune="error_based", class_weight="balanced", n_jobs=2),

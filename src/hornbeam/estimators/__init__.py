@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from .bagged_regressor import BaggedTreesRegressor
     from .c45 import C45Classifier
     from .classifier import TreeClassifier
+    from .cross_validated_c45 import CrossValidatedC45
     from .regressor import TreeRegressor
 
 __all__ = [
     "BaggedTreesClassifier",
     "BaggedTreesRegressor",
     "C45Classifier",
+    "CrossValidatedC45",
     "TreeClassifier",
     "TreeRegressor",
 ]
@@ -24,6 +26,7 @@ _HOMES = {
     "BaggedTreesClassifier": "bagged_classifier",
     "BaggedTreesRegressor": "bagged_regressor",
     "C45Classifier": "c45",
+    "CrossValidatedC45": "cross_validated_c45",
     "TreeClassifier": "classifier",
     "TreeRegressor": "regressor",
 }

@@ -87,10 +87,14 @@ def _is_of(unpruned: Tree, tree: Tree) -> bool:
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Save a fitted estimator as a file that holds data only and cannot execute code (docs/model-file.md)."""
+    """Save a fitted estimator as a file that holds data only and cannot execute code (docs/model-file.md).
+
+    Of a search, such as `TreeSearchCV` or `CrossValidatedC45`, the estimator that it chose is saved.
+    """
     from .bagging import BaggedTrees
     from .base import TreeEstimator
 
+    model = getattr(model, "best_estimator_", model)  # of a search the tree that it chose
     name = type(model).__name__
     if not isinstance(model, (TreeEstimator, BaggedTrees)) or name not in _KNOWN:
         raise UsageError(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import FitFailedWarning
 
 from hornbeam.errors import HornbeamError
 from hornbeam.growth import Pair
 from hornbeam.model import Tree
+from hornbeam.tuning.measures import Measure
 from hornbeam.tuning.scores import Marks
 from hornbeam.tuning.strands import Family, Reading
 from hornbeam.tuning.task import Task
@@ -32,37 +35,38 @@ class Findings:
         self.readings: list[Reading] = []
         self.failures: dict[tuple[int, int], HornbeamError] = {}
         """Settings and sets that have no tree."""
+        self._sent: tuple[Tree | None, list[npt.NDArray[np.int32]]] = None, []
+        """A tree, and the leaves that the rows of its trials reach: the next reading may be of it too."""
         self.growing = self.scoring = 0.0
 
-    def visit(self, i: int, readings: Iterator[Reading]) -> None:
+    def read(self, i: int, reading: Reading) -> None:
         """Write down what some settings make of set i."""
-        task, begin = self._task, perf_counter()
-        tree: Tree | None = None
-        for reading in readings:
-            self.leaves[reading.settings, i] = reading.n_leaves
-            if i == 0:
-                self.depth[reading.settings] = reading.depth
-                self.readings.append(reading)
-            if i not in task.judged:
-                continue
-            if task.measure is None:
+        self.leaves[reading.settings, i] = reading.n_leaves
+        if i == 0:
+            self.depth[reading.settings] = reading.depth
+            self.readings.append(reading)
+        if i in self._task.judged:
+            begin = perf_counter()
+            if self._task.measure is None:
                 self._ask(i, reading)
-                continue
-            if reading.tree is not tree:
-                tree = reading.tree
-                leaves = [task.routed.leaves(tree, task.trials[t].rows) for t in task.judged[i]]
-            for t, reached in zip(task.judged[i], leaves, strict=True):
-                values = task.measure(tree, reading.ends(reached), task.trials[t].rows)
-                self._counted[reading.settings, t] = values
-        self.scoring += perf_counter() - begin
+            else:
+                self._count(i, reading, self._task.measure)
+            self.scoring += perf_counter() - begin
+
+    def _count(self, i: int, reading: Reading, measure: Measure) -> None:
+        """Judge all settings at once."""
+        trials = [(t, self._task.trials[t].rows) for t in self._task.judged[i]]
+        if self._sent[0] is not reading.tree:
+            leaves = [self._task.routed.leaves(reading.tree, rows) for _, rows in trials]
+            self._sent = reading.tree, leaves
+        for (t, rows), reached in zip(trials, self._sent[1], strict=True):
+            self._counted[reading.settings, t] = measure(reading.tree, reading.ends(reached), rows)
 
     def _ask(self, i: int, reading: Reading) -> None:
         """Have the scorer judge each setting by itself."""
         task = self._task
-        whole = reading.pair(0) if reading.cuts is None else None
         for k, setting in enumerate(reading.settings.tolist()):
-            pair = whole or reading.pair(k)
-            model = task.models[setting]._grown(pair, task.table, task.target, task.sets[i] if i else None)
+            model = task.models[setting]._grown(reading.pair(k), task.table, task.target, task.sets[i])
             for t in task.judged[i]:
                 rows = task.trials[t].rows
                 scored = task.judge.score(model, task.X, task.y, task.table, rows, task.score_params)
@@ -75,32 +79,40 @@ class Findings:
         for strand in family.strands:
             self.failures |= {(setting, i): error for setting in strand.settings.tolist()}
 
-    def marks(self, trials: slice, repeats: int = 1) -> dict[str, Marks]:
+    def marks(self, trials: Sequence[int], repeats: int = 1) -> dict[str, Marks]:
         """The scores of some trials, by the names of the measures."""
         task = self._task
-        sizes = np.array([len(trial.rows) for trial in task.trials[trials]], dtype=np.int64)
+        sizes = np.array([len(task.trials[t].rows) for t in trials], dtype=np.int64)
         if task.measure is None:
             return {name: Marks(scores, sizes, repeats) for name, scores in self._named(trials).items()}
-        found = self._counted[:, trials]
+        found = self._counted[:, list(trials)]
         right = found if task.measure.counts and not self.failures else None
         scores = found / sizes if task.measure.counts else found
-        for setting, t in self._lost(trials):
-            scores[setting, t - trials.start] = task.judge.error_score
+        for setting, of in self.failures:
+            scores[setting, [task.trials[t].of == of for t in trials]] = task.judge.error_score
         return {"score": Marks(scores, sizes, repeats, right)}
 
-    def _lost(self, trials: slice) -> list[tuple[int, int]]:
-        if not self.failures:
-            return []
-        numbers = range(len(self._task.trials))[trials]
-        every = ((setting, t) for setting in range(len(self._task.candidates)) for t in numbers)
-        return [(setting, t) for setting, t in every if (setting, self._task.trials[t].of) in self.failures]
+    def _named(self, trials: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
+        scores = self._scored
+        lost = self._task.judge.of_failed_fit(next(iter(scores.values()), None))
+        settings = range(len(self._task.candidates))
+        named = by_name([scores.get((setting, t), lost) for setting in settings for t in trials])
+        return {name: values.astype(np.float64).reshape(-1, len(trials)) for name, values in named.items()}
 
-    def _named(self, trials: slice) -> dict[str, npt.NDArray[np.float64]]:
-        task, scores, numbers = self._task, self._scored, range(len(self._task.trials))[trials]
-        lost = task.judge.of_failed_fit(next(iter(scores.values()), None))
-        every = [scores.get((setting, t), lost) for setting in range(len(task.candidates)) for t in numbers]
-        named = by_name(every)
-        return {name: values.astype(np.float64).reshape(-1, len(numbers)) for name, values in named.items()}
+    def tell_failures(self) -> None:
+        """Warn of trees that could not be grown; raise where none could, or where that was asked for."""
+        if not self.failures:
+            return
+        first, error_score = next(iter(self.failures.values())), self._task.judge.error_score
+        total = len(self._task.candidates) * len(self._task.judged)
+        if error_score == "raise" or len(self.failures) >= total:
+            raise first
+        warnings.warn(
+            f"{len(self.failures)} fits failed out of a total of {total}; their scores are {error_score}. "
+            f"The first of them: {first}",
+            FitFailedWarning,
+            stacklevel=4,
+        )
 
     def pair(self, setting: int) -> Pair:
         """The tree of all rows under a setting, and what it was before pruning."""

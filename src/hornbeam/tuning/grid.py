@@ -42,7 +42,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The settings in the order of scikit-learn's ParameterGrid: as they were given, and as they are meant."""
+    """The settings in the order of scikit-learn's ParameterGrid: as they were given, and as they are read."""
 
     params: tuple[dict[str, Any], ...]
     settings: tuple[Setting, ...]
@@ -52,8 +52,8 @@ class Candidates:
 
 
 class Grid:
-    """A `param_grid` for an estimator of ours. `candidates` are its settings; a grid that asks for the path of
-    alphas has to be told them."""
+    """A `param_grid` for an estimator of ours. `candidates` are its settings; where it asks for the path of
+    alphas they have to be given."""
 
     def __init__(self, estimator: Any, param_grid: Any) -> None:
         if not shares_growth(estimator):
@@ -127,7 +127,7 @@ def _values(name: str, values: Any) -> Any:
     if name == "ccp_alpha" and isinstance(values, str) and values == PATH:
         return PATH
     listed = isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, (str, bytes))
-    if not listed or np.ndim(values) != 1:
+    if not listed or (isinstance(values, np.ndarray) and values.ndim != 1):
         raise UsageError(
             f"param_grid[{name!r}]={_shown(values)}: give a list of values, such as [{_shown(values)}]"
         )

@@ -1,4 +1,4 @@
-"""Scores of all settings that share a tree, counted at once: accuracy, R², log loss and cost."""
+"""Scores of all settings that share a tree, taken at once: accuracy, log loss, cost and R²."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import xlogy
 
-from hornbeam.growth import ClassTarget, NumericTarget, Target
+from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSets
 from hornbeam.model import Tree
 from hornbeam.validation.scoring import Judge
 
@@ -18,24 +19,37 @@ Nodes = npt.NDArray[np.int32]
 
 
 class Measure(Protocol):
-    """What a scorer would say of several prefixes of a tree."""
+    """What a scorer would say of several prefixes of a tree, to the last bit."""
 
     counts: bool
     """Whether it gives how many rows are right, and not a score."""
 
     def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[Any]:
-        """One value for each prefix; `nodes[prefix, row]` are the nodes of the tree that answer the rows."""
+        """A value for each prefix; `nodes[prefix, row]` are the nodes of the tree that answer the rows."""
 
 
-def measure_of(judge: Judge, target: Target, y: Any, tests: Sequence[Rows], *, cost: bool) -> Measure | None:
-    """The measure that gives what the judge's scorer gives, to the last bit; None where there is none. `cost`:
-    not the scorer, but what mistakes cost is asked for."""
-    smallest = min(map(len, tests))
-    if isinstance(target, ClassTarget):
-        if cost and smallest:
-            return MeanCost(target)
-        return Accuracy(target) if judge.is_accuracy and smallest else None
-    return RSquared(target) if judge.gives_r2(y) and smallest > 1 else None
+def measure_of(
+    judge: Judge, target: Target, y: Any, sets: TrainingSets, tests: Sequence[Rows]
+) -> Measure | None:
+    """The measure that gives what the judge's scorer gives; None where it has to be asked itself."""
+    least = min(map(len, tests))
+    if not isinstance(target, ClassTarget):
+        return RSquared(target) if judge.gives_r2(y) and least > 1 else None
+    if least == 0:
+        return None
+    if isinstance(judge.scorer, CostScorer):
+        return MeanCost(target)
+    if judge.is_log_loss and _all_there(target, sets, tests):
+        return LogLoss(target)
+    return Accuracy(target) if judge.is_accuracy else None
+
+
+def _all_there(target: ClassTarget, sets: TrainingSets, tests: Sequence[Rows]) -> bool:
+    """Whether each set, and the rows of each test, have every class: scikit-learn's log loss asks for it."""
+    n = len(target.labels)
+    counts = [one.count(target.codes, n, target.counts) for one in sets]
+    counts += [np.bincount(target.codes[rows], minlength=n) for rows in tests]
+    return n > 1 and all(count.all() for count in counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +65,21 @@ class Accuracy:
 
 
 @dataclass(frozen=True, eq=False)
+class LogLoss:
+    """The mean logarithm of the share that a row's class has in its leaf."""
+
+    target: ClassTarget
+    counts = False
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
+        codes, shares = self.target.codes.take(rows), tree.probabilities(np.arange(tree.n_nodes))
+        if shares.shape[1] == 2:  # scikit-learn is told the share of the second alone
+            shares[:, 0] = 1.0 - shares[:, 1]
+        tiny = np.finfo(np.float64).eps
+        return np.asarray(xlogy(1.0, np.clip(shares, tiny, 1.0 - tiny)[nodes, codes]).mean(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
 class MeanCost:
     """What the answers cost, a row on average; less is better, so it is negative."""
 
@@ -61,6 +90,18 @@ class MeanCost:
         matrix = self.target.costs.matrix
         assert matrix is not None
         return np.asarray(-matrix[self.target.codes.take(rows), tree.leaf_class.take(nodes)].mean(axis=1))
+
+
+class CostScorer:
+    """The same of a fitted model, as a scorer."""
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        actual = estimator._encode(y, estimator.tree_).codes
+        said = np.searchsorted(estimator.classes_, estimator.predict(X))
+        return float(-np.array(estimator.cost_matrix, dtype=np.float64)[actual, said].mean())
+
+    def __repr__(self) -> str:
+        return "minus the mean cost"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +118,3 @@ class RSquared:
         constant = whole == 0
         ratio = 1.0 - left / np.where(constant, 1.0, whole)
         return np.asarray(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean(axis=1))
-
-
-class CostScorer:
-    """Minus the mean cost of a model's answers, by its cost matrix."""
-
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        target = estimator._encode(y, estimator.tree_)
-        said = np.searchsorted(estimator.classes_, estimator.predict(X))
-        return float(-np.asarray(estimator.cost_matrix, dtype=np.float64)[target.codes, said].mean())
-
-    def __repr__(self) -> str:
-        return "minus the mean cost"

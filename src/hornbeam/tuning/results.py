@@ -1,4 +1,4 @@
-"""`cv_results_` as scikit-learn's searches lay it out."""
+"""What a search gives back: `cv_results_` as scikit-learn lays it out, and the record of the choice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.model_selection._search import _yield_masked_array_for_each_param
 
+from hornbeam.tuning.findings import Findings
+from hornbeam.tuning.records import SearchRecord, SettingResult
 from hornbeam.tuning.scores import Marks, Scores
+from hornbeam.tuning.select import Rule, Standing
 
 
 def cv_results(
@@ -22,8 +25,8 @@ def cv_results(
     fitting: float,
     scoring: float,
 ) -> dict[str, Any]:
-    """The dict of arrays. All settings share the work, so each has its part of the seconds. With trimmed means
-    these are given too, and ranked by."""
+    """The dict of arrays. All settings share the work, so each has its part of the seconds. Trimmed means are
+    given too where they are compared, and ranked by."""
     n, folds = next(iter(test.values())).scores.shape
     results: dict[str, Any] = {}
     for name, seconds in (("fit_time", fitting), ("score_time", scoring)):
@@ -59,3 +62,34 @@ def _ranks(values: Scores) -> Any:
         return np.ones(len(values), dtype=np.int32)
     known = np.where(np.isnan(values), np.nanmin(values) - 1, values)
     return rankdata(-known, method="min").astype(np.int32)
+
+
+def record_of(findings: Findings, marks: Marks, rule: Rule) -> SearchRecord:
+    """Every setting with what it scored, and the choice among them."""
+    leaves = findings.leaves[:, 0].tolist()
+    standing = Standing.of(marks, rule.mean, leaves)
+    choice = rule.choose(standing)
+    compared = marks.means.tolist() if rule.mean == "mean" else list(map(float, standing.estimates))
+    each = zip(
+        rule.params,
+        compared,
+        standing.errors,
+        marks.scores.tolist(),
+        leaves,
+        findings.depth.tolist(),
+        strict=True,
+    )
+    return SearchRecord(
+        measure=rule.measure,
+        results=tuple(
+            SettingResult(params, score, error, tuple(scores), n_leaves, depth)
+            for params, score, error, scores, n_leaves, depth in each
+        ),
+        chosen=choice.chosen,
+        best=choice.best,
+        select=rule.select,
+        mean=rule.mean,
+        folds=marks.folds,
+        repeats=marks.repeats,
+        reason=choice.reason,
+    )

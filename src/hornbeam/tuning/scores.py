@@ -21,8 +21,8 @@ TRIMMED = Fraction(1, 5)  # of the repetitions, at either end
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """The score of every setting in every fold, [setting, fold], repetition after repetition; of accuracy also
-    how many rows were `right`, so that it is compared without rounding."""
+    """The score of every setting in every fold, [setting, fold], repetition after repetition; of accuracy
+    also how many rows were `right`, so that it is compared without rounding."""
 
     scores: Scores
     sizes: Counts
@@ -52,8 +52,8 @@ class Marks:
 
     @cached_property
     def errors(self) -> Scores:
-        """Standard errors. More repetitions tell the spread of fold scores more surely, but bring no new rows:
-        it is divided by the root of the folds of one."""
+        """Standard errors. More repetitions tell the spread of fold scores more surely, but bring no new
+        rows: it is divided by the root of the folds of one."""
         if len(self.sizes) < 2:
             return np.full(self.n_settings, math.nan)
         with np.errstate(invalid="ignore"):
@@ -67,7 +67,7 @@ class Marks:
         return [trimmed_mean(values) for values in zip(*pooled, strict=True)]
 
     def pooled(self) -> list[Exact]:
-        """The score of all rows that judge: what share of them is right, or the mean of fold scores by size."""
+        """The score of all rows together: what share is right, or the mean of fold scores by size."""
         total = int(self.sizes.sum())
         if self.right is not None:
             return [Fraction(right, total) for right in self.right.sum(axis=1).tolist()]

@@ -37,7 +37,8 @@ def examine(task: Task) -> Findings:
             for s, strand in enumerate(family.strands):
                 tree = growth.tree(i, s)
                 rows = RowsOfSet(task, i, growth.held.get(i), tree, strand.parameters)
-                findings.visit(i, strand.readings(tree, rows.pruned))
+                for reading in strand.readings(tree, rows.pruned):
+                    findings.read(i, reading)
             growth.release(i)
         findings.growing += perf_counter() - begin - (findings.scoring - scoring)
     return findings
@@ -107,12 +108,13 @@ class RowsOfSet:
         task = self.task
         if pruning.prune is None or grown.n_nodes == 1:
             return grown
-        options = {"criterion": self.parameters.criterion, "threads": task.threads}
+        rows, order = (task.table, task.target), None
         if self.held is not None:
-            return prune_tree(
-                grown, pruning, task.table.take(self.held), task.target.take(self.held), **options
-            )
-        return prune_tree(grown, pruning, task.table, task.target, **options, order=self._order)
+            rows = task.table.take(self.held), task.target.take(self.held)
+        else:
+            order = self._order
+        criterion = self.parameters.criterion
+        return prune_tree(grown, pruning, *rows, criterion=criterion, threads=task.threads, order=order)
 
     @cached_property
     def _order(self) -> npt.NDArray[np.uint32]:

@@ -22,9 +22,34 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """How a setting is chosen of the `params` of a grid."""
+
+    params: Sequence[Mapping[str, Any]]
+    metric: str
+    """Among the names of what was scored."""
+    measure: str
+    """The same for people."""
+    mean: str
+    select: str
+
+    def choose(self, standing: Standing) -> Choice:
+        """By one of SELECT."""
+        best = standing.best()
+        told = _Told(standing, self, best)
+        if self.select == "1se":
+            chosen, near = standing.simplest_near(best)
+            return Choice(chosen, best, told.one_error(chosen, near))
+        if self.select == "smallest" and standing.rounds:
+            chosen = standing.smallest()
+            return Choice(chosen, best, told.smallest(chosen))
+        return Choice(best, best, told.best())
+
+
+@dataclass(frozen=True)
 class Standing:
-    """What a choice is made by: an estimate for each setting, its standard error, and the leaves of its tree of
-    all rows; `rounds` are the estimates of each repetition alone."""
+    """What a choice is made by: an estimate for each setting, its standard error, and the leaves of its tree
+    of all rows; `rounds` are the estimates of each repetition alone."""
 
     estimates: Sequence[Exact]
     errors: Sequence[float]
@@ -36,26 +61,14 @@ class Standing:
         rounds = [marks.of(i).estimates(mean) for i in range(marks.repeats)] if marks.repeats > 1 else []
         return cls(marks.estimates(mean), marks.errors.tolist(), leaves, rounds)
 
-    def choose(self, select: str, measure: str, params: Sequence[Mapping[str, Any]]) -> Choice:
-        """By one of SELECT."""
-        best = self.best()
-        told = _Told(self, measure, params, best)
-        if select == "1se":
-            chosen, near = self.simplest_near(best)
-            return Choice(chosen, best, told.one_error(chosen, near))
-        if select == "smallest" and self.rounds:
-            chosen = self.smallest()
-            return Choice(chosen, best, told.smallest(chosen))
-        return Choice(best, best, told.best())
-
     def best(self, estimates: Sequence[Exact] | None = None) -> int:
         """The highest estimate; of equal ones the tree of fewer leaves, then the first."""
         of = self.estimates if estimates is None else estimates
         return min(range(len(of)), key=lambda k: (-_comparable(of[k]), self.leaves[k], k))
 
     def simplest_near(self, best: int) -> tuple[int, int]:
-        """The tree of fewest leaves among those within a standard error of the best, and how many they are; of
-        equal ones the higher estimate, then the first."""
+        """The tree of fewest leaves among those within a standard error of the best, and how many they are;
+        of equal ones the higher estimate, then the first."""
         error = self.errors[best]
         least = float(_comparable(self.estimates[best])) - (0.0 if math.isnan(error) else error)
         near = [k for k, estimate in enumerate(self.estimates) if float(_comparable(estimate)) >= least]
@@ -79,35 +92,40 @@ class _Told:
     """The reason for a choice, in a sentence."""
 
     standing: Standing
-    measure: str
-    params: Sequence[Mapping[str, Any]]
-    at: int
+    rule: Rule
+    best_at: int
 
     def best(self) -> str:
-        top = self.standing.estimates[self.at]
+        top = self.standing.estimates[self.best_at]
         equal = sum(estimate == top for estimate in self.standing.estimates)
-        highest = f"the highest cross-validated {self.measure}, {float(top):.4f}"
         if equal < 2:
-            return f"{shown(self.params[self.at])} has {highest}."
-        return f"Of {equal} settings that share {highest}, {self._simplest(self.at)}."
+            return f"{shown(self.rule.params[self.best_at])} has {self._top()}."
+        return f"Of {equal} settings that share {self._top()}, {self._simplest(self.best_at)}."
 
     def one_error(self, chosen: int, near: int) -> str:
-        error, top = self.standing.errors[self.at], self.standing.estimates[self.at]
         which = f"{near} settings" if near > 1 else "the only setting"
+        error = self.standing.errors[self.best_at]
         return (
-            f"Of {which} within one standard error ({error:.4f}) of the highest cross-validated "
-            f"{self.measure}, {float(top):.4f}, {self._simplest(chosen)}."
+            f"Of {which} within one standard error ({error:.4f}) of {self._top()}, {self._simplest(chosen)}."
         )
 
     def smallest(self, chosen: int) -> str:
         return (
-            f"Of the settings that {len(self.standing.rounds)} repetitions chose, each by its own highest "
-            f"cross-validated {self.measure}, {self._simplest(chosen)}."
+            f"Of the settings that {len(self.standing.rounds)} repetitions chose, each by its own folds, "
+            f"{self._simplest(chosen)}."
         )
+
+    def _top(self) -> str:
+        """The best score; a loss, which is kept with its sign changed, is shown as it is."""
+        name, score = self.rule.measure, float(self.standing.estimates[self.best_at])
+        if name != "cost" and not name.startswith("neg_"):
+            return f"the highest cross-validated {'R²' if name == 'r2' else name}, {score:.4f}"
+        return f"the lowest cross-validated {name.removeprefix('neg_').replace('_', ' ')}, {-score:.4f}"
 
     def _simplest(self, k: int) -> str:
         leaves = self.standing.leaves[k]
-        return f"{shown(self.params[k])} gives the smallest tree ({leaves} {'leaf' if leaves == 1 else 'leaves'})"
+        size = f"{leaves} {'leaf' if leaves == 1 else 'leaves'}"
+        return f"{shown(self.rule.params[k])} gives the smallest tree ({size})"
 
 
 def shown(params: Mapping[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """Settings that share a growth: which trees have to be grown, and what each setting reads off them.
 
-What chooses tests (criterion, nominal, the rows kept out) parts settings into families, grown one by one. In a
-family those that differ in what admits a test (min_samples_leaf, min_objs) are strands, grown together. In a
-strand limits of depth, size and gain only cut the tree that the laxest of them grows, and pruning follows.
+What chooses tests (criterion, nominal, the rows kept out) parts settings into families, grown one by one. In
+a family those that differ in what admits a test (min_samples_leaf, min_objs) are strands, grown together. In
+a strand limits of depth, size and gain only cut the tree that the laxest of them grows, and pruning follows.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Strand:
-    """Settings that read their trees off one: those that only cut it, and those that prune what a cut left."""
+    """Settings that read their trees off one: those that only cut it, those that prune what a cut left."""
 
     parameters: Parameters
     """What the shared tree is grown with."""

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.validation import _check_method_params
 
 from hornbeam.errors import UsageError
-from hornbeam.growth import (
-    ClassTarget,
-    Engine,
-    TrainingSet,
-    TrainingSets,
-    bytes_of,
-    complexity_path,
-    grow_tree,
-)
+from hornbeam.growth import bytes_of
 from hornbeam.growth.parameters import is_number, one_of, shown
-from hornbeam.tuning.folds import folds_of
-from hornbeam.tuning.grid import Grid, between
-from hornbeam.tuning.measures import CostScorer, measure_of
-from hornbeam.tuning.records import SearchRecord, SettingResult
-from hornbeam.tuning.results import cv_results
-from hornbeam.tuning.scores import MEANS, Marks
 from hornbeam.tuning.findings import Findings
+from hornbeam.tuning.grid import Grid
+from hornbeam.tuning.measures import CostScorer
+from hornbeam.tuning.records import SearchRecord
+from hornbeam.tuning.results import cv_results, record_of
+from hornbeam.tuning.scores import MEANS
 from hornbeam.tuning.search import examine
-from hornbeam.tuning.task import Task, Trial
-from hornbeam.tuning.select import SELECT, Choice, Standing
+from hornbeam.tuning.select import SELECT, Rule
+from hornbeam.tuning.work import Work
 from hornbeam.validation.scoring import Judge
-from hornbeam.validation.splits import splits_of, splitter_of
 
 
 class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -55,8 +46,8 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
     repeats : int, default=1
         Above 1, `cv` is a number of folds that are dealt anew so many times.
     mean : {"mean", "trimmed"}, default="mean"
-        What settings are compared by: the mean over all folds, or the mean over repetitions, each pooled, after
-        a fifth of them is dropped at each end.
+        What settings are compared by: the mean over all folds, or the mean over repetitions, each pooled,
+        after a fifth of them is dropped at each end.
     select : {"best", "1se", "smallest"}, default="best"
         The highest score; or the fewest leaves within a standard error of it; or the fewest leaves among the
         bests of each repetition. Ties: fewer leaves, then the order of the grid.
@@ -108,153 +99,129 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
+        self.estimator = estimator
         self.param_grid = param_grid
+        self.cv = cv
         self.repeats = repeats
         self.mean = mean
         self.select = select
+        self.scoring = scoring
+        self.refit = refit
         self.nested = nested
         self.algorithm = algorithm
         self.memory_limit = memory_limit
+        self.return_train_score = return_train_score
+        self.error_score = error_score
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags, tags.target_tags = deepcopy(own.input_tags), deepcopy(own.target_tags)
+        return tags
+
+    def _get_scorers(self) -> tuple[Any, Any]:
+        """scikit-learn's, but where mistakes cost differently and no other measure is asked for."""
+        if self.scoring is None and getattr(self.estimator, "cost_matrix", None) is not None:
+            return CostScorer(), "score"
+        return super()._get_scorers()  # type: ignore[no-any-return]
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Score every setting in every fold, choose, and keep the tree of all rows under what was chosen."""
+        """Score every setting in every fold, choose one, and keep its tree of all rows.
+
+        `params` go where scikit-learn's searches send them: `sample_weight` to growing and scoring, `groups`
+        to the splitter.
+        """
         grid = Grid(self.estimator, self.param_grid)
         self._check()
         scorer, metric = self._get_scorers()
         judge = Judge(self.estimator, scorer, self.error_score)
         X, y = indexable(X, y)
-        routed = self._get_routed_params_for_fit(params)
-        begin = perf_counter()
-        task = self._read(grid, judge, X, y, routed)
-        reading = perf_counter() - begin
-        findings = examine(task)
-        self._learn(task, findings, reading, metric, routed.estimator.fit)
+        routed = self._get_routed_params_for_fit(_check_method_params(X, params))
+        work = Work.of(self, grid, judge, X, y, routed)
+        findings = examine(work.task)
+        findings.tell_failures()
+        self._learn(work, findings, metric)
+        if self.refit:
+            self._refit(work, findings, routed.estimator.fit)
         return self
 
     def _check(self) -> None:
-        """What can be said before any work."""
+        """What can be refused before any work."""
         one_of("mean", self.mean, MEANS)
         one_of("select", self.select, SELECT)
         if not is_number(self.repeats, numbers.Integral) or self.repeats < 1:
             raise UsageError(f"{shown('repeats', self.repeats)}: a whole number from 1 is allowed")
+        if self.nested is not None and (not is_number(self.nested, numbers.Integral) or self.nested < 3):
+            raise UsageError(
+                f"{shown('nested', self.nested)}: a whole number of folds from 3 is allowed, or None for no "
+                "outer estimate"
+            )
+        if self.nested is not None and callable(self.refit):
+            raise UsageError(
+                "nested with a function for refit: it cannot choose inside the outer folds; use select"
+            )
+        bytes_of(self.memory_limit)
 
-    def _get_scorers(self) -> tuple[Any, Any]:
-        """scikit-learn's, but where mistakes cost differently."""
-        if self.scoring is None and getattr(self.estimator, "cost_matrix", None) is not None:
-            return CostScorer(), "score"
-        return super()._get_scorers()  # type: ignore[no-any-return]
-
-    def _read(self, grid: Grid, judge: Judge, X: Any, y: Any, routed: Any) -> Task:
-        """The table, the folds and the settings."""
-        estimator, limit = self.estimator, bytes_of(self.memory_limit)
-        threads = estimator._threads(self.n_jobs)
-        table, target = estimator._reads(X, y, **routed.estimator.fit)
-        random = check_random_state(self.random_state)
-        splits = folds_of(self.cv, self.repeats, X, y, target, routed.splitter.split, random)
-        splits.sets.checked(self.algorithm)
-        path: list[float] = []
-        if grid.asks_path:
-            whole = grow_tree(table, target, grid.own.parameters, threads=threads)
-            path = between(complexity_path(whole)[0])
-        candidates = grid.candidates(path)
-        trials = [Trial(i, rows) for i, rows in enumerate(splits.tests, 1)]
-        if self.return_train_score:
-            trials += [Trial(i, splits.sets[i].rows) for i in range(1, len(splits.sets))]
-        cost = isinstance(judge.scorer, CostScorer)
-        rows = [trial.rows for trial in trials]
-        measure = None if routed.scorer.score else measure_of(judge, target, y, rows, cost=cost)
-        holds_out = any(setting.pruning.holds_out for setting in candidates.settings)
-        return Task(
-            estimator=estimator,
-            candidates=candidates,
-            X=X,
-            y=y,
-            table=table,
-            target=target,
-            sets=splits.sets,
-            trials=trials,
-            judge=judge,
-            measure=measure,
-            score_params=routed.scorer.score,
-            seeds=estimator._seeds(len(splits.sets) - 1, False) if holds_out else (),
-            engine=Engine(algorithm=self.algorithm),
-            memory_limit=limit,
-            threads=threads,
-        )
-
-    def _learn(self, task: Task, findings: Findings, reading: float, metric: Any, fit_params: Any) -> None:
-        """Choose, and keep what scikit-learn's searches keep."""
-        folds = len(task.trials) // (2 if self.return_train_score else 1)
-        test = findings.marks(slice(0, folds), self.repeats)
-        train = findings.marks(slice(folds, 2 * folds)) if self.return_train_score else {}
+    def _learn(self, work: Work, findings: Findings, metric: Any) -> None:
+        """Choose, and keep what scikit-learn's searches keep; traces of an earlier fit go."""
+        for name in ("best_estimator_", "best_score_", "refit_time_", "feature_names_in_", "nested_score_"):
+            self.__dict__.pop(name, None)
+        task, test = work.task, findings.marks(work.folds, self.repeats)
+        self.multimetric_ = "score" not in test
+        if self.multimetric_:
+            self._check_refit_for_multimetric(test)
+            metric = self.refit
+        metric = metric if metric in test else next(iter(test))
         results = cv_results(
             task.candidates.params,
             test,
-            train,
+            findings.marks(work.train) if work.train else {},
             mean=self.mean,
-            fitting=reading + findings.growing,
+            fitting=work.reading + findings.growing,
             scoring=findings.scoring,
         )
-        self.multimetric_ = "score" not in test
-        chosen_by = metric if metric in test else next(iter(test))
-        marks = test[chosen_by]
-        name = self._measure(chosen_by)
-        standing = Standing.of(marks, self.mean, findings.leaves[:, 0].tolist())
-        choice = standing.choose(self.select, name, task.candidates.params)
-        self.search_ = SearchRecord(
-            measure=name,
-            results=tuple(_results(task.candidates.params, standing, marks, self.mean, findings)),
-            chosen=choice.chosen,
-            best=choice.best,
-            select=self.select,
-            mean=self.mean,
-            folds=marks.folds,
-            repeats=self.repeats,
-            reason=choice.reason,
-        )
-        self.best_index_ = choice.chosen
-        self.best_params_ = task.candidates.params[choice.chosen]
-        self.best_score_ = self.search_.results[choice.chosen].score
-        if self.refit:
-            begin = perf_counter()
-            self.best_estimator_ = task.model(self.best_params_)._grown(
-                findings.pair(self.best_index_), task.table, task.target, None
-            )
-            self.refit_time_ = perf_counter() - begin
-            if hasattr(self.best_estimator_, "feature_names_in_"):
-                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        rule = Rule(task.candidates.params, metric, self._measure(metric), self.mean, self.select)
+        record = record_of(findings, test[metric], rule)
+        if callable(self.refit):
+            chosen = int(self._select_best_index(self.refit, metric, results))
+            record = replace(record, chosen=chosen, reason="The function that was given as refit chose it.")
+        if work.outer:
+            record = replace(record, nested=work.judged_outside(findings, rule))
+        self._keep(record, results)
         self.scorer_ = getattr(task.judge.scorer, "_scorers", task.judge.scorer)
-        self.cv_results_ = results
-        self.n_splits_ = folds
+        self.n_splits_ = len(work.folds)
 
     def _measure(self, metric: str) -> str:
         """The name of what is compared."""
-        if self.multimetric_:
-            return metric
-        if self.scoring is None:
-            return "accuracy"
-        return self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", metric)
+        if self.multimetric_ or isinstance(self.scoring, str):
+            return metric if self.multimetric_ else str(self.scoring)
+        if self.scoring is not None:
+            return str(getattr(self.scoring, "__name__", "score"))
+        if isinstance(self._get_scorers()[0], CostScorer):
+            return "cost"
+        return "accuracy" if get_tags(self.estimator).estimator_type == "classifier" else "r2"
 
+    def _keep(self, record: SearchRecord, results: dict[str, Any]) -> None:
+        self.search_, self.cv_results_ = record, results
+        if record.nested is not None:
+            self.nested_score_ = record.nested.score
+        if self.multimetric_ and not self.refit:
+            return
+        self.best_index_ = record.chosen
+        self.best_params_ = results["params"][record.chosen]
+        if not callable(self.refit):
+            self.best_score_ = record.results[record.chosen].score
 
-def _results(params, standing, marks, mean, findings):
-    values = marks.means.tolist() if mean == "mean" else [float(e) for e in standing.estimates]
-    for k, given in enumerate(params):
-        yield SettingResult(
-            params=given,
-            score=values[k],
-            error=standing.errors[k],
-            scores=tuple(marks.scores[k].tolist()),
-            leaves=standing.leaves[k],
-            depth=int(findings.depth[k]),
-        )
+    def _refit(self, work: Work, findings: Findings, params: Any) -> None:
+        """The estimator of what was chosen: its tree of all rows is there already."""
+        task, begin = work.task, perf_counter()
+        model = task.model(self.best_params_)
+        if model.cv is None:
+            model = model._grown(findings.pair(self.best_index_), task.table, task.target, None)
+        else:  # it is to have folds of its own
+            model.fit(task.X, task.y, **params)
+        self.best_estimator_, self.refit_time_ = model, perf_counter() - begin
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_

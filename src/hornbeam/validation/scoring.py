@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier, is_regressor
-from sklearn.metrics import accuracy_score, check_scoring, r2_score
+from sklearn.metrics import accuracy_score, check_scoring, log_loss, r2_score
 from sklearn.utils import _safe_indexing
 
 from hornbeam.errors import UsageError
@@ -38,6 +38,9 @@ class Judge:
         own = bool(getattr(estimator, "_answers_itself", False))
         self._knows_table = own and _asks_only(self.scorer)
         self.is_accuracy = own and is_classifier(estimator) and _means(self.scorer, accuracy_score)
+        self.is_log_loss = (
+            own and is_classifier(estimator) and _calls(self.scorer, log_loss, -1, "predict_proba")
+        )
         self._is_r2 = own and is_regressor(estimator) and _means(self.scorer, r2_score) and _sums_as_we_do()
 
     def gives_r2(self, y: Any) -> bool:
@@ -101,12 +104,20 @@ def _asks_only(scorer: Any) -> bool:
 
 def _means(scorer: Any, function: Any) -> bool:
     """Whether a scorer gives what a function says of the predictions: the default one, or one of its own."""
-    if type(scorer).__module__ != "sklearn.metrics._scorer":
-        return False
     if type(scorer).__name__ == "_PassthroughScorer":
-        return True
+        return type(scorer).__module__ == "sklearn.metrics._scorer"
+    return _calls(scorer, function, 1, "predict")
+
+
+def _calls(scorer: Any, function: Any, sign: int, method: str) -> bool:
+    """Whether a scorer that scikit-learn has made is a function of what a method gives, times a sign."""
     kept = (getattr(scorer, name, None) for name in ("_score_func", "_kwargs", "_sign", "_response_method"))
-    return tuple(kept) == (function, {}, 1, "predict")
+    return type(scorer).__module__ == "sklearn.metrics._scorer" and tuple(kept) == (
+        function,
+        {},
+        sign,
+        method,
+    )
 
 
 def _plain(y: Any) -> bool:

@@ -56,7 +56,7 @@ class SharesGrowth(Protocol):
 
 def shares_growth(estimator: Any) -> bool:
     """Whether the folds of an estimator can grow together."""
-    return bool(getattr(estimator, "_shares_growth", False))
+    return getattr(estimator, "_shares_growth", False) is True  # of a class it is a property
 
 
 @dataclass(eq=False)

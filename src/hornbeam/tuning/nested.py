@@ -1,0 +1,93 @@
+"""An honest estimate of the whole choice: outer folds judge what was chosen without them.
+
+Inside an outer fold the choice is cross-validated over the other folds of the same partition. The tree
+without the rows of folds i and j then serves twice: for the choice inside i it is judged by j, inside j by i.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from hornbeam.growth import TrainingSet, TrainingSets
+from hornbeam.tuning.findings import Findings
+from hornbeam.tuning.records import NestedRecord
+from hornbeam.tuning.select import Rule, Standing
+from hornbeam.tuning.task import Rows, Trial
+
+
+@dataclass(eq=False)
+class Plan:
+    """Training sets, each once, and the trials of their trees."""
+
+    sets: list[TrainingSet]
+    trials: list[Trial]
+    _known: dict[bytes, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        outs = {i: one.left_out for i, one in enumerate(self.sets)}
+        self._known = {out.tobytes(): i for i, out in outs.items() if out is not None}
+
+    def without(self, rows: Rows) -> int:
+        """The set of all rows but some."""
+        out = np.sort(rows)
+        place = self._known.setdefault(out.tobytes(), len(self.sets))
+        if place == len(self.sets):
+            self.sets.append(TrainingSet(self.sets[0].n_rows, left_out=out))
+        return place
+
+    def judge(self, of: int, rows: Rows) -> int:
+        """A trial, by its number."""
+        self.trials.append(Trial(of, rows))
+        return len(self.trials) - 1
+
+    @property
+    def training_sets(self) -> TrainingSets:
+        return TrainingSets(self.sets[0].n_rows, tuple(self.sets))
+
+
+@dataclass(frozen=True)
+class OuterFold:
+    """The set of all rows but its own, the trial of that set, and the trials of the choice inside it."""
+
+    of: int
+    trial: int
+    inner: tuple[int, ...]
+
+    def choose(self, findings: Findings, rule: Rule) -> tuple[int, float]:
+        """The setting that is chosen without its rows, and what that scores on them."""
+        marks = findings.marks(self.inner)[rule.metric]
+        standing = Standing.of(marks, rule.mean, findings.leaves[:, self.of].tolist())
+        chosen = rule.choose(standing).chosen
+        return chosen, float(findings.marks((self.trial,))[rule.metric].scores[chosen, 0])
+
+
+def outer_folds(plan: Plan, folds: Sequence[Rows], k: int) -> list[OuterFold]:
+    """Add what the outer folds of some partitions, of k folds each, need to a plan."""
+    found = []
+    for begin in range(0, len(folds), k):
+        part = folds[begin : begin + k]
+        inner: list[list[int]] = [[] for _ in part]
+        for i, j in combinations(range(k), 2):
+            both = plan.without(np.concatenate([part[i], part[j]]))
+            inner[i].append(plan.judge(both, part[j]))
+            inner[j].append(plan.judge(both, part[i]))
+        for rows, trials in zip(part, inner, strict=True):
+            of = plan.without(rows)
+            found.append(OuterFold(of, plan.judge(of, rows), tuple(trials)))
+    return found
+
+
+def nested_record(findings: Findings, outer: Sequence[OuterFold], k: int, rule: Rule) -> NestedRecord:
+    """What was chosen inside each outer fold, and how well that did on its rows."""
+    chosen, scores = zip(*(fold.choose(findings, rule) for fold in outer), strict=True)
+    return NestedRecord(
+        scores=scores,
+        params=tuple(rule.params[setting] for setting in chosen),
+        score=float(np.mean(scores)),
+        error=float(np.std(scores, ddof=1) / math.sqrt(k)),
+    )

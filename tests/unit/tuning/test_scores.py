@@ -1,0 +1,61 @@
+"""Known answers of means, trimmed means and standard errors."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hornbeam.tuning.scores import Marks, trimmed_mean
+
+
+def counted(right: list[list[int]], sizes: list[int], repeats: int = 1) -> Marks:
+    of, rows = np.array(sizes), np.array(right)
+    return Marks(rows / of, of, repeats, rows)
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"),
+    [
+        ((1, 2, 3, 4, 100), 3),
+        ((1, 2, 3, 100), Fraction(53, 2)),  # a fifth of four is none
+        ((7,), 7),
+        (tuple(range(10)), Fraction(9, 2)),
+        ((0, 0, 1, 1, 1, 1, 1, 1, 50, 60), 1),
+    ],
+)
+def test_a_fifth_is_dropped_at_each_end(values: tuple[int, ...], mean: Fraction) -> None:
+    assert trimmed_mean(tuple(map(Fraction, values))) == mean
+    assert trimmed_mean(tuple(map(float, values))) == pytest.approx(float(mean))
+
+
+def test_the_mean_over_folds_is_exact() -> None:
+    marks = counted([[1, 2, 2], [1, 1, 3]], [3, 4, 4])
+    assert marks.estimates("mean") == [Fraction(1, 3) / 3 + Fraction(1, 3), Fraction(1, 9) + Fraction(1, 3)]
+    assert marks.means.tolist() == [np.average([1 / 3, 0.5, 0.5]), np.average([1 / 3, 0.25, 0.75])]
+
+
+def test_accuracy_is_compared_without_rounding() -> None:
+    # 0.1 + 0.2 and 0.3 differ as doubles.
+    marks = counted([[1, 2, 0], [3, 0, 0]], [10, 10, 10])
+    assert marks.means[0] != marks.means[1]
+    first, second = marks.estimates("mean")
+    assert first == second
+
+
+def test_a_trimmed_mean_pools_each_repetition() -> None:
+    sizes = [3, 2] * 5
+    marks = counted([[0, 0, 1, 0, 3, 2, 1, 1, 2, 0]], sizes, repeats=5)
+    assert marks.estimates("trimmed") == [Fraction(1 + 2 + 2, 5 * 3)]
+    plain = Marks(np.array([[0.0, 1.0, 0.5, 0.5]]), np.array([3, 1, 2, 2]), 2)
+    assert plain.estimates("trimmed") == [pytest.approx((0.25 + 0.5) / 2)]
+
+
+def test_the_standard_error_is_that_of_the_folds_of_one_repetition() -> None:
+    scores = np.array([[0.5, 0.7, 0.6, 0.8]])
+    spread = float(np.std(scores, ddof=1))
+    assert Marks(scores, np.full(4, 9)).errors.tolist() == [pytest.approx(spread / 2)]
+    assert Marks(scores, np.full(4, 9), 2).errors.tolist() == [pytest.approx(spread / math.sqrt(2))]
+    assert math.isnan(Marks(scores[:, :1], np.array([9])).errors[0])

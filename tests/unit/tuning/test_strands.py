@@ -1,0 +1,53 @@
+"""Settings are grown together wherever one growth serves them all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hornbeam import C45Classifier, TreeClassifier
+from hornbeam.growth import Cut
+from hornbeam.tuning.grid import Grid
+from hornbeam.tuning.strands import Family, families_of
+
+
+def families(grid: Any, estimator: Any = None) -> list[Family]:
+    return families_of(Grid(estimator or TreeClassifier(), grid).candidates().settings)
+
+
+def test_limits_and_alphas_need_one_tree() -> None:
+    grid = {"max_depth": [2, 5, None], "min_samples_split": [2, 10], "ccp_alpha": [0.0, 0.01, 0.1]}
+    (family,) = families(grid | {"min_impurity_decrease": [0.0, 0.1]})
+    (strand,) = family.strands
+    assert sorted(strand.settings.tolist()) == list(range(36))
+    assert Cut.of(strand.parameters) == Cut()
+    assert len(strand.cuts) == 12
+    assert len(strand.branches) == 12
+
+
+def test_a_tree_is_grown_as_large_as_the_laxest_setting_needs_it() -> None:
+    (family,) = families({"max_depth": [2, 5], "min_samples_split": [8, 10]})
+    assert Cut.of(family.strands[0].parameters) == Cut(max_depth=5, min_samples_split=8)
+    (mixed,) = families({"min_samples_split": [0.5, 10]})  # a share may be less than ten rows
+    assert Cut.of(mixed.strands[0].parameters) == Cut()
+
+
+def test_what_admits_a_test_makes_strands_and_what_chooses_it_families() -> None:
+    found = families({"min_samples_leaf": [1, 2, 0.1], "criterion": ["gini", "entropy"], "max_depth": [1, 2]})
+    assert [len(family.strands) for family in found] == [3, 3]
+    assert all(len(strand.settings) == 2 for family in found for strand in family.strands)
+
+
+def test_rows_kept_out_make_a_family() -> None:
+    found = families({"prune": [None, "reduced_error", "error_based"], "confidence": [0.1, 0.5]})
+    assert [family.holds_out is not None for family in found] == [False, True]
+    everyone = np.concatenate([strand.settings for family in found for strand in family.strands])
+    assert sorted(everyone.tolist()) == list(range(6))
+
+
+def test_c45_collapses_what_a_cut_leaves() -> None:
+    (family,) = families({"max_depth": [1, 2], "prune": [None, "error_based"]}, C45Classifier())
+    (strand,) = family.strands
+    assert strand.cuts == ()
+    assert len(strand.branches) == 2
