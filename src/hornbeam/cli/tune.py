@@ -51,7 +51,7 @@ from .options import Whole, common_options, source_options, target_options, tree
 )
 @click.option(
     "--nested",
-    type=Whole(2),
+    type=Whole(3),
     metavar="K",
     help="Judge the whole choice by K outer folds, whose rows have no part in it.",
 )

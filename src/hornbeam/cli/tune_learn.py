@@ -16,6 +16,7 @@ import pyarrow as pa
 from hornbeam.errors import HornbeamError, UsageError
 from hornbeam.estimators import TreeClassifier, TreeRegressor
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
+from hornbeam.model import Tree
 from hornbeam.model_selection import TreeSearchCV
 from hornbeam.report import count_errors, sample_points, score_classes, score_numbers
 from hornbeam.validation import deal_classes, deal_rows
@@ -75,9 +76,9 @@ def _learn_numbers(data: pa.Table, attributes: pa.Table, asked: SearchPlan, sett
     plan = settings.plan
     values = read_numbers(data, plan.targets)
     folds = deal_rows(len(values), _folds(plan), plan.seed) if asked.repeats == 1 else None
-    targets = pa.table({name: values[:, i] for i, name in enumerate(plan.targets)})
+    y = values[:, 0] if values.shape[1] == 1 else values
     estimator = TreeRegressor(**_parameters(settings))
-    search, chosen, seconds = _search(estimator, data, attributes, targets, folds, asked, settings)
+    search, chosen, seconds = _search(estimator, data, attributes, y, folds, asked, settings)
     table = table_of(attributes, np.arange(len(values)), plan)
     answered = search.best_estimator_.tree_.predict_means(table, plan.threads)
     score = score_numbers(values, answered, values.mean(axis=0), False)
@@ -111,10 +112,17 @@ def _search(
     from sklearn.model_selection import PredefinedSplit
 
     plan, start = settings.plan, time.perf_counter()
+    order = np.arange(data.num_rows)
+    if asked.nested is not None:
+        # Outer folds are taken in the order of the rows, which in a file may mean something.
+        order = np.random.RandomState(plan.seed).permutation(data.num_rows)
+        attributes, y = attributes.take(order), y[order]
+    weights = read_weights(data, plan, order)
+    given = {} if weights is None else {"sample_weight": weights}
     search = TreeSearchCV(
         estimator,
         dict(asked.grid),
-        cv=plan.cv if folds is None else PredefinedSplit(folds),
+        cv=plan.cv if folds is None else PredefinedSplit(folds[order]),
         repeats=asked.repeats,
         mean=asked.mean,
         select=asked.select,
@@ -125,8 +133,6 @@ def _search(
         random_state=plan.seed,
         n_jobs=plan.threads,
     )
-    weights = read_weights(data, plan, np.arange(data.num_rows))
-    given = {} if weights is None else {"sample_weight": weights}
     with naming_limit(), _naming_params(asked), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scores that are not numbers are seen in the table
         search.fit(attributes, y, **given)
@@ -138,8 +144,18 @@ def _search(
 def _stored(estimator: str, search: TreeSearchCV, settings: Settings) -> Any:
     """The model file of the chosen tree: what fit would write with the chosen parameters."""
     model = search.best_estimator_
-    unpruned = None if model.unpruned_tree_ is model.tree_ else model.unpruned_tree_
-    return model_of(estimator, model.tree_, unpruned, settings)
+    tree = _named(model.tree_, settings.plan)
+    unpruned = None if model.unpruned_tree_ is model.tree_ else _named(model.unpruned_tree_, settings.plan)
+    return model_of(estimator, tree, unpruned, settings)
+
+
+def _named(tree: Tree, plan: Plan) -> Tree:
+    """The tree with the names of its targets, which plain numbers do not have."""
+    if tree.targets is None:
+        return tree
+    kept = tree.kept_competitors
+    competitors = None if kept is None else kept.arrays
+    return Tree.trusted(tree.schema, tree.arrays, targets=plan.targets, competitors=competitors)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from hornbeam.drawing.text import count_text, escape
 from hornbeam.tuning.picture import curve_of
 from hornbeam.tuning.records import SearchRecord
 from hornbeam.tuning.rows import Row, SearchRows, rows_of
-from hornbeam.tuning.text import choice_text, heading_text, level_text, nested_text, numbers_text
+from hornbeam.tuning.text import choice_text, heading_text, level_text, nested_text, numbers_text, why_text
 from hornbeam.tuning.words import words_of
 
 _MOST_SHOWN = 14
@@ -19,7 +19,7 @@ def search_section(search: SearchRecord) -> str:
     """Which setting was chosen, and what it was chosen from."""
     whole = rows_of(search)
     hint = f"{heading_text(search)}; {numbers_text(whole)}."
-    said = [("Chosen:", f"{choice_text(search, whole)}."), ("Why:", search.reason)]
+    said = [("Chosen:", f"{choice_text(search, whole)}."), ("Why:", why_text(search, whole))]
     if search.nested is not None:
         said.append(("On new rows:", nested_text(search.nested, whole)))
     sentences = [tag("p", tag("b", escape(name)), " ", escape(text), class_="said") for name, text in said]

@@ -124,9 +124,7 @@ def rows_of(record: SearchRecord) -> SearchRows:
     for places, values in _merged(record.results, names):
         first = record.results[places[0]]
         setting = tuple(
-            (name, values_text(given, grid[name]))
-            for name, given in zip(names, values, strict=True)
-            if given
+            (name, values_text(given, grid[name])) for name, given in zip(names, values, strict=True) if given
         )
         rows.append(
             Row(

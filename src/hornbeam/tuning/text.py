@@ -25,7 +25,7 @@ def to_text(record: SearchRecord, most: int | None = 20) -> str:
     lines = [*_wrapped(heading_text(record)), *_wrapped(numbers_text(whole)), "", *_table(shown), ""]
     lines += _notes(whole, len(shown.rows))
     lines += _wrapped(f"chosen: {choice_text(record, whole)}")
-    lines += _wrapped(f"why: {record.reason}")
+    lines += _wrapped(f"why: {why_text(record, whole)}")
     if record.nested is not None:
         lines += _wrapped(f"new rows: {nested_text(record.nested, whole)}")
     # What held a number and its percent sign together is a plain space on a terminal.
@@ -51,6 +51,27 @@ def choice_text(record: SearchRecord, whole: SearchRows) -> str:
     row, params = whole.chosen, record.results[record.chosen].params
     setting = ", ".join(f"{name} {value_text(params[name])}" for name in whole.names if name in params)
     return f"{setting} ({size_text(row)})" if setting else size_text(row)
+
+
+def why_text(record: SearchRecord, whole: SearchRows) -> str:
+    """`reason` in the words and numbers of the table."""
+    best = whole.best
+    if record.select == "smallest" and record.repeats > 1:
+        return (
+            f"it is the smallest of the trees that {record.repeats} repetitions chose, each by its own folds."
+        )
+    if record.select == "1se":
+        near = sum(len(row.results) for row in whole.rows if row.close)
+        if near == 1:
+            return "it is the best, and no other is within one standard error of it."
+        than = "the best" if whole.chosen.best else f"the best ({size_text(best)}, {whole.both_text(best)})"
+        return f"it is the smallest tree of {near} settings within one standard error of {than}."
+    top = record.results[record.best].score
+    equal = sum(result.score == top for result in record.results)
+    extreme = f"the {'highest' if whole.words.more_is_better else 'lowest'} {whole.words.name}"
+    if equal > 1:
+        return f"it is the smallest tree of {equal} settings that share {extreme}."
+    return f"it has {extreme} of all."
 
 
 def size_text(row: Row) -> str:
@@ -159,8 +180,8 @@ def nested_text(nested: NestedRecord, whole: SearchRows) -> str:
     value = words.text(words.value(nested.score), digits)
     spread = words.spread_text(nested.error, digits)
     return (
-        f"expect {words.name} {value} ± {spread}; the whole choice was made anew in each of "
-        f"{len(nested.scores)} outer folds and judged by rows that had no part in it"
+        f"{words.subject} should be near {value} ± {spread}: the whole choice was made anew in each "
+        f"of {len(nested.scores)} outer folds and judged by rows that had no part in it"
         f"{_agreement(nested)}"
     )
 

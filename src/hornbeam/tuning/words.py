@@ -26,6 +26,11 @@ class Words:
     def more_is_better(self) -> bool:
         return self.sign > 0
 
+    @property
+    def subject(self) -> str:
+        """The measure in a sentence."""
+        return self.about if self.about.startswith("the ") else f"the {self.name}"
+
     def value(self, score: float) -> float:
         """A score as it is told."""
         return self.start + self.sign * score
