@@ -37,6 +37,8 @@ def grid_of(given: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
                 f"--param {name} and --{name.replace('_', '-')} are both given; leave one of them out"
             )
         grid[name] = values
+    if "confidence" in grid and "prune" not in grid and options.get("prune") != "error_based":
+        raise click.UsageError("--param confidence is of error-based pruning; add --prune error_based")
     return grid or _path(options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import time
 import warnings
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hornbeam.errors import HornbeamError, UsageError
+from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators import TreeClassifier, TreeRegressor
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
 from hornbeam.model import Tree
@@ -23,7 +24,7 @@ from hornbeam.validation import deal_classes, deal_rows
 
 from .learn import Learned, model_of, naming_limit, table_of
 from .plan import Plan, Report, Settings, read_weights, settle, without
-from .targets import near_names, read_classes, read_numbers
+from .targets import read_classes, read_numbers
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ def learn_search(data: pa.Table, asked: SearchPlan, report: Report = None) -> Le
     fixed = replace(asked.plan, parameters=without(asked.plan.parameters, asked.grid))
     task, attributes, settings = settle(data, fixed, report)
     check_scoring(asked.scoring)
+    if asked.nested is not None and asked.nested > data.num_rows:
+        raise DataError(f"--nested {asked.nested}: {data.num_rows} rows cannot be dealt to so many folds")
     if task == "classification":
         return _learn_classes(data, attributes, asked, settings)
     return _learn_numbers(data, attributes, asked, settings)
@@ -54,8 +57,11 @@ def check_scoring(name: str | None) -> None:
     """Refuse what is no scorer of scikit-learn."""
     from sklearn.metrics import get_scorer_names
 
-    if name is not None and name not in (names := get_scorer_names()):
-        raise UsageError(f"--scoring {name!r} is no score of scikit-learn; {near_names(name, names)}")
+    if name is None or name in (names := get_scorer_names()):
+        return
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    meant = f"did you mean {' or '.join(near)}?" if near else "use for instance accuracy, roc_auc or r2"
+    raise UsageError(f"--scoring {name!r} is no score of scikit-learn; {meant}")
 
 
 def _learn_classes(data: pa.Table, attributes: pa.Table, asked: SearchPlan, settings: Settings) -> Learned:
@@ -170,8 +176,8 @@ def _naming_params(asked: SearchPlan) -> Iterator[None]:
         if name[0] in asked.grid:
             raise UsageError(f"--param {error}") from None
         raise UsageError(f"--{name[0].replace('_', '-')} {str(error)[name.end() + 1 :]}") from None
-    except HornbeamError:
-        raise
+    except DataError as error:
+        raise DataError(str(error).replace("n_samples=", "")) from None
     except ValueError as error:
         if asked.scoring is None:
             raise

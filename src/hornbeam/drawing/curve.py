@@ -264,6 +264,8 @@ def _marks(curve: SearchCurve, across: Across, heights: _Heights) -> str:
     signs: list[str] = []
     taken: list[tuple[float, float, float]] = []
     for mark in curve.marks:
+        if not math.isfinite(mark.spot.y):
+            continue
         x, y = across.at(mark.spot.x), heights.at(mark.spot.y)
         wide = 12 * BOLD * width_em(mark.text) + 8
         right = x + 8 + wide <= WIDTH

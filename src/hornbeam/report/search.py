@@ -28,7 +28,7 @@ def search_section(search: SearchRecord) -> str:
     parts = [*sentences, tag("div", curve, class_="scroll"), _table(shown), _notes(whole)]
     if len(shown.rows) < len(whole.rows):
         parts.append(_all(whole))
-    return section("How large a tree?", hint, *parts, class_="long")
+    return section("How this tree was chosen", hint, *parts, class_="long")
 
 
 def _table(shown: SearchRows) -> str:

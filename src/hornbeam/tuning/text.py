@@ -80,38 +80,44 @@ def size_text(row: Row) -> str:
 
 
 def _table(shown: SearchRows) -> Iterator[str]:
-    for lines in (1, 2, 3):
-        header = [_broken(name, lines) for name in shown.names]
+    """The table; where even broken names are too wide, settings stand below their rows."""
+    for lines in (1, 2, 3, 0):
+        header = [_broken(name, lines) for name in shown.names] if lines else []
         columns = _columns(shown, header)
-        if sum(max(map(len, column)) for column in columns) + len(_GAP) * (len(columns) - 1) <= WIDTH:
+        widths = [max(map(len, column)) for column in columns]
+        room = WIDTH - sum(widths) - len(_GAP) * (len(widths) - 1)
+        if room >= 0:
             break
-    widths = [max(map(len, column)) for column in columns]
-    room = WIDTH - sum(widths) - len(_GAP) * len(widths)
+    room -= len(_GAP)
     plot = _plot(shown, min(room, _MOST_PLOT)) if room >= _LEAST_PLOT and len(shown.rows) > 1 else None
-    height = max((len(part) for part in header), default=1)
+    height = _height(header)
     for i in range(height + len(shown.rows)):
-        cells = [
-            _placed(c, column[i], width)
-            for c, (column, width) in enumerate(zip(columns, widths, strict=True))
-        ]
+        cells = [_placed(c, column[i], widths[c]) for c, column in enumerate(columns)]
         if plot is not None:
             cells.insert(-1, " " * len(plot[0]) if i < height else plot[i - height])
         yield _GAP.join(cells)
+        if not header and shown.names and i >= height:
+            yield from textwrap.wrap(
+                shown.rows[i - height].text, WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8
+            )
+
+
+def _height(header: Sequence[Sequence[str]]) -> int:
+    return max((len(part) for part in header), default=1)
 
 
 def _columns(shown: SearchRows, header: Sequence[Sequence[str]]) -> list[list[str]]:
     """The cells of each column under its name, which stands in as many lines as the longest takes."""
-    height = max((len(part) for part in header), default=1)
 
     def headed(name: Sequence[str], cells: Sequence[str]) -> list[str]:
-        return [""] * (height - len(name)) + [*name, *cells]
+        return [""] * (_height(header) - len(name)) + [*name, *cells]
 
     columns = [
         headed(["leaves"], [str(row.leaves) for row in shown.rows]),
         headed(["depth"], [str(row.depth) for row in shown.rows]),
         headed([shown.words.name], [shown.both_text(row) for row in shown.rows]),
     ]
-    for name, parts in zip(shown.names, header, strict=True):
+    for name, parts in zip(shown.names, header, strict=False):
         columns.append(headed(parts, [dict(row.setting).get(name, "") for row in shown.rows]))
     return [*columns, headed([""], [row.remark for row in shown.rows])]
 
