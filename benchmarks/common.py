@@ -74,6 +74,7 @@ class Verdict:
     better: Literal["higher", "lower"] = "higher"
     floor: float | None = None
     goal: float | None = None
+    unit: str = "x"
 
     def _meets(self, bound: float | None) -> bool:
         if bound is None:
@@ -90,11 +91,11 @@ class Verdict:
 
     def row(self) -> tuple[str, ...]:
         def word(bound: float | None, met: bool) -> str:
-            return "" if bound is None else f"{bound:g}x {'pass' if met else 'FAIL'}"
+            return "" if bound is None else f"{bound:g}{self.unit} {'pass' if met else 'FAIL'}"
 
         return (
             self.claim,
-            f"{self.measured:.2f}x",
+            f"{self.measured:.2f}{self.unit}",
             word(self.floor, self.holds),
             word(self.goal, self.reaches),
         )

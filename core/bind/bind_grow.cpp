@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -105,6 +104,23 @@ SizeRule size_rule(nb::handle value) {
     return {false, static_cast<double>(nb::cast<std::int64_t>(value))};
 }
 
+/// (min_samples_leaf, min_objs) for each setting.
+std::vector<SizeSetting> size_settings(const nb::list &given) {
+    std::vector<SizeSetting> settings;
+    for (nb::handle one : given) {
+        auto pair = nb::cast<nb::tuple>(one);
+        if (pair.size() != 2) throw std::invalid_argument("a setting is not a pair");
+        settings.push_back({size_rule(pair[0]), pair[1].is_none() ? -1.0 : nb::cast<double>(pair[1])});
+        if (settings.size() == 1) continue;
+        const SizeSetting &before = settings[settings.size() - 2], &now = settings.back();
+        if (now.min_samples_leaf.fraction != before.min_samples_leaf.fraction ||
+            now.min_samples_leaf.value < before.min_samples_leaf.value || now.min_objs < before.min_objs)
+            throw std::invalid_argument("a setting asks for less than the one before it");
+    }
+    if (settings.empty()) throw std::invalid_argument("there is no setting");
+    return settings;
+}
+
 NominalMode nominal_mode(const std::string &name) {
     if (name == "subset") return NominalMode::subset;
     if (name == "value") return NominalMode::value;
@@ -200,12 +216,11 @@ struct Grown {
 
 Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes,
                  const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
-                 const nb::object &min_samples_split, const nb::object &min_samples_leaf,
-                 double min_impurity_decrease, const nb::object &multiplicity, int threads,
-                 const std::string &kernels, bool accelerate, const std::string &counting,
-                 const std::string &algorithm, bool consume, const nb::object &report,
-                 const nb::object &weights, const nb::object &class_weight, const nb::object &costs,
-                 const std::optional<double> &min_objs, std::size_t competitors) {
+                 const nb::object &min_samples_split, const nb::list &settings, double min_impurity_decrease,
+                 const nb::object &multiplicity, int threads, const std::string &kernels, bool accelerate,
+                 const std::string &counting, const std::string &algorithm, bool consume,
+                 const nb::object &report, const nb::object &weights, const nb::object &class_weight,
+                 const nb::object &costs, std::size_t competitors) {
     GrowParameters p;
     p.counting = count_values(counting);
     p.sharing = sharing_named(algorithm);
@@ -218,9 +233,8 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
     p.nominal = nominal_mode(nominal);
     p.max_depth = max_depth;
     p.min_samples_split = size_rule(min_samples_split);
-    p.min_samples_leaf = size_rule(min_samples_leaf);
+    p.settings = size_settings(settings);
     p.min_impurity_decrease = min_impurity_decrease;
-    p.min_objs = min_objs.value_or(-1.0);
     p.competitors = competitors;
     p.accelerate = accelerate;
     p.threads = std::max(threads, 1);
@@ -249,12 +263,15 @@ void bind_grow(nb::module_ &m) {
         .def(
             "take_order", [](Grown &g) { return own_array(g.take_order()); },
             "The rows of the only set, leaf after leaf in preorder; can be taken once.")
-        .def("tree",
-             [](Grown &g, std::int32_t set) {
-                 auto [forest, at] = g.find(set);
-                 SignalCancel cancel;
-                 return to_arrays(forest.extract(at, cancel));
-             })
+        .def(
+            "tree",
+            [](Grown &g, std::int32_t set, std::uint32_t setting) {
+                auto [forest, at] = g.find(set);
+                if (setting >= forest.n_settings) throw nb::index_error("no such setting");
+                SignalCancel cancel;
+                return to_arrays(forest.extract(at, setting, cancel));
+            },
+            nb::arg("set"), nb::arg("setting") = 0)
         .def(
             "class_weight",
             [](Grown &g, std::int32_t set) {
@@ -269,7 +286,7 @@ void bind_grow(nb::module_ &m) {
                 auto [forest, at] = g.find(set);
                 forest.release(at);
             },
-            "Forget the tree of a training set: it cannot be had again.")
+            "Forget the trees of a training set: they cannot be had again.")
         .def("levels", &Grown::levels,
              "By depth: seconds of tests, statistics, numeric and other work, nodes of the forest, entries "
              "read, and entries that the sets would have read one by one.");
@@ -281,12 +298,11 @@ void bind_grow(nb::module_ &m) {
     m.def("xlog", [](double m) { return exact_xlog(m); }, nb::arg("m"), "m log2 m, correctly rounded.");
     m.def("grow", &grow_bound, nb::arg("table"), nb::arg("target"), nb::arg("n_classes"), nb::kw_only(),
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
-          nb::arg("min_samples_leaf"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
+          nb::arg("settings"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
           nb::arg("counting") = "auto", nb::arg("algorithm") = "auto", nb::arg("consume") = false,
           nb::arg("report") = nb::none(), nb::arg("weights") = nb::none(),
-          nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(),
-          nb::arg("min_objs") = nb::none(), nb::arg("competitors") = 0);
+          nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(), nb::arg("competitors") = 0);
 }
 
 } // namespace hornbeam

@@ -19,9 +19,8 @@ std::vector<std::int32_t> depths_of(const FlatTree &tree) {
 }
 
 /// `stops(prefix, node)` says whether an inner node is a leaf of a prefix that reaches it.
-template <class Stops>
-Ends ends_where(const FlatTree &tree, std::size_t n_prefixes, const std::vector<std::int32_t> &depth,
-                Cancel &cancel, Stops stops) {
+template <class Stops> Ends ends_where(const FlatTree &tree, std::size_t n_prefixes,
+                                       const std::vector<std::int32_t> &depth, Cancel &cancel, Stops stops) {
     const std::size_t n = tree.n_nodes();
     Ends ends;
     ends.end.resize(n_prefixes * n, -1);
@@ -59,9 +58,8 @@ Ends ends_of_cuts(const FlatTree &tree, std::span<const double> mass, std::span<
 Ends ends_of_alphas(const FlatTree &tree, std::span<const double> mass, std::span<const double> alphas,
                     Cancel &cancel) {
     const std::vector<double> step = complexity_steps(tree, mass, cancel);
-    return ends_where(tree, alphas.size(), depths_of(tree), cancel, [&](std::size_t k, std::size_t i) {
-        return alphas[k] > 0.0 && step[i] <= alphas[k];
-    });
+    return ends_where(tree, alphas.size(), depths_of(tree), cancel,
+                      [&](std::size_t k, std::size_t i) { return alphas[k] > 0.0 && step[i] <= alphas[k]; });
 }
 
 Pruned cut_tree(const FlatTree &tree, std::span<const std::int32_t> end, Cancel &cancel) {

@@ -12,6 +12,7 @@ void GrownSet::graft(std::size_t record, const GrownSet &part) {
     const std::size_t n_counts = part.records[0].n_counts;
     const bool brief = part.weight.empty() && part.records[0].short_counts();
     auto moved = [&](std::int32_t test) { return test < 0 ? test : test + first_test; };
+    const std::int32_t others = records[record].test; // of other settings
     records[record].test = moved(part.records[0].test);
     for (std::size_t i = 1; i < part.records.size(); ++i) {
         records.push_back(part.records[i]);
@@ -21,6 +22,9 @@ void GrownSet::graft(std::size_t record, const GrownSet &part) {
         tests.push_back(part.tests[i]);
         tests[tests.size() - 1].first_child += first_record;
     }
+    settings.append(part.settings);
+    for (std::size_t i = 0; i < part.next.size(); ++i) next.push_back(moved(part.next[i]));
+    if (others >= 0) put_last(record, others);
     weight.append(part.weight, 1);
     count_class.append(part.count_class, n_counts);
     count.append(part.count, brief ? n_counts : 0);
@@ -29,6 +33,12 @@ void GrownSet::graft(std::size_t record, const GrownSet &part) {
     branch_code.append(part.branch_code);
     branch_child.append(part.branch_child);
     competitors.append(part.competitors);
+}
+
+void GrownSet::put_last(std::size_t record, std::int32_t test) {
+    std::int32_t *last = &records[record].test;
+    while (*last >= 0) last = &next[static_cast<std::size_t>(*last)];
+    *last = test;
 }
 
 void Forest::graft(std::span<const LanePlace> node, const Forest &part) {
@@ -70,12 +80,12 @@ struct Places {
 /// Writes the tree of one set, node after node.
 class Extraction {
   public:
-    Extraction(const Forest &forest, const GrownSet &grown)
-        : grown_(grown), at_(grown), keeps_competitors_(forest.keeps_competitors),
+    Extraction(const Forest &forest, const GrownSet &grown, std::uint32_t setting)
+        : grown_(grown), setting_(setting), at_(grown), keeps_competitors_(forest.keeps_competitors),
           n_targets_(static_cast<std::size_t>(forest.n_targets)) {
         tree_.n_classes = forest.n_classes;
         tree_.n_targets = forest.n_targets;
-        reserve();
+        if (forest.n_settings == 1) reserve();
         tree_.branch_start.push_back(0);
         tree_.count_start.push_back(0);
         if (keeps_competitors_) tree_.competitors.start = tree_.competitors.branch_start = {0};
@@ -86,32 +96,30 @@ class Extraction {
         queue.reserve(grown_.records.size());
         for (std::size_t at = 0; at < queue.size(); ++at) {
             if (at % 8192 == 8191) cancel.poll();
-            const LaneRecord &r = grown_.records[queue[at]];
+            const std::int32_t test = grown_.test_at(queue[at], setting_);
             append_record(queue[at]);
-            if (r.test < 0) {
+            if (test < 0) {
                 append_leaf();
             } else {
-                const auto first = static_cast<std::uint32_t>(test_of(r).first_child);
-                const std::size_t n = append_test(r, static_cast<std::int32_t>(queue.size()));
+                const auto t = static_cast<std::size_t>(test);
+                const auto first = static_cast<std::uint32_t>(grown_.tests[t].first_child);
+                const std::size_t n = append_test(t, static_cast<std::int32_t>(queue.size()));
                 for (std::uint32_t child = 0; child < n; ++child) queue.push_back(first + child);
             }
             tree_.branch_start.push_back(static_cast<std::int64_t>(tree_.branch_code.size()));
-            if (keeps_competitors_) append_competitors(r);
+            if (keeps_competitors_) append_competitors(test);
         }
         return std::move(tree_);
     }
 
   private:
     const GrownSet &grown_;
+    const std::uint32_t setting_;
     const Places at_;
     const bool keeps_competitors_;
     const std::size_t n_targets_;
     FlatTree tree_;
     std::vector<std::int32_t> reached_; // children of the node that the set reaches, ascending
-
-    const LaneTest &test_of(const LaneRecord &r) const {
-        return grown_.tests[static_cast<std::size_t>(r.test)];
-    }
 
     /// What is kept has no room to spare.
     void reserve() {
@@ -155,10 +163,9 @@ class Extraction {
     }
 
     /// Returns the number of children.
-    std::size_t append_test(const LaneRecord &r, std::int32_t first_child) {
-        const LaneTest &test = test_of(r);
-        const std::uint64_t begin = at_.branches[static_cast<std::size_t>(r.test)],
-                            end = begin + test.n_branches;
+    std::size_t append_test(std::size_t t, std::int32_t first_child) {
+        const LaneTest &test = grown_.tests[t];
+        const std::uint64_t begin = at_.branches[t], end = begin + test.n_branches;
         find_reached(test, begin, end);
         tree_.kind.push_back(static_cast<std::uint8_t>(test.kind));
         tree_.attribute.push_back(test.attribute);
@@ -191,10 +198,10 @@ class Extraction {
                                          reached_.begin());
     }
 
-    void append_competitors(const LaneRecord &r) {
+    void append_competitors(std::int32_t taken) {
         FlatCompetitors &to = tree_.competitors;
-        if (r.test >= 0) {
-            const auto t = static_cast<std::size_t>(r.test);
+        if (taken >= 0) {
+            const auto t = static_cast<std::size_t>(taken);
             const LaneTest &test = grown_.tests[t];
             std::uint64_t branch = at_.branches[t] + test.n_branches;
             for (std::uint64_t i = 0; i < test.n_competitors; ++i)
@@ -221,10 +228,10 @@ class Extraction {
 
 } // namespace
 
-FlatTree Forest::extract(std::int32_t set, Cancel &cancel) const {
+FlatTree Forest::extract(std::int32_t set, std::uint32_t setting, Cancel &cancel) const {
     const GrownSet &grown = sets[static_cast<std::size_t>(set)];
     if (grown.records.empty()) throw std::invalid_argument("the tree of this training set was released");
-    return Extraction(*this, grown).breadth_first(cancel);
+    return Extraction(*this, grown, setting).breadth_first(cancel);
 }
 
 } // namespace hornbeam

@@ -95,8 +95,7 @@ std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *
     const TrainingSets sets = make_sets(problem, random);
     GrowParameters parameters;
     parameters.nominal = problem.nominal;
-    parameters.min_samples_leaf = {false, 20.0};
-    parameters.min_objs = problem.min_objs;
+    parameters.settings = {{{false, 20.0}, problem.min_objs}};
     parameters.competitors = problem.competitors;
     parameters.threads = threads;
     parameters.kernels = kernels_named(kernels);

@@ -23,6 +23,17 @@ def encode(columns: list, n_rows: int, threads: int = 1) -> EncodedTable:
     Presorts columns given as tuples (kind, values, missing, n_categories).
     """
 
+def ends_of_cuts(arrays: dict[str, Any], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_depth: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_split: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_decrease: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    (ends, leaves, depth) of the prefixes of a tree that each cut leaves: ends[cut * nodes + node] is where examples that reach a node end, -1 where they go on.
+    """
+
+def ends_of_alphas(arrays: dict[str, Any], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alphas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """The same for cost-complexity pruning with each of the alphas."""
+
+def cut_tree(arrays: dict[str, Any], end: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
+    """The tree of one prefix, given its ends."""
+
 class Forest:
     @property
     def n_sets(self) -> int: ...
@@ -35,7 +46,7 @@ class Forest:
         The rows of the only set, leaf after leaf in preorder; can be taken once.
         """
 
-    def tree(self, arg: int, /) -> dict: ...
+    def tree(self, set: int, setting: int = 0) -> dict: ...
 
     def class_weight(self, arg: int, /) -> list[float]:
         """
@@ -43,7 +54,7 @@ class Forest:
         """
 
     def release(self, arg: int, /) -> None:
-        """Forget the tree of a training set: it cannot be had again."""
+        """Forget the trees of a training set: they cannot be had again."""
 
     def levels(self) -> dict:
         """
@@ -55,7 +66,7 @@ def kernels() -> list[str]: ...
 def xlog(m: float) -> float:
     """m log2 m, correctly rounded."""
 
-def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, counting: str = 'auto', algorithm: str = 'auto', consume: bool = False, report: object | None = None, weights: object | None = None, class_weight: object | None = None, costs: object | None = None, min_objs: float | None = None, competitors: int = 0) -> Forest: ...
+def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, settings: list, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, counting: str = 'auto', algorithm: str = 'auto', consume: bool = False, report: object | None = None, weights: object | None = None, class_weight: object | None = None, costs: object | None = None, competitors: int = 0) -> Forest: ...
 
 def encode_labels(values: object | None) -> tuple:
     """

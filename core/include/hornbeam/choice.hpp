@@ -21,6 +21,7 @@ template <class Stats> struct Lane {
     std::uint64_t record = 0; // of the set, in the forest
     Stats total;
     std::vector<OpenNote> open = {};
+    SettingRange settings = {};
 };
 
 /// Looks at one attribute after the other for one lane. The fast scans want lists in which every entry counts

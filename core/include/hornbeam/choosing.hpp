@@ -18,7 +18,7 @@ template <class E, Criterion C> class Choosing {
     using Node = Pending<E, Stats>;
 
     Choosing(const Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
-             const std::vector<StopRules> &rules)
+             const RuleTable &rules)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules),
           chooser_(frame, target, criterion, task.parameters, task.cancel) {}
 
@@ -30,9 +30,15 @@ template <class E, Criterion C> class Choosing {
         solo_ = solo(node);
         const bool shared = workers != nullptr && workers->several();
         if (!shared && !compares_attributes<C> && task_.parameters.competitors == 0)
-            take_as_they_come(node, counting, choice);
-        else
-            compare(node, counting, shared ? workers : nullptr, choice);
+            return take_as_they_come(node, counting, choice);
+        for (std::size_t i = 0; i < node.lanes.size(); ++i)
+            compare(node, counting, i, rules(node, i), shared ? workers : nullptr, choice[i]);
+    }
+    /// The best test of one lane under another of its settings; the node is the one chosen for last.
+    void choose_under(const Node &node, Counting<E, Target> &counting, std::size_t lane,
+                      std::uint32_t setting, Choice &choice) {
+        choice.clear();
+        compare(node, counting, lane, rules_.of(node.lanes[lane].set, setting), nullptr, choice);
     }
 
     /// Whether lists and counted values are scanned once for all lanes of a node.
@@ -46,11 +52,11 @@ template <class E, Criterion C> class Choosing {
     const Target &target_;
     const C &criterion_;
     const GrowTask &task_;
-    const std::vector<StopRules> &rules_;
+    const RuleTable &rules_;
     bool solo_ = false;
     Chooser<E, C> chooser_;
     std::vector<Chooser<E, C>> choosers_; // one a worker
-    std::vector<Choice> found_;           // [attribute][lane]
+    std::vector<Choice> found_;           // by attribute, of one lane
     std::vector<Entered> entered_;
     LanePatterns<E> patterns_;
     std::vector<LaneFloor> floors_;
@@ -62,8 +68,9 @@ template <class E, Criterion C> class Choosing {
     Choice trial_;                        // of one attribute, before its turn
     std::vector<std::uint8_t> swept_;     // by attribute: its cuts are known
 
+    /// The most lenient of a lane's settings chooses.
     const StopRules &rules(const Node &node, std::size_t lane) const {
-        return rules_[static_cast<std::size_t>(node.lanes[lane].set)];
+        return rules_.of(node.lanes[lane].set, node.lanes[lane].settings.first);
     }
 
     void take_as_they_come(const Node &node, Counting<E, Target> &counting, std::vector<Choice> &choice) {
@@ -255,35 +262,30 @@ template <class E, Criterion C> class Choosing {
     }
 
     /// Each attribute by itself, then the attributes in order: the same as one after the other.
-    void compare(const Node &node, Counting<E, Target> &counting, Workers *workers,
-                 std::vector<Choice> &choice) {
-        const std::size_t lanes = node.lanes.size(), attributes = node.active.size();
-        if (found_.size() < attributes * lanes) found_.resize(attributes * lanes);
-        for (std::size_t i = 0; i < lanes; ++i) {
-            auto look = [&](std::size_t a, Chooser<E, C> &chooser) {
-                Choice &found = found_[a * lanes + i];
-                found.clear();
-                consider(node, counting, i, a, chooser, found);
-            };
-            if (workers == nullptr) {
-                chooser_.open(node.lanes[i], solo_, rules(node, i));
-                for (std::size_t a = 0; a < attributes; ++a) {
-                    poll_if_large(node, task_.cancel);
-                    look(a, chooser_);
-                }
-                continue;
+    void compare(const Node &node, Counting<E, Target> &counting, std::size_t lane, const StopRules &rules,
+                 Workers *workers, Choice &choice) {
+        const std::size_t attributes = node.active.size();
+        if (found_.size() < attributes) found_.resize(attributes);
+        auto look = [&](std::size_t a, Chooser<E, C> &chooser) {
+            found_[a].clear();
+            consider(node, counting, lane, a, chooser, found_[a]);
+        };
+        if (workers == nullptr) {
+            chooser_.open(node.lanes[lane], solo_, rules);
+            for (std::size_t a = 0; a < attributes; ++a) {
+                poll_if_large(node, task_.cancel);
+                look(a, chooser_);
             }
+        } else {
             while (choosers_.size() < workers->places())
                 choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);
-            for (Chooser<E, C> &chooser : choosers_) chooser.open(node.lanes[i], solo_, rules(node, i));
+            for (Chooser<E, C> &chooser : choosers_) chooser.open(node.lanes[lane], solo_, rules);
             workers->share(attributes, [&](std::size_t a, unsigned w) { look(a, choosers_[w]); });
         }
-        for (std::size_t i = 0; i < lanes; ++i) {
-            entered_.clear();
-            for (std::size_t a = 0; a < attributes; ++a)
-                if (Choice &found = found_[a * lanes + i]; found.found()) entered_.push_back({&found});
-            decide(entered_, criterion_, rules(node, i), task_.parameters.competitors, choice[i]);
-        }
+        entered_.clear();
+        for (std::size_t a = 0; a < attributes; ++a)
+            if (found_[a].found()) entered_.push_back({&found_[a]});
+        decide(entered_, criterion_, rules, task_.parameters.competitors, choice);
     }
 };
 

@@ -8,6 +8,7 @@
 #include "hornbeam/blocks.hpp"
 #include "hornbeam/cancel.hpp"
 #include "hornbeam/level_costs.hpp"
+#include "hornbeam/sizes.hpp"
 #include "hornbeam/tree.hpp"
 
 namespace hornbeam {
@@ -23,7 +24,8 @@ struct LaneRecord {
     bool short_counts() const { return rows >> 32 == 0; }
 };
 
-/// A test that a training set takes at a node. Its children are consecutive records of the set.
+/// A test that a training set takes at a node, under some settings where there are several. Its children are
+/// consecutive records of the set.
 struct LaneTest {
     double gain = 0.0;
     union {
@@ -58,6 +60,10 @@ struct Competitor {
 struct GrownSet {
     Blocks<LaneRecord> records;
     Blocks<LaneTest> tests;
+    /// By test, where there are several settings: for which of them it is taken, and which other test of the
+    /// same record comes next, -1 for none. Settings that no test of a record is for have a leaf there.
+    Blocks<SettingRange> settings;
+    Blocks<std::int32_t> next;
     Blocks<double> weight; // by record; empty where every row weighs 1
     Blocks<std::uint16_t> count_class;
     Blocks<std::uint32_t> count;
@@ -66,12 +72,34 @@ struct GrownSet {
     Blocks<std::int32_t> branch_code, branch_child;
     Blocks<Competitor> competitors;
 
+    /// Puts a test down at a record.
+    void add_test(std::size_t record, const LaneTest &test, SettingRange taken, bool several) {
+        if (several) {
+            settings.push_back(taken);
+            next.push_back(records[record].test);
+        }
+        records[record].test = static_cast<std::int32_t>(tests.size());
+        tests.push_back(test);
+    }
+    /// The test at a record under a setting; -1: none.
+    std::int32_t test_at(std::size_t record, std::uint32_t setting) const {
+        std::int32_t test = records[record].test;
+        if (settings.size() == 0) return test;
+        auto serves = [&](SettingRange range) { return range.first <= setting && setting < range.last; };
+        while (test >= 0 && !serves(settings[static_cast<std::size_t>(test)]))
+            test = next[static_cast<std::size_t>(test)];
+        return test;
+    }
     void add_branch(std::int32_t code, std::int32_t child) {
         branch_code.push_back(code);
         branch_child.push_back(child);
     }
     /// Puts a tree grown apart in the place of a record; its root becomes that record.
     void graft(std::size_t record, const GrownSet &part);
+
+  private:
+    /// Puts tests that a record had before behind those that it has now.
+    void put_last(std::size_t record, std::int32_t test);
 };
 
 /// A training set at a node, by its record there.
@@ -82,6 +110,7 @@ struct LanePlace {
 
 struct Forest {
     std::int32_t n_sets = 1;
+    std::uint32_t n_settings = 1;
     std::int32_t n_classes = 0;
     std::int32_t n_targets = 0;
     std::size_t n_nodes = 0; // a node that several sets share counts once
@@ -91,12 +120,14 @@ struct Forest {
     LevelCosts costs;
     std::vector<std::uint32_t> order; // of one set: its rows, leaf after leaf in preorder
 
+    /// Whether it is one tree.
+    bool lone() const { return n_sets == 1 && n_settings == 1; }
     GrownSet &of(std::int32_t set) { return sets[static_cast<std::size_t>(set)]; }
     /// Puts a forest grown apart in the place of a node.
     void graft(std::span<const LanePlace> node, const Forest &part);
-    /// The tree of one training set, breadth first.
-    FlatTree extract(std::int32_t set, Cancel &cancel) const;
-    /// Forgets the tree of one training set.
+    /// The tree of one training set under one setting, breadth first.
+    FlatTree extract(std::int32_t set, std::uint32_t setting, Cancel &cancel) const;
+    /// Forgets the trees of one training set.
     void release(std::int32_t set) { of(set) = {}; }
 };
 

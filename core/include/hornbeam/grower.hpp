@@ -10,6 +10,7 @@
 #include "hornbeam/describe.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
+#include "hornbeam/serving.hpp"
 #include "hornbeam/threshold.hpp"
 
 namespace hornbeam {
@@ -21,11 +22,12 @@ template <class E, Criterion C> class Grower {
     using Node = Pending<E, Stats>;
 
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
-           const std::vector<StopRules> &rules, Forest &forest)
+           const RuleTable &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
           choosing_(frame, target, criterion, task, rules), pool_(target),
           counting_(frame, target, pool_, choosing_.scans_together()), parting_(frame, task, counting_),
-          banding_(frame, task, counting_, parting_), totals_(frame, target, pool_, task.cancel) {}
+          banding_(frame, task, counting_, parting_), totals_(frame, target, pool_, task.cancel),
+          serving_(frame, task, rules, choosing_, counting_, parting_) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
     /// here.
@@ -42,16 +44,19 @@ template <class E, Criterion C> class Grower {
         grow_above(0);
     }
 
-    /// Writes a record of a set at a node; true where the set goes on growing there.
-    bool record_lane(std::int32_t set, Stats &total, std::int64_t depth) {
+    /// Writes a record of a set at a node, and tells which of the settings that came here go on growing.
+    SettingRange record_lane(std::int32_t set, Stats &total, std::int64_t depth, SettingRange settings) {
         open_node(criterion_, set, total);
         const bool pure = total.pure();
         describe(forest_.of(set), criterion_, total, pure);
-        const StopRules &rule = rules_[static_cast<std::size_t>(set)];
-        bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
-        bool ends = pure || deep || rule.ends(total.n, weight_of(criterion_, total));
-        if (ends) settle(total.n);
-        return !ends;
+        const bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
+        const double weight = weight_of(criterion_, total);
+        SettingRange go_on = settings;
+        // A setting asks for no less than those before it.
+        while (!go_on.empty() && (pure || deep || rules_.of(set, go_on.last - 1).ends(total.n, weight)))
+            --go_on.last;
+        settle(total.n, settings.size() - go_on.size());
+        return go_on;
     }
 
   private:
@@ -59,7 +64,7 @@ template <class E, Criterion C> class Grower {
     const Target &target_;
     C criterion_; // its own, as a chooser has
     const GrowTask &task_;
-    const std::vector<StopRules> &rules_;
+    const RuleTable &rules_;
     Forest &forest_;
     Choosing<E, C> choosing_;
     NodePool<E, Target> pool_;
@@ -67,6 +72,7 @@ template <class E, Criterion C> class Grower {
     Parting<E, Target> parting_;
     Banding<E, Target> banding_;
     ChildTotals<E, Target> totals_;
+    Serving<E, C> serving_;
     std::vector<Node> stack_;
     std::vector<Choice> choice_;
     static constexpr std::size_t few_lanes = 3;
@@ -141,6 +147,7 @@ template <class E, Criterion C> class Grower {
         spent(node, Work::other);
         choosing_.choose(node, counting_, workers, choice_);
         spent(node, Work::numeric);
+        if (rules_.n_settings() > 1) part_settings(node);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
             if (worth(node.lanes[0], *own)) split_by(node, *own, {&own, 1}, nullptr);
@@ -149,6 +156,44 @@ template <class E, Criterion C> class Grower {
         }
         spent(node, Work::other);
         pool_.recycle(std::move(node));
+    }
+
+    // ---- settings ----
+
+    /// Leaves each lane the settings that its choice serves. Those that choose otherwise are grown apart
+    /// first, on copies of the lists.
+    void part_settings(Node &node) {
+        std::vector<std::size_t> members;
+        std::vector<std::uint32_t> served;
+        for (std::size_t i = 0; i < node.lanes.size(); ++i) {
+            const std::uint32_t end = serving_.served(node, i, choice_[i]);
+            if (end == node.lanes[i].settings.last) continue;
+            members.push_back(i);
+            served.push_back(end);
+        }
+        if (members.empty()) return;
+        std::vector<Choice> choice = std::move(choice_);
+        const std::vector<SetMask> masks = masks_of(node.rows);
+        grow_apart([&] {
+            Node others = seen_by(node, members, false);
+            for (std::size_t m = 0; m < members.size(); ++m) {
+                others.lanes[m].settings.first = served[m];
+                node.lanes[members[m]].settings.last = served[m];
+            }
+            others.n_ids = frame_.n;
+            stack_.push_back(std::move(others));
+        });
+        for (std::size_t i = 0; i < masks.size(); ++i)
+            frame_.sets.mask[Packed<E>::id(node.rows[i])] = masks[i];
+        choice_ = std::move(choice);
+    }
+    /// What guests that are made below may take from these rows' sets; nothing where none can be made.
+    std::vector<SetMask> masks_of(std::span<const E> rows) const {
+        std::vector<SetMask> masks;
+        if (frame_.room_for_guests() == 0) return masks;
+        masks.reserve(rows.size());
+        for (E e : rows) masks.push_back(frame_.sets.of(Packed<E>::id(e)));
+        return masks;
     }
 
     void split_groups(Node &node) {
@@ -182,14 +227,16 @@ template <class E, Criterion C> class Grower {
     /// Whether the lane takes its best test; where not, its rows rest here.
     bool worth(const Lane<Stats> &lane, const Choice &c) {
         open_node(criterion_, lane.set, lane.total);
-        double share = mass_of(criterion_, lane.total) / rules_[static_cast<std::size_t>(lane.set)].mass;
+        double share = mass_of(criterion_, lane.total) / rules_.of(lane.set, lane.settings.first).mass;
         bool taken = c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
                      !(share * c.gain < task_.parameters.min_impurity_decrease);
-        if (!taken) settle(lane.total.n);
+        if (!taken) settle(lane.total.n, lane.settings.size());
         return taken;
     }
 
-    void settle(std::int64_t rows) { task_.progress.settled.fetch_add(rows, std::memory_order_relaxed); }
+    void settle(std::int64_t rows, std::uint32_t settings) {
+        if (settings != 0) task_.progress.settled.fetch_add(rows * settings, std::memory_order_relaxed);
+    }
 
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
 
@@ -250,7 +297,8 @@ template <class E, Criterion C> class Grower {
         Node part;
         part.depth = node.depth;
         for (std::size_t i : members) part.lanes.push_back(node.lanes[i]);
-        const bool alone = members.size() == 1, repeats = alone && frame_.sets.repeats();
+        const bool alone = members.size() == 1;
+        const bool repeats = alone && frame_.sets.repeats() && !solo(node);
         const std::size_t rows = repeats ? static_cast<std::size_t>(part.lanes[0].total.n)
                                          : parting_.mark(node.rows, sets_of(part));
         const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
@@ -323,8 +371,7 @@ template <class E, Criterion C> class Grower {
         else
             open_categories.record(grown, test, c, lane.open);
         test.n_competitors = static_cast<std::uint32_t>(c.others.size());
-        grown.records[lane.record].test = static_cast<std::int32_t>(grown.tests.size());
-        grown.tests.push_back(test);
+        grown.add_test(lane.record, test, lane.settings, rules_.n_settings() > 1);
         for (const Choice &other : c.others) {
             Competitor made;
             made.attribute = other.attribute;
@@ -421,10 +468,11 @@ template <class E, Criterion C> class Grower {
                 Stats &t = totals[c * k + i];
                 const std::int32_t set = node.lanes[i].set;
                 const std::uint64_t record = forest_.of(set).records.size();
-                bool grows = t.n != 0 && record_lane(set, t, child[c].depth);
-                if (grows)
+                SettingRange go_on{0, 0};
+                if (t.n != 0) go_on = record_lane(set, t, child[c].depth, node.lanes[i].settings);
+                if (!go_on.empty())
                     child[c].lanes.push_back(
-                        {set, record, std::move(t), OpenCategories::inherited(node.lanes[i].open, c)});
+                        {set, record, std::move(t), OpenCategories::inherited(node.lanes[i].open, c), go_on});
                 else
                     pool_.recycle_stats(std::move(t));
             }

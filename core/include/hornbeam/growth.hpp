@@ -17,7 +17,9 @@ template <Criterion C> class Growth {
     using Narrow = std::uint32_t;
 
     Growth(const GrowTask &task, const C &criterion, Target whole)
-        : task_(task), criterion_(criterion), whole_(std::move(whole)) {
+        : task_(task), criterion_(criterion), whole_(std::move(whole)),
+          rules_(task.parameters.settings.size()) {
+        forest_.n_settings = static_cast<std::uint32_t>(task.parameters.settings.size());
         forest_.n_sets = task.sets.n_sets;
         forest_.sets.resize(static_cast<std::size_t>(forest_.n_sets));
         forest_.n_classes = static_cast<std::int32_t>(task.target.n_classes);
@@ -50,7 +52,7 @@ template <Criterion C> class Growth {
     const C &criterion_;
     Target whole_; // the target by table row
     Forest forest_;
-    std::vector<StopRules> rules_;
+    RuleTable rules_;
     AvcLayout layout_; // empty where nothing is counted by value
     AvcCells cells_;   // by table row
 
@@ -73,16 +75,19 @@ template <Criterion C> class Growth {
         else
             add_rows(total);
         C criterion = criterion_;
-        for (const Stats &t : total) {
-            open_node(criterion, static_cast<std::int32_t>(rules_.size()), t);
-            task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
-            const GrowParameters &p = task_.parameters;
-            rules_.push_back({mass_of(criterion, t),
-                              weight_of(criterion, t),
-                              std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
-                              std::max<std::int64_t>(1, p.min_samples_leaf.rows_of(t.n)),
-                              p.min_objs,
-                              {}});
+        const GrowParameters &p = task_.parameters;
+        for (std::size_t s = 0; s < total.size(); ++s) {
+            const Stats &t = total[s];
+            open_node(criterion, static_cast<std::int32_t>(s), t);
+            for (const SizeSetting &setting : p.settings) {
+                task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
+                rules_.add({mass_of(criterion, t),
+                            weight_of(criterion, t),
+                            std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
+                            std::max<std::int64_t>(1, setting.min_samples_leaf.rows_of(t.n)),
+                            setting.min_objs,
+                            {}});
+            }
         }
         if (compares_attributes<C>) find_many_valued();
         return total;
@@ -116,8 +121,8 @@ template <Criterion C> class Growth {
     /// Nominal attributes with a category for every three rows of a set, or more.
     void find_many_valued() {
         const std::size_t n_columns = task_.table.columns.size();
-        for (std::size_t s = 0; s < rules_.size(); ++s) {
-            rules_[s].many_valued.assign(n_columns, 0);
+        for (std::size_t s = 0; s < forest_.sets.size(); ++s) {
+            std::vector<std::uint8_t> many_valued(n_columns);
             for (std::size_t a = 0; a < n_columns; ++a) {
                 if (numeric(a)) continue;
                 task_.cancel.poll();
@@ -127,8 +132,9 @@ template <Criterion C> class Growth {
                     if (column.codes[row] >= 0 && task_.sets.count(row, static_cast<std::int32_t>(s)) != 0)
                         present[static_cast<std::size_t>(column.codes[row])] = 1;
                 auto many = std::accumulate(present.begin(), present.end(), std::int64_t{0});
-                rules_[s].many_valued[a] = as_double(many) >= 0.3 * rules_[s].weight;
+                many_valued[a] = as_double(many) >= 0.3 * rules_.of_set(s)[0].weight;
             }
+            for (StopRules &rules : rules_.of_set(s)) rules.many_valued = many_valued;
         }
     }
 
@@ -138,7 +144,8 @@ template <Criterion C> class Growth {
         forest_.n_nodes = 1;
         for (std::size_t s = 0; s < total.size(); ++s) {
             auto set = static_cast<std::int32_t>(s);
-            if (grower.record_lane(set, total[s], 0)) root.lanes.push_back({set, 0, std::move(total[s])});
+            const SettingRange go_on = grower.record_lane(set, total[s], 0, {0, forest_.n_settings});
+            if (!go_on.empty()) root.lanes.push_back({set, 0, std::move(total[s]), {}, go_on});
         }
         root.stale = root.lanes.size() != total.size();
         return !root.lanes.empty();
@@ -303,7 +310,7 @@ template <Criterion C> class Growth {
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
         if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));
-        if (forest_.n_sets != 1) return;
+        if (!forest_.lone()) return;
         forest_.order.resize(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i)
             forest_.order[i] = rows[Packed<Narrow>::id(work.frame.entries[i])];
@@ -360,7 +367,7 @@ template <Criterion C> class Growth {
         };
         grower.grow(std::move(root));
         grow_parts(frame, waiting, workers, grower.open_categories);
-        if (forest_.n_sets != 1) return;
+        if (!forest_.lone()) return;
         forest_.order.reserve(row_list.size());
         for (Wide e : row_list) forest_.order.push_back(Packed<Wide>::id(e));
     }
@@ -369,7 +376,9 @@ template <Criterion C> class Growth {
     void fill_wide(Frame<Wide> &frame) const {
         const std::size_t n = task_.table.n_rows, n_columns = task_.table.columns.size();
         frame.n = n;
-        frame.capacity = capacity_for(n, std::size_t{1} << 31);
+        // Settings that part leave rows to nodes that wait for another thread: no guest may take them away.
+        const bool waits = forest_.n_settings > 1 && task_.parameters.threads > 1;
+        frame.capacity = waits ? n : capacity_for(n, std::size_t{1} << 31);
         frame.flag.assign(frame.capacity + 4, 0);
         frame.sets = task_.sets;
         frame.nominal.resize(n_columns);
@@ -440,19 +449,21 @@ template <Criterion C> class Growth {
         work.root.depth = node.depth;
         work.root.stale = node.stale;
         Forest part;
-        part.n_sets = forest_.n_sets, part.n_classes = forest_.n_classes, part.n_targets = forest_.n_targets;
+        part.n_sets = forest_.n_sets, part.n_settings = forest_.n_settings;
+        part.n_classes = forest_.n_classes, part.n_targets = forest_.n_targets;
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, part);
         part.sets.resize(forest_.sets.size());
         part.n_nodes = 1;
         for (auto &lane : node.lanes) {
-            grower.record_lane(lane.set, lane.total, node.depth);
+            grower.record_lane(lane.set, lane.total, node.depth, lane.settings);
             work.root.lanes.push_back({lane.set, 0, std::move(lane.total),
-                                       grower.open_categories.adopted(open, lane.open, rows.size())});
+                                       grower.open_categories.adopted(open, lane.open, rows.size()),
+                                       lane.settings});
         }
         grower.grow(std::move(work.root));
         // Nothing but the order of the rows is left to say: that of one set goes from leaf to leaf.
-        for (std::size_t i = 0; i < rows.size() && forest_.n_sets == 1; ++i)
+        for (std::size_t i = 0; i < rows.size() && forest_.lone(); ++i)
             node.rows[i] = Packed<Wide>::make(0, rows[Packed<Narrow>::id(work.frame.entries[i])], 0);
         return part;
     }

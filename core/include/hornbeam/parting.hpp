@@ -46,6 +46,17 @@ template <class E, class Target> class Parting {
         return static_cast<std::uint32_t>(cut - s.begin);
     }
 
+    /// Calls `visit(id, child)` for every row of the node.
+    template <class Visit> void each_child(const Node &node, const Choice &test, Visit visit) {
+        if (test.n_children == 2) {
+            flag_rows(node, test);
+            for (E e : node.rows) visit(Packed<E>::id(e), std::int32_t{frame_.flag[Packed<E>::id(e)]});
+        } else {
+            open_deal(node, test);
+            for (E e : node.rows) visit(Packed<E>::id(e), child_of_id_[Packed<E>::id(e)]);
+        }
+    }
+
     /// Stable partition of a list by its flags; returns the size of the first part.
     std::uint32_t in_place(E *list, std::uint32_t n) { return in_place(list, n, scratch_, true); }
 

@@ -6,7 +6,6 @@ grown without (paper 004's rule of m is one of them). All prefixes are read off 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.growth.memory import least_rows
 from hornbeam.growth.parameters import Parameters
 from hornbeam.growth.rest import rest_of
 from hornbeam.model import Tree
@@ -63,17 +63,15 @@ class Cuts:
         return rest_of(self.whole, _core.cut_tree(self.whole.native(), self.ends[k]))
 
 
-def _limits(cuts: Sequence[Cut], tree: Tree) -> tuple[npt.NDArray[np.generic], ...]:
+Limits = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
+
+
+def _limits(cuts: Sequence[Cut], tree: Tree) -> Limits:
     """Depths, sizes and gains of all cuts; a share of the rows is of those that the tree was grown from."""
     rows = int(tree.arrays["rows"][0])
-    depths = [-1 if cut.max_depth is None else cut.max_depth for cut in cuts]
-    sizes = [
-        max(2, math.ceil(size * rows) if isinstance(size, float) else size)
-        for size in (cut.min_samples_split for cut in cuts)
-    ]
-    gains = [cut.min_impurity_decrease for cut in cuts]
+    sizes = [cut.min_samples_split for cut in cuts]
     return (
-        np.array(depths, dtype=np.int64),
-        np.array(sizes, dtype=np.int64),
-        np.array(gains, dtype=np.float64),
+        np.array([-1 if cut.max_depth is None else cut.max_depth for cut in cuts], dtype=np.int64),
+        np.array([max(2, least_rows(size, rows)) for size in sizes], dtype=np.int64),
+        np.array([cut.min_impurity_decrease for cut in cuts], dtype=np.float64),
     )

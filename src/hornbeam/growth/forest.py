@@ -17,15 +17,13 @@ from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.parameters import Engine, Parameters
 from hornbeam.growth.prune import Pruning
 from hornbeam.growth.set_trees import Pair, SetTrees
-from hornbeam.growth.sets import TrainingSets
+from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 from hornbeam.model import Tree
 from hornbeam.table import Table
 
 if TYPE_CHECKING:
     from hornbeam.growth.show import StabilityView
-
-MOST_TOGETHER = 64  # sets that the core grows as one
 
 
 class Forest:

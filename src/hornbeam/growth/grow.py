@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,17 @@ class NumericTarget:
 Target = ClassTarget | NumericTarget
 
 
+class Setting(NamedTuple):
+    """What admits a test: rows in every branch, and C4.5's size."""
+
+    leaf: int | float
+    objs: float | None
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> Setting:
+        return cls(parameters.min_samples_leaf, parameters.min_objs)
+
+
 class Grower:
     """A table that is encoded once, whatever number of training sets is grown from it."""
 
@@ -95,12 +106,14 @@ class Grower:
     def grow(
         self,
         multiplicity: npt.NDArray[np.uint8] | None = None,
+        settings: Sequence[Setting] = (),
         *,
         last: bool = True,
         report: Callable[[float], None] | None = None,
     ) -> _core.Forest:
         """The forest of training sets, `multiplicity[row, set]` being how often a row counts; None: of all
-        rows. The `last` growth needs no copy of the encoded table and uses it up."""
+        rows. Under each of the `settings`, which ask for more and more, or that of the parameters. The
+        `last` growth needs no copy of the encoded table and uses it up."""
         parameters, target, engine = self.parameters, self.target, self.engine
         weights = target.weights
         costs = target.costs if isinstance(target, ClassTarget) else ClassCosts()
@@ -118,9 +131,8 @@ class Grower:
                 nominal=parameters.nominal,
                 max_depth=-1 if parameters.max_depth is None else parameters.max_depth,
                 min_samples_split=parameters.min_samples_split,
-                min_samples_leaf=parameters.min_samples_leaf,
+                settings=list(settings) or [Setting.of(parameters)],
                 min_impurity_decrease=parameters.min_impurity_decrease,
-                min_objs=parameters.min_objs,
                 competitors=parameters.competitors,
                 multiplicity=multiplicity,
                 threads=self.threads,
@@ -137,17 +149,19 @@ class Grower:
         except ValueError as error:  # the core says in one line what it cannot take
             raise DataError(str(error)) from None
 
-    def tree(self, forest: _core.Forest, i: int) -> Tree:
-        """The tree of one of the training sets that were grown."""
+    def tree(self, forest: _core.Forest, i: int, setting: int = 0, *, collapse: bool = True) -> Tree:
+        """The tree of one of the training sets that were grown, under one of the settings; without `collapse`
+        as it was before C4.5's last step."""
         target, schema = self.target, self.table.schema
-        arrays = forest.tree(i)
+        arrays = forest.tree(i, setting)
         kept = arrays.get("competitors")
         if isinstance(target, NumericTarget):
             return _finite(Tree.trusted(schema, arrays, targets=target.names, competitors=kept), target)
         costs = costs_of(forest.class_weight(i), target.costs.rows)
         classes = target.labels.tolist()
         tree = _finite(Tree.trusted(schema, arrays, classes=classes, costs=costs, competitors=kept), target)
-        return collapsed(tree) if self.parameters.criterion == "c45" and tree.n_nodes > 1 else tree
+        collapse = collapse and self.parameters.criterion == "c45" and tree.n_nodes > 1
+        return collapsed(tree) if collapse else tree
 
 
 def grow_tree(

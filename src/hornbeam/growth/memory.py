@@ -61,10 +61,13 @@ class MemoryPlan:
             )
 
     @classmethod
-    def of(cls, table: Table, target: Target, parameters: Parameters, limit: int | None) -> MemoryPlan:
-        """The plan for a table; DataError where not even one tree is sure to fit."""
+    def of(
+        cls, table: Table, target: Target, parameters: Parameters, limit: int | None, settings: int = 1
+    ) -> MemoryPlan:
+        """The plan for a table, each set of which has a tree for every setting; DataError where not even the
+        trees of one are sure to fit."""
         n, cells = table.n_rows, table.n_rows * len(table.columns)
-        nodes = 2 * _most_leaves(table, parameters)
+        nodes = 2 * _most_leaves(table, parameters) * settings
         said = min(len(target.labels), 8) if isinstance(target, ClassTarget) else len(target.names)
         fixed = _CELL * cells + _ROW * n
         return cls(fixed, _CELL_OF_SET * cells + _ROW_OF_SET * n + nodes * (_NODE + _COUNT * said), limit)
@@ -87,13 +90,16 @@ class MemoryPlan:
 
 def _most_leaves(table: Table, parameters: Parameters) -> int:
     """A bound on the leaves of a tree."""
-    least = parameters.min_samples_leaf
-    rows = math.ceil(least * table.n_rows) if isinstance(least, float) else least
-    leaves = max(1, table.n_rows // max(1, rows))
+    leaves = max(1, table.n_rows // least_rows(parameters.min_samples_leaf, table.n_rows))
     binary = parameters.nominal != "multiway" or all(column.kind != "nominal" for column in table.columns)
     if binary and parameters.max_depth is not None and parameters.max_depth < 31:
         leaves = min(leaves, 2**parameters.max_depth)
     return leaves
+
+
+def least_rows(size: int | float, n_rows: int) -> int:
+    """The rows that a size stands for, a share being of all rows."""
+    return max(1, math.ceil(size * n_rows) if isinstance(size, float) else size)
 
 
 def tree_bytes(tree: Tree) -> int:

@@ -61,8 +61,9 @@ class Parameters:
 @dataclass(frozen=True)
 class Engine:
     """Switches that never change a tree: which kernels run, whether the fast scans are used at all, when
-    attributes of few values are counted by value ("auto": where it pays, "always", "never"), and how several
-    training sets are grown ("auto", "serial", "overlapping", "folds").
+    attributes of few values are counted by value ("auto": where it pays, "always", "never"), how several
+    training sets are grown ("auto", "serial", "overlapping", "folds"), and whether settings that choose alike
+    grow one tree ("together", "apart").
 
     HORNBEAM_KERNELS names the kernels for a whole process: auto, plain, avx2 or avx512.
     """
@@ -71,6 +72,7 @@ class Engine:
     accelerate: bool = True
     counting: str = "auto"
     algorithm: str = "auto"
+    settings: str = "together"
 
 
 def one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "", also: str = "") -> str:

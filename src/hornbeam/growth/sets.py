@@ -14,6 +14,7 @@ from hornbeam.errors import DataError, UsageError
 Rows = npt.NDArray[np.int64]
 
 ALGORITHMS = ("auto", "serial", "overlapping", "folds")
+MOST_TOGETHER = 64  # sets that the core grows as one
 MOST_REPEATS = 255  # how often a row may count in one set: a byte
 
 

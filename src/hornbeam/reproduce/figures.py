@@ -9,12 +9,12 @@ from hornbeam.drawing import Bar, BarGroup, Line, Panel, Point, draw_bars, draw_
 from hornbeam.reproduce.records import Figure, Sheet
 
 
-def _figure(name: str, draw: Callable[..., str], *content: Any, **style: Any) -> Figure:
+def figure_of(name: str, draw: Callable[..., str], *content: Any, **style: Any) -> Figure:
     alone, inline = (draw(*content, inline=inline, **style) for inline in (False, True))
     return Figure(name, alone + "\n", inline)
 
 
-def _titles(sheet: Sheet) -> list[str]:
+def titles_of(sheet: Sheet) -> list[str]:
     return list(dict.fromkeys(str(record["set"]) for record in sheet.records()))
 
 
@@ -24,7 +24,7 @@ def bars_of(
     """Stacked bars of relative time, a group for each set and a bar for each algorithm."""
     records = works.records()
     groups = []
-    for owner in _titles(totals):
+    for owner in titles_of(totals):
         bars = []
         for total in totals.records():
             if total["set"] != owner or total["algorithm"] in skip:
@@ -39,7 +39,7 @@ def bars_of(
             bars.append(Bar(str(total["algorithm"]), heights, low, high))
         groups.append(BarGroup(owner, tuple(bars)))
     y_name = "CPU time / CPU time of the tree of all rows alone"
-    return _figure(name, draw_bars, groups, parts, title=title, y_name=y_name, mark=1.0)
+    return figure_of(name, draw_bars, groups, parts, title=title, y_name=y_name, mark=1.0)
 
 
 def lines_of(
@@ -56,7 +56,7 @@ def lines_of(
     """A panel for each set, a line for each algorithm, with intervals."""
     records = sheet.records()
     panels = []
-    for owner in _titles(sheet):
+    for owner in titles_of(sheet):
         lines = []
         for kind, algorithm in enumerate(kinds):
             points = [
@@ -71,7 +71,7 @@ def lines_of(
             ]
             lines.append(Line(kind, tuple(points)))
         panels.append(Panel(owner, tuple(lines)))
-    return _figure(name, draw_panels, panels, kinds, title=title, x_name=x_name, y_name=y_name, mark=1.0)
+    return figure_of(name, draw_panels, panels, kinds, title=title, x_name=x_name, y_name=y_name, mark=1.0)
 
 
 def levels_of(
@@ -79,7 +79,7 @@ def levels_of(
 ) -> Figure:
     """A panel for each set: columns of the sheet by level."""
     panels = []
-    for owner in _titles(sheet):
+    for owner in titles_of(sheet):
         mine = [record for record in sheet.records() if record["set"] == owner]
         lines = [
             Line(
@@ -91,7 +91,7 @@ def levels_of(
             for kind, column in enumerate(columns)
         ]
         panels.append(Panel(owner, tuple(lines)))
-    return _figure(
+    return figure_of(
         name,
         draw_panels,
         panels,
@@ -107,20 +107,20 @@ def levels_of(
 def memory_bars(name: str, sheet: Sheet, parts: Sequence[str], *, title: str) -> Figure:
     """Stacked bars of megabytes: a group for each set and a bar for each algorithm."""
     groups = []
-    for owner in _titles(sheet):
+    for owner in titles_of(sheet):
         mine = [record for record in sheet.records() if record["set"] == owner]
         bars = [
             Bar(str(record["algorithm"]), tuple(float(record[part] or 0) for part in parts))
             for record in mine
         ]
         groups.append(BarGroup(owner, tuple(bars)))
-    return _figure(name, draw_bars, groups, parts, title=title, y_name="megabytes")
+    return figure_of(name, draw_bars, groups, parts, title=title, y_name="megabytes")
 
 
 def memory_lines(name: str, sheet: Sheet, kinds: Sequence[str], *, title: str) -> Figure:
     """A panel for each set: peak by number of folds, a line for each algorithm."""
     panels = []
-    for owner in _titles(sheet):
+    for owner in titles_of(sheet):
         lines = []
         for kind, algorithm in enumerate(kinds):
             points = [
@@ -130,7 +130,7 @@ def memory_lines(name: str, sheet: Sheet, kinds: Sequence[str], *, title: str) -
             ]
             lines.append(Line(kind, tuple(points)))
         panels.append(Panel(owner, tuple(lines)))
-    return _figure(
+    return figure_of(
         name,
         draw_panels,
         panels,

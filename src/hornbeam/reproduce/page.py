@@ -5,7 +5,6 @@ from __future__ import annotations
 from hornbeam.drawing.html import cell, section, table, tag
 from hornbeam.drawing.style import page_head, write_page
 from hornbeam.drawing.text import escape, number_text
-from hornbeam.reproduce.paper import paper
 from hornbeam.reproduce.records import Cell, Part, Results, Sheet
 
 STYLE = (
@@ -19,7 +18,7 @@ STYLE = (
 
 def page_of(results: Results) -> str:
     """One HTML file without outside links."""
-    source = f"Beside {paper()['paper']}. {paper()['read']}"
+    source = f"Beside {results.source['paper']}. {results.source['read']}"
     facts = [
         tag("dt", escape(name)) + tag("dd", escape(str(value))) for name, value in results.setting.items()
     ]

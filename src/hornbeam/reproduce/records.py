@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hornbeam.reproduce.paper import paper
+
 Cell = str | int | float | None
 
 
@@ -60,6 +62,10 @@ class Results:
     parts: tuple[Part, ...]
     setting: Mapping[str, Any]
     notes: tuple[str, ...] = field(default=())
+    source: Mapping[str, Any] = field(default_factory=paper)
+    """What the paper says, as it is printed there."""
+    summary: str = ""
+    """What the command prints."""
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-import hornbeam
+from hornbeam.reproduce import cvc45
 from hornbeam.reproduce.growths import warm
 from hornbeam.reproduce.paper import paper
 from hornbeam.reproduce.parts import bagging, cross_validation, memory_use
-from hornbeam.reproduce.plan import Plan
+from hornbeam.reproduce.plan import Plan, Tell
 from hornbeam.reproduce.records import Cell, Part, Results, Sheet
 from hornbeam.reproduce.sets import Loaded, PaperSet, read_all
+from hornbeam.reproduce.setting import machine
+
+
+def prepare(
+    experiment: str,
+    sets: Sequence[str] | None = None,
+    runs: int | None = None,
+    quick: bool = False,
+    tell: Tell | None = None,
+) -> Callable[[], Results]:
+    """The experiment that a user asks for, ready to be run; what means nothing is refused here."""
+    if experiment == "cvc45":
+        return partial(cvc45.run, cvc45.Plan.of(sets, runs, quick, tell))
+    return partial(run, experiment, Plan.of(sets, runs, quick, tell))
 
 
 def run(experiment: str, plan: Plan) -> Results:
-    """Everything of one experiment."""
+    """Everything of one experiment of Blockeel and Struyf."""
     plan.tell(f"reading {len(plan.sets)} of the sets of table 1")
     sets, absent = read_all(plan.sets, plan.most_rows)
     headline, make = EXPERIMENTS[experiment]
@@ -29,22 +42,11 @@ def run(experiment: str, plan: Plan) -> Results:
 
 def setting_of(plan: Plan) -> dict[str, Any]:
     return {
-        "hornbeam": hornbeam.__version__,
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "cpu": cpu_model(),
+        **machine(),
         "runs": plan.runs,
         "smallest leaf": 10,
         "rows of a set at most": plan.most_rows or "all",
     }
-
-
-def cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
 def notes_of(plan: Plan) -> tuple[str, ...]:

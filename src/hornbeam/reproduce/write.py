@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 
 from hornbeam.reproduce.page import page_of
-from hornbeam.reproduce.paper import paper
 from hornbeam.reproduce.records import Cell, Results, Sheet
 
 
@@ -49,7 +48,7 @@ def json_of(results: Results) -> dict[str, object]:
         "setting": dict(results.setting),
         "notes": list(results.notes),
         "parts": parts,
-        "paper": paper(),
+        "paper": dict(results.source),
     }
 
 

@@ -30,7 +30,7 @@ class Findings:
         counts = task.measure is not None and task.measure.counts
         self._counted: npt.NDArray[Any] = np.zeros(shape, dtype=np.int64 if counts else np.float64)
         self._scored: dict[tuple[int, int], Score] = {}
-        self.leaves = np.zeros((shape[0], task.sets.n_sets), dtype=np.int64)
+        self.leaves = {i: np.zeros(shape[0], dtype=np.int64) for i in task.sized}
         self.depth = np.zeros(shape[0], dtype=np.int64)
         self.readings: list[Reading] = []
         self.failures: dict[tuple[int, int], HornbeamError] = {}
@@ -41,7 +41,8 @@ class Findings:
 
     def read(self, i: int, reading: Reading) -> None:
         """Write down what some settings make of set i."""
-        self.leaves[reading.settings, i] = reading.n_leaves
+        if i in self._task.sized:
+            self.leaves[i][reading.settings] = reading.n_leaves
         if i == 0:
             self.depth[reading.settings] = reading.depth
             self.readings.append(reading)
@@ -86,11 +87,11 @@ class Findings:
         if task.measure is None:
             return {name: Marks(scores, sizes, repeats) for name, scores in self._named(trials).items()}
         found = self._counted[:, list(trials)]
-        right = found if task.measure.counts and not self.failures else None
+        points = found if task.measure.counts and not self.failures else None
         scores = found / sizes if task.measure.counts else found
         for setting, of in self.failures:
             scores[setting, [task.trials[t].of == of for t in trials]] = task.judge.error_score
-        return {"score": Marks(scores, sizes, repeats, right)}
+        return {"score": Marks(scores, sizes, repeats, points)}
 
     def _named(self, trials: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
         scores = self._scored

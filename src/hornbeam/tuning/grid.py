@@ -64,7 +64,7 @@ class Grid:
         self._estimator = estimator
         self._parts = [_checked_part(part) for part in _parts(param_grid)]
         self.asks_path = any(part.get("ccp_alpha") is PATH for part in self._parts)
-        self.candidates((0.0, 1.0))  # whatever the alphas will be, the others are checked now
+        self._checked = self._expanded((0.0, 1.0))  # whatever the alphas will be, the others are checked now
 
     @property
     def own(self) -> Setting:
@@ -72,7 +72,11 @@ class Grid:
         return next(iter(_settings(self._estimator, [{}])))
 
     def candidates(self, path: Sequence[float] = ()) -> Candidates:
-        """All settings; UsageError where one means nothing."""
+        """All settings."""
+        return self._expanded(path) if self.asks_path else self._checked
+
+    def _expanded(self, path: Sequence[float]) -> Candidates:
+        """UsageError where a setting means nothing."""
         parts = [
             {name: list(path) if values is PATH else values for name, values in part.items()}
             for part in self._parts

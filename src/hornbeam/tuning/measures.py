@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,27 +22,46 @@ Nodes = npt.NDArray[np.int32]
 class Measure(Protocol):
     """What a scorer would say of several prefixes of a tree, to the last bit."""
 
-    counts: bool
-    """Whether it gives how many rows are right, and not a score."""
+    @property
+    def counts(self) -> bool:
+        """Whether it gives whole points of all rows together, and not a score."""
 
     def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[Any]:
         """A value for each prefix; `nodes[prefix, row]` are the nodes of the tree that answer the rows."""
 
 
 def measure_of(
-    judge: Judge, target: Target, y: Any, sets: TrainingSets, tests: Sequence[Rows]
+    judge: Judge,
+    target: Target,
+    y: Any,
+    sets: TrainingSets,
+    tests: Sequence[Rows],
+    params: Mapping[str, Any],
 ) -> Measure | None:
-    """The measure that gives what the judge's scorer gives; None where it has to be asked itself."""
+    """The measure that gives what the judge's scorer gives; None where it has to be asked itself. `params` is
+    what else the scorer is told."""
+    if params:
+        return _weighted(judge, target, tests, params)
     least = min(map(len, tests))
     if not isinstance(target, ClassTarget):
         return RSquared(target) if judge.gives_r2(y) and least > 1 else None
     if least == 0:
         return None
-    if isinstance(judge.scorer, CostScorer):
-        return MeanCost(target)
+    if isinstance(judge.scorer, CostScorer) and target.costs.matrix is not None:
+        return Cost(target, target.costs.matrix)
     if judge.is_log_loss and _all_there(target, sets, tests):
         return LogLoss(target)
     return Accuracy(target) if judge.is_accuracy else None
+
+
+def _weighted(
+    judge: Judge, target: Target, tests: Sequence[Rows], params: Mapping[str, Any]
+) -> Measure | None:
+    if list(params) != ["sample_weight"] or not judge.is_accuracy or not isinstance(target, ClassTarget):
+        return None
+    weights = np.asarray(params["sample_weight"])
+    fit = weights.shape == (target.n_rows,) and all(weights[rows].any() for rows in tests)
+    return WeightedAccuracy(target, weights.astype(np.float64)) if fit else None
 
 
 def _all_there(target: ClassTarget, sets: TrainingSets, tests: Sequence[Rows]) -> bool:
@@ -65,6 +85,20 @@ class Accuracy:
 
 
 @dataclass(frozen=True, eq=False)
+class WeightedAccuracy:
+    """The share of the rows' weight that is answered by its class."""
+
+    target: ClassTarget
+    weights: npt.NDArray[np.float64]
+    counts = False
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
+        right = tree.leaf_class.take(nodes) == self.target.codes.take(rows)
+        weights = self.weights.take(rows)
+        return np.asarray((right * weights).sum(axis=1) / weights.sum())
+
+
+@dataclass(frozen=True, eq=False)
 class LogLoss:
     """The mean logarithm of the share that a row's class has in its leaf."""
 
@@ -80,20 +114,24 @@ class LogLoss:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanCost:
-    """What the answers cost, a row on average; less is better, so it is negative."""
+class Cost:
+    """What the answers cost; less is better, so it is negative. Whole costs are added up, others averaged."""
 
     target: ClassTarget
-    counts = False
+    matrix: npt.NDArray[np.float64]
 
-    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
-        matrix = self.target.costs.matrix
-        assert matrix is not None
-        return np.asarray(-matrix[self.target.codes.take(rows), tree.leaf_class.take(nodes)].mean(axis=1))
+    @cached_property
+    def counts(self) -> bool:
+        whole = bool((self.matrix == np.rint(self.matrix)).all())
+        return whole and float(self.matrix.max()) * self.target.n_rows < 2**53
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[Any]:
+        costs = self.matrix[self.target.codes.take(rows), tree.leaf_class.take(nodes)]
+        return np.asarray(-costs.sum(axis=1)) if self.counts else np.asarray(-costs.mean(axis=1))
 
 
 class CostScorer:
-    """The same of a fitted model, as a scorer."""
+    """Minus the mean cost of a fitted model's answers."""
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         actual = estimator._encode(y, estimator.tree_).codes

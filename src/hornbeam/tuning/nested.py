@@ -16,8 +16,9 @@ import numpy as np
 from hornbeam.growth import TrainingSet, TrainingSets
 from hornbeam.tuning.findings import Findings
 from hornbeam.tuning.records import NestedRecord
-from hornbeam.tuning.select import Rule, Standing
+from hornbeam.tuning.select import Rule
 from hornbeam.tuning.task import Rows, Trial
+from hornbeam.validation.splits import Splits
 
 
 @dataclass(eq=False)
@@ -27,6 +28,11 @@ class Plan:
     sets: list[TrainingSet]
     trials: list[Trial]
     _known: dict[bytes, int] = field(init=False)
+
+    @classmethod
+    def of(cls, splits: Splits) -> Plan:
+        """The folds of a cross-validation, each judged by its rows."""
+        return cls(list(splits.sets), [Trial(i, rows) for i, rows in enumerate(splits.tests, 1)])
 
     def __post_init__(self) -> None:
         outs = {i: one.left_out for i, one in enumerate(self.sets)}
@@ -45,6 +51,12 @@ class Plan:
         self.trials.append(Trial(of, rows))
         return len(self.trials) - 1
 
+    def judge_by_own_rows(self, trials: range) -> range:
+        """Trials of the same trees by the rows that they were grown from."""
+        begin = len(self.trials)
+        self.trials += [Trial(self.trials[t].of, self.sets[self.trials[t].of].rows) for t in trials]
+        return range(begin, len(self.trials))
+
     @property
     def training_sets(self) -> TrainingSets:
         return TrainingSets(self.sets[0].n_rows, tuple(self.sets))
@@ -61,8 +73,7 @@ class OuterFold:
     def choose(self, findings: Findings, rule: Rule) -> tuple[int, float]:
         """The setting that is chosen without its rows, and what that scores on them."""
         marks = findings.marks(self.inner)[rule.metric]
-        standing = Standing.of(marks, rule.mean, findings.leaves[:, self.of].tolist())
-        chosen = rule.choose(standing).chosen
+        chosen = rule.choose(rule.standing(marks, findings.leaves[self.of].tolist())).chosen
         return chosen, float(findings.marks((self.trial,))[rule.metric].scores[chosen, 0])
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +22,15 @@ TRIMMED = Fraction(1, 5)  # of the repetitions, at either end
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """The score of every setting in every fold, [setting, fold], repetition after repetition; of accuracy
-    also how many rows were `right`, so that it is compared without rounding."""
+    """The score of every setting in every fold, [setting, fold], repetition after repetition. Where rows are
+    counted, a score is whole `points` by the size of the fold, and compared without rounding."""
 
     scores: Scores
     sizes: Counts
     """How many rows judged in each fold."""
     repeats: int = 1
-    right: Counts | None = None
+    points: Counts | None = None
+    """How many rows are right, or minus what mistakes cost."""
 
     @property
     def n_settings(self) -> int:
@@ -42,8 +44,8 @@ class Marks:
     def of(self, repetition: int) -> Marks:
         """One repetition of them."""
         part = slice(repetition * self.folds, (repetition + 1) * self.folds)
-        right = None if self.right is None else self.right[:, part]
-        return Marks(self.scores[:, part], self.sizes[part], 1, right)
+        points = None if self.points is None else self.points[:, part]
+        return Marks(self.scores[:, part], self.sizes[part], 1, points)
 
     @cached_property
     def means(self) -> Scores:
@@ -59,6 +61,32 @@ class Marks:
         with np.errstate(invalid="ignore"):
             return np.asarray(self.scores.std(axis=1, ddof=1) / math.sqrt(self.folds))
 
+    def squared_errors(self) -> list[Exact]:
+        """The squares of standard errors, exact where rows are counted."""
+        n = len(self.sizes)
+        if self.points is None or n < 2:
+            plain: list[Exact] = (self.errors**2).tolist()
+            return plain
+        scaled, scale = self._scaled
+        total, squares = scaled.sum(axis=1).tolist(), (scaled * scaled).sum(axis=1).tolist()
+        below = n * (n - 1) * self.folds * scale**2
+        return [
+            Fraction(n * of_squares - of_all**2, below)
+            for of_all, of_squares in zip(total, squares, strict=True)
+        ]
+
+    @cached_property
+    def _scaled(self) -> tuple[npt.NDArray[Any], int]:
+        """The score of each fold as a whole number, and how many times too large it is."""
+        assert self.points is not None
+        scale = math.lcm(*np.unique(self.sizes).tolist())
+        largest = scale * int(np.abs(self.points).max())
+        small = len(self.sizes) * largest**2 < 2**62  # sums of squares fit 64 bits
+        shares = np.array(
+            [scale // size for size in self.sizes.tolist()], dtype=np.int64 if small else object
+        )
+        return self.points * shares, scale
+
     def estimates(self, mean: str) -> list[Exact]:
         """What settings are compared by: the mean over all folds, or the trimmed mean of repetitions."""
         if mean == "mean":
@@ -67,26 +95,19 @@ class Marks:
         return [trimmed_mean(values) for values in zip(*pooled, strict=True)]
 
     def pooled(self) -> list[Exact]:
-        """The score of all rows together: what share is right, or the mean of fold scores by size."""
+        """The score of all rows together: their points by their number, or the mean of folds by size."""
         total = int(self.sizes.sum())
-        if self.right is not None:
-            return [Fraction(right, total) for right in self.right.sum(axis=1).tolist()]
+        if self.points is not None:
+            return [Fraction(points, total) for points in self.points.sum(axis=1).tolist()]
         together: list[Exact] = np.average(self.scores, axis=1, weights=self.sizes).tolist()
         return together
 
     def _exact_means(self) -> list[Exact]:
-        if self.right is None:
+        if self.points is None:
             plain: list[Exact] = self.means.tolist()
             return plain
-        sizes = np.unique(self.sizes).tolist()
-        right = np.stack([self.right[:, self.sizes == size].sum(axis=1) for size in sizes], axis=1)
-        scale = math.lcm(*sizes)
-        return [
-            Fraction(
-                sum(scale // size * n for size, n in zip(sizes, row, strict=True)), scale * len(self.sizes)
-            )
-            for row in right.tolist()
-        ]
+        scaled, scale = self._scaled
+        return [Fraction(total, scale * len(self.sizes)) for total in scaled.sum(axis=1).tolist()]
 
 
 def trimmed_mean(values: tuple[Exact, ...]) -> Exact:

@@ -33,6 +33,12 @@ class Rule:
     mean: str
     select: str
 
+    def standing(self, marks: Marks, leaves: Sequence[int]) -> Standing:
+        """What it goes by."""
+        of_each = range(marks.repeats) if self.select == "smallest" and marks.repeats > 1 else ()
+        rounds = [marks.of(repetition).estimates(self.mean) for repetition in of_each]
+        return Standing(marks.estimates(self.mean), marks.squared_errors(), leaves, rounds)
+
     def choose(self, standing: Standing) -> Choice:
         """By one of SELECT."""
         best = standing.best()
@@ -48,18 +54,13 @@ class Rule:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a choice is made by: an estimate for each setting, its standard error, and the leaves of its tree
-    of all rows; `rounds` are the estimates of each repetition alone."""
+    """What a choice is made by: an estimate for each setting, the square of its standard error, and the
+    leaves of its tree of all rows; `rounds` are the estimates of each repetition alone."""
 
     estimates: Sequence[Exact]
-    errors: Sequence[float]
+    squared_errors: Sequence[Exact]
     leaves: Sequence[int]
     rounds: Sequence[Sequence[Exact]] = ()
-
-    @classmethod
-    def of(cls, marks: Marks, mean: str, leaves: Sequence[int]) -> Standing:
-        rounds = [marks.of(i).estimates(mean) for i in range(marks.repeats)] if marks.repeats > 1 else []
-        return cls(marks.estimates(mean), marks.errors.tolist(), leaves, rounds)
 
     def best(self, estimates: Sequence[Exact] | None = None) -> int:
         """The highest estimate; of equal ones the tree of fewer leaves, then the first."""
@@ -69,10 +70,9 @@ class Standing:
     def simplest_near(self, best: int) -> tuple[int, int]:
         """The tree of fewest leaves among those within a standard error of the best, and how many they are;
         of equal ones the higher estimate, then the first."""
-        error = self.errors[best]
-        least = float(_comparable(self.estimates[best])) - (0.0 if math.isnan(error) else error)
-        near = [k for k, estimate in enumerate(self.estimates) if float(_comparable(estimate)) >= least]
-        near = near if best in near else [*near, best]
+        top, far = _comparable(self.estimates[best]), self.squared_errors[best]
+        gaps = [top - _comparable(estimate) for estimate in self.estimates]
+        near = [k for k, gap in enumerate(gaps) if k == best or gap * gap <= far]
         return min(near, key=lambda k: (self.leaves[k], -_comparable(self.estimates[k]), k)), len(near)
 
     def smallest(self) -> int:
@@ -104,7 +104,7 @@ class _Told:
 
     def one_error(self, chosen: int, near: int) -> str:
         which = f"{near} settings" if near > 1 else "the only setting"
-        error = self.standing.errors[self.best_at]
+        error = math.sqrt(self.standing.squared_errors[self.best_at])
         return (
             f"Of {which} within one standard error ({error:.4f}) of {self._top()}, {self._simplest(chosen)}."
         )

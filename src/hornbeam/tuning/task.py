@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -41,6 +41,8 @@ class Task:
     target: Target
     sets: TrainingSets
     trials: Sequence[Trial]
+    sized: Set[int]
+    """The sets whose trees' sizes settle ties: that of all rows, and those of outer folds."""
     judge: Judge
     measure: Measure | None
     score_params: Mapping[str, Any] = field(default_factory=dict)

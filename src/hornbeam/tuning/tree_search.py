@@ -140,6 +140,9 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         X, y = indexable(X, y)
         routed = self._get_routed_params_for_fit(_check_method_params(X, params))
         work = Work.of(self, grid, judge, X, y, routed)
+        if self.verbose > 0:
+            n, sets = len(work.task.candidates), len(work.task.sets)
+            print(f"{n} settings in {len(work.folds)} folds: {sets} training sets are grown")
         findings = examine(work.task)
         findings.tell_failures()
         self._learn(work, findings, metric)
@@ -195,10 +198,12 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _measure(self, metric: str) -> str:
         """The name of what is compared."""
-        if self.multimetric_ or isinstance(self.scoring, str):
-            return metric if self.multimetric_ else str(self.scoring)
+        if self.multimetric_:
+            return metric
         if self.scoring is not None:
-            return str(getattr(self.scoring, "__name__", "score"))
+            return (
+                self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", metric)
+            )
         if isinstance(self._get_scorers()[0], CostScorer):
             return "cost"
         return "accuracy" if get_tags(self.estimator).estimator_type == "classifier" else "r2"

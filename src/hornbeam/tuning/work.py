@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -19,7 +19,7 @@ from hornbeam.tuning.measures import measure_of
 from hornbeam.tuning.nested import OuterFold, Plan, nested_record, outer_folds
 from hornbeam.tuning.records import NestedRecord
 from hornbeam.tuning.select import Rule
-from hornbeam.tuning.task import Task, Trial
+from hornbeam.tuning.task import Task
 from hornbeam.validation.scoring import Judge
 from hornbeam.validation.splits import Splits
 
@@ -42,26 +42,13 @@ class Work:
         begin = perf_counter()
         estimator, threads = search.estimator, search.estimator._threads(search.n_jobs)
         table, target = estimator._reads(X, y, **routed.estimator.fit)
-        random = check_random_state(search.random_state)
-        split = routed.splitter.split
-        splits = folds_of(search.cv, search.repeats, X, y, target, split, random)
-        splits.sets.checked(search.algorithm)
-        plan = Plan(list(splits.sets), [Trial(i, rows) for i, rows in enumerate(splits.tests, 1)])
-        folds = range(len(plan.trials))
-        if search.return_train_score:
-            plan.trials += [Trial(trial.of, plan.sets[trial.of].rows) for trial in plan.trials]
-        train = range(len(folds), len(plan.trials))
-        outer: list[OuterFold] = []
-        if search.nested is not None:
-            if any(given is not None for given in split.values()):
-                raise UsageError(
-                    "nested with groups: outer folds are dealt without them; leave one of them out"
-                )
-            partitions = _partitions(search, splits, X, y, target, random)
-            outer = outer_folds(plan, partitions, search.nested)
+        dealer = _Dealer(search, X, y, target, routed.splitter.split)
+        splits = dealer.folds()
+        plan, folds = Plan.of(splits), range(len(splits.tests))
+        train = plan.judge_by_own_rows(folds) if search.return_train_score else range(0)
+        outer = dealer.outer(plan, splits) if search.nested is not None else []
         sets, candidates = plan.training_sets, _candidates(grid, table, target, threads)
         holds_out = any(setting.pruning.holds_out for setting in candidates.settings)
-        score_params = routed.scorer.score
         tests = [trial.rows for trial in plan.trials]
         task = Task(
             estimator=estimator,
@@ -72,18 +59,15 @@ class Work:
             target=target,
             sets=sets,
             trials=plan.trials,
+            sized={0, *(fold.of for fold in outer)},
             judge=judge,
-            measure=None if score_params else measure_of(judge, target, y, sets, tests),
-            score_params=score_params,
+            measure=measure_of(judge, target, y, sets, tests, routed.scorer.score),
+            score_params=routed.scorer.score,
             seeds=estimator._seeds(len(sets) - 1, False) if holds_out else (),
             engine=Engine(algorithm=search.algorithm),
             memory_limit=bytes_of(search.memory_limit),
             threads=threads,
         )
-        if search.verbose > 0:
-            print(
-                f"{len(folds)} folds for each of {len(candidates)} settings, {len(sets)} training sets in all"
-            )
         return cls(task, folds, train, outer, search.nested or 0, perf_counter() - begin)
 
     def judged_outside(self, findings: Findings, rule: Rule) -> NestedRecord:
@@ -91,13 +75,33 @@ class Work:
         return nested_record(findings, self.outer, self.n_outer, rule)
 
 
-def _partitions(search: Any, splits: Splits, X: Any, y: Any, target: Target, random: Any) -> Any:
-    """The outer folds: those of the search where they are as many, so that their trees serve twice."""
-    if search.repeats == 1:
-        return folds_of(search.nested, 1, X, y, target, {}, random).tests
-    if len(splits.tests) == search.nested * search.repeats:
-        return splits.tests
-    return deal_repeatedly(target, search.nested, search.repeats, random)
+class _Dealer:
+    """Deals the rows as a search asks for it, all by one generator."""
+
+    def __init__(self, search: Any, X: Any, y: Any, target: Target, params: Mapping[str, Any]) -> None:
+        self._search, self._X, self._y, self._target, self._params = search, X, y, target, params
+        self._random = check_random_state(search.random_state)
+
+    def folds(self) -> Splits:
+        search = self._search
+        splits = folds_of(
+            search.cv, search.repeats, self._X, self._y, self._target, self._params, self._random
+        )
+        splits.sets.checked(search.algorithm)
+        return splits
+
+    def outer(self, plan: Plan, splits: Splits) -> list[OuterFold]:
+        """Outer folds: those of the search where they are as many, so that their trees serve twice."""
+        k, repeats = self._search.nested, self._search.repeats
+        if any(given is not None for given in self._params.values()):
+            raise UsageError("nested with groups: outer folds are dealt without them; leave one of them out")
+        if repeats == 1:
+            rows = folds_of(k, 1, self._X, self._y, self._target, {}, self._random).tests
+        elif len(splits.tests) == k * repeats:
+            rows = splits.tests
+        else:
+            rows = deal_repeatedly(self._target, k, repeats, self._random)
+        return outer_folds(plan, rows, k)
 
 
 def _candidates(grid: Grid, table: Table, target: Target, threads: int) -> Candidates:

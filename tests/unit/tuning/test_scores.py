@@ -59,3 +59,16 @@ def test_the_standard_error_is_that_of_the_folds_of_one_repetition() -> None:
     assert Marks(scores, np.full(4, 9)).errors.tolist() == [pytest.approx(spread / 2)]
     assert Marks(scores, np.full(4, 9), 2).errors.tolist() == [pytest.approx(spread / math.sqrt(2))]
     assert math.isnan(Marks(scores[:, :1], np.array([9])).errors[0])
+
+
+def test_squared_errors_are_exact_whatever_the_sizes() -> None:
+    sizes = [3, 4, 4, 5, 7, 3]
+    marks = counted([[1, 2, 2, 5, 0, 3], [3, 4, 4, 5, 7, 3]], sizes, repeats=2)
+    folds = [Fraction(n, size) for n, size in zip([1, 2, 2, 5, 0, 3], sizes, strict=True)]
+    middle = sum(folds) / 6
+    assert marks.squared_errors() == [sum((x - middle) ** 2 for x in folds) / 5 / 3, 0]
+    assert [math.sqrt(float(x)) for x in marks.squared_errors()] == pytest.approx(marks.errors.tolist())
+    many = [101, 103, 107, 109, 113, 127, 131, 137, 139, 149]  # their least common multiple needs 69 bits
+    wide = counted([[50, 51, 52, 53, 54, 55, 56, 57, 58, 59]], many)
+    assert wide.estimates("mean") == [sum(Fraction(50 + i, n) for i, n in enumerate(many)) / 10]
+    assert math.sqrt(float(wide.squared_errors()[0])) == pytest.approx(wide.errors[0])

@@ -31,15 +31,18 @@ def test_the_best_wins_then_fewer_leaves_then_the_order_of_the_grid() -> None:
 
 
 def test_one_standard_error_gives_the_smallest_tree_near_the_best() -> None:
-    standing = Standing([0.70, 0.74, 0.78, 0.80], [0.2, 0.2, 0.2, 0.05], [1, 3, 3, 9])
+    standing = Standing([0.70, 0.74, 0.78, 0.80], [0.04, 0.04, 0.04, 0.0025], [1, 3, 3, 9])
     choice = chosen("1se", standing)
     assert (choice.chosen, choice.best) == (3 - 1, 3)  # 0.75 is needed
     assert choice.reason == (
         "Of 2 settings within one standard error (0.0500) of the highest cross-validated accuracy, 0.8000, "
         "max_depth=3 gives the smallest tree (3 leaves)."
     )
-    wide = Standing([0.70, 0.74, 0.78, 0.80], [0.0, 0.0, 0.0, 0.07], [4, 3, 3, 9])
+    wide = Standing([0.70, 0.74, 0.78, 0.80], [0.0, 0.0, 0.0, 0.0049], [4, 3, 3, 9])
     assert chosen("1se", wide).chosen == 2  # as small as the second, and better
+    exact = [Fraction(1, 5), Fraction(3, 10), Fraction(1, 2), Fraction(1, 10)]
+    on_the_line = Standing(exact, [Fraction(1, 25)] * 4, [2, 1, 9, 1])  # 0.5 - 0.2 is not 0.3 in doubles
+    assert chosen("1se", on_the_line).chosen == 1
     alone = Standing([0.1, 0.2, 0.3, 0.8], [math.nan] * 4, [1, 1, 1, 9])
     assert chosen("1se", alone).chosen == 3
 

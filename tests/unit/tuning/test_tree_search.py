@@ -295,3 +295,13 @@ def test_no_row_that_judges_touches_growth_or_pruning() -> None:
     labels[out] = 1 - labels[out]
     after = search.fit(X, labels).cv_results_["split0_test_score"]
     assert (np.rint(30 * before) + np.rint(30 * after)).tolist() == [30.0] * 8
+
+
+def test_tables_of_any_kind() -> None:
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    grid = {"max_depth": [1, 2, None], "criterion": ["gini", "entropy"]}
+    expected = TreeSearchCV(TreeClassifier(), grid, cv=3).fit(X, Y)
+    for table in (polars.from_pandas(X), arrow.Table.from_pandas(X)):
+        found = TreeSearchCV(TreeClassifier(), grid, cv=3).fit(table, Y.tolist())
+        assert found.search_ == expected.search_
+        assert (found.predict(table) == expected.predict(X)).all()
