@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
+from hornbeam import TreeClassifier
+from hornbeam.datasets import load
+from hornbeam.model_selection import TreeSearchCV
 from hornbeam.tuning.picture import curve_of
 from hornbeam.tuning.records import SearchRecord
 from tests.unit.tuning.searches import grid_search, path_search, result, search
+
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 def by(name: str, values: list[Any]) -> SearchRecord:
@@ -69,3 +76,13 @@ def test_every_kind_is_a_well_formed_picture(measure: str) -> None:
         ElementTree.fromstring(picture)
         assert "chosen" in picture
         assert "nan" not in picture
+
+
+def test_the_table_and_the_picture_of_the_guide_are_true() -> None:
+    data = load("breast_cancer")
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    search = TreeSearchCV(TreeClassifier(), {"ccp_alpha": "path"}, cv=folds, select="1se")
+    found = search.fit(data.X, data.y).search_
+    assert f"```text\n{found.to_text()}```" in (DOCS / "tuning.md").read_text("utf-8")
+    title = "Error by size, breast cancer data"
+    assert (DOCS / "pictures" / "tuning.svg").read_text("utf-8") == found.to_svg(title=title)
