@@ -20,24 +20,6 @@ using Categories = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb
 using Starts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-for (std::int64_t row : named)
-    if (row < 0 || static_cast<std::size_t>(row) >= n_rows_)
-        throw nb::index_error("a row is not one of the table's");
-FlatTree tree = tests_from_arrays(arrays);
-std::vector<std::int32_t> found(named.size());
-SignalCancel cancel;
-nb::gil_scoped_release release;
-Router::trusting(tree, kinds_, cancel).apply_to(columns_, named, threads, found.data(), cancel);
-return found;
-}
-
-private:
-nb::tuple held_; // a copy of the list: nobody takes the columns away
-std::vector<std::uint8_t> kinds_;
-std::vector<RouteColumn> columns_;
-std::size_t n_rows_;
-};
-
 /// Of the classes of each node the one of the largest sum, among equals the first. Where all of them are 0,
 /// being too small for a double, it is the first class of all.
 std::vector<std::int32_t> heaviest_classes(const Starts &start, const Categories &classes, const Sums &sums) {

@@ -35,9 +35,7 @@ class Rule:
 
     def standing(self, marks: Marks, leaves: Sequence[int]) -> Standing:
         """What it goes by."""
-        of_each = range(marks.repeats) if self.select == "smallest" and marks.repeats > 1 else ()
-        rounds = [marks.of(repetition).estimates(self.mean) for repetition in of_each]
-        return Standing(marks.estimates(self.mean), marks.squared_errors(), leaves, rounds)
+        return Standing.of(marks, self.mean, leaves, rounds=self.select == "smallest")
 
     def choose(self, standing: Standing) -> Choice:
         """By one of SELECT."""
@@ -61,6 +59,12 @@ class Standing:
     squared_errors: Sequence[Exact]
     leaves: Sequence[int]
     rounds: Sequence[Sequence[Exact]] = ()
+
+    @classmethod
+    def of(cls, marks: Marks, mean: str, leaves: Sequence[int], *, rounds: bool = True) -> Standing:
+        several = range(marks.repeats) if rounds and marks.repeats > 1 else ()
+        each = [marks.of(repetition).estimates(mean) for repetition in several]
+        return cls(marks.estimates(mean), marks.squared_errors(), leaves, each)
 
     def best(self, estimates: Sequence[Exact] | None = None) -> int:
         """The highest estimate; of equal ones the tree of fewer leaves, then the first."""

@@ -64,7 +64,11 @@ def why_text(record: SearchRecord, whole: SearchRows) -> str:
         near = sum(len(row.results) for row in whole.rows if row.close)
         if near == 1:
             return "it is the best, and no other is within one standard error of it."
-        than = "the best" if whole.chosen.best else f"the best ({size_text(best)}, {whole.both_text(best)})"
+        if whole.chosen.best:
+            return (
+                f"it is the best, and the smallest tree of {near} settings within one standard error of it."
+            )
+        than = f"the best ({size_text(best)}, {whole.both_text(best)})"
         return f"it is the smallest tree of {near} settings within one standard error of {than}."
     top = record.results[record.best].score
     equal = sum(result.score == top for result in record.results)

@@ -92,7 +92,7 @@ def values_text(values: Sequence[Any], whole: Sequence[Any]) -> str:
     texts = {_rank(value): value_text(value) for value in values}
     low, high = texts[ranks[0]], texts[ranks[-1]]
     if order.index(ranks[-1]) - order.index(ranks[0]) + 1 == len(set(ranks)):
-        return f"{low} to {high}"
+        return low if low == high else f"{low} to {high}"
     return ", ".join(texts[rank] for rank in ranks)
 
 

@@ -34,6 +34,7 @@ def test_ranges_are_of_neighbours_in_the_grid() -> None:
     assert values_text([1, 2, 3], [1, 2, 3, 5]) == "1 to 3"
     assert values_text([3, 1], [1, 2, 3]) == "1, 3"
     assert values_text([5, None], [2, 5, None]) == "5 to none"
+    assert values_text([0.00193111, 0.00193222], [0.00193111, 0.00193222]) == "0.00193"
     assert values_text(["gini", "entropy"], ["gini", "entropy"]) == "gini, entropy"
     assert [value_text(v) for v in (None, True, 3, 0.00123456, "x")] == ["none", "True", "3", "0.00123", "x"]
 
@@ -96,6 +97,8 @@ def test_each_way_to_choose_has_its_reason() -> None:
     assert "why: it is the smallest tree of 2 settings that share the lowest error." in tied.to_text()
     alone = search([result({"max_depth": d}, 0.5 + d / 10, 2**d) for d in (1, 2)])
     assert "why: it is the best, and no other is within one standard error of it." in alone.to_text()
+    first = search([result({"max_depth": d}, 0.8 - d / 999, 2**d) for d in (1, 2)]).to_text()
+    assert "it is the best, and the smallest tree of 2 settings" in first
     repeated = path_search(select="smallest", repeats=5, mean="trimmed").to_text()
     assert "of 7 settings, 5 times, trimmed mean" in repeated
     assert "the trees that 5 repetitions chose" in " ".join(repeated.split())
