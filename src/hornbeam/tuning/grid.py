@@ -95,9 +95,10 @@ def _settings(estimator: Any, params: Iterable[Mapping[str, Any]]) -> Iterable[S
 
 def between(alphas: npt.NDArray[np.float64]) -> list[float]:
     """An alpha for each tree of a path, given where they begin: 0, then the geometric mean of where a tree
-    begins and where it ends, and for the last, which has no end, where it begins."""
+    begins and where it ends. The last, a single leaf, has no end: twice where it begins, so that the trees
+    of folds, which begin a little elsewhere, are single leaves too."""
     begins = alphas[alphas > 0.0]
-    return [0.0, *np.sqrt(begins[:-1] * begins[1:]).tolist(), *begins[-1:].tolist()]
+    return [0.0, *np.sqrt(begins[:-1] * begins[1:]).tolist(), *(2.0 * begins[-1:]).tolist()]
 
 
 def _parts(given: Any) -> list[Mapping[str, Any]]:
