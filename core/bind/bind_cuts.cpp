@@ -87,6 +87,16 @@ void bind_cuts(nb::module_ &m) {
           "where examples that reach a node end, -1 where they go on.");
     m.def("ends_of_alphas", &by_alphas, nb::arg("arrays"), nb::arg("mass"), nb::arg("alphas"),
           "The same for cost-complexity pruning with each of the alphas.");
+    m.def(
+        "leaf_places",
+        [](const Arrays &arrays) {
+            FlatTree tree;
+            read_array(arrays, "kind", tree.kind);
+            read_array(arrays, "first_child", tree.first_child);
+            read_array(arrays, "n_children", tree.n_children);
+            return own_array(leaf_places(tree));
+        },
+        nb::arg("arrays"), "How many leaves come before each node, from left to right.");
     m.def("cut_tree", &cut, nb::arg("arrays"), nb::arg("end"), "The tree of one prefix, given its ends.");
 }
 

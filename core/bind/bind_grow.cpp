@@ -11,6 +11,7 @@
 
 #include "hornbeam/grow.hpp"
 #include "hornbeam/xlog.hpp"
+#include "routed_table.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {
@@ -206,6 +207,21 @@ struct Grown {
         out["own_entries"] = own_array(std::move(own));
         return out;
     }
+    /// The record at which each of some rows ends, setting after setting.
+    std::vector<std::int32_t> ends(std::int32_t set, const RoutedTable &table,
+                                   std::span<const std::int64_t> rows) {
+        auto [forest, at] = find(set);
+        SignalCancel cancel;
+        std::vector<std::int32_t> found;
+        std::vector<std::uint32_t> records;
+        found.reserve(forest.n_settings * rows.size());
+        for (std::uint32_t setting = 0; setting < forest.n_settings; ++setting) {
+            const FlatTree tree = forest.extract(at, setting, cancel, &records);
+            for (std::int32_t leaf : table.leaves(tree, rows, 1))
+                found.push_back(static_cast<std::int32_t>(records[static_cast<std::size_t>(leaf)]));
+        }
+        return found;
+    }
     /// The forest of a training set, and its place there.
     std::pair<Forest &, std::int32_t> find(std::int32_t set) {
         if (set < 0 || set >= n_sets()) throw nb::index_error("no such training set");
@@ -272,6 +288,21 @@ void bind_grow(nb::module_ &m) {
                 return to_arrays(forest.extract(at, setting, cancel));
             },
             nb::arg("set"), nb::arg("setting") = 0)
+        .def(
+            "nodes",
+            [](Grown &g, std::int32_t set) {
+                auto [forest, at] = g.find(set);
+                SignalCancel cancel;
+                return to_arrays(forest.nodes(at, cancel));
+            },
+            nb::arg("set"), "The nodes of a training set's trees under all settings, as so many leaves.")
+        .def(
+            "ends",
+            [](Grown &g, std::int32_t set, const RoutedTable &table, const RowNumbers &rows) {
+                return own_array(g.ends(set, table, table.checked(rows)));
+            },
+            nb::arg("set"), nb::arg("table"), nb::arg("rows"),
+            "[setting * rows + row]: which of the training set's nodes answers each of some rows.")
         .def(
             "class_weight",
             [](Grown &g, std::int32_t set) {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bind.hpp"
-#include "route_columns.hpp"
+#include "routed_table.hpp"
 #include "tree_arrays.hpp"
 
 #include "hornbeam/route.hpp"
@@ -17,36 +17,8 @@ using Paths = nb::typed<nb::tuple, nb::ndarray<nb::numpy, std::int64_t, nb::ndim
                         nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>>;
 using Categories = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-using RowNumbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Starts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-/// A table whose rows go down many trees: its columns are looked at once.
-class RoutedTable {
-  public:
-    RoutedTable(const nb::list &columns, std::size_t n_rows, const Kinds &kinds)
-        : held_(columns), kinds_(kinds.data(), kinds.data() + kinds.size()),
-          columns_(read_columns(kinds_, columns, n_rows)), n_rows_(n_rows) {}
-
-    std::vector<std::int32_t> leaves(const nb::dict &arrays, const RowNumbers &rows, int threads) const {
-        std::span<const std::int64_t> named{rows.data(), rows.size()};
-        for (std::int64_t row : named)
-            if (row < 0 || static_cast<std::size_t>(row) >= n_rows_)
-                throw nb::index_error("a row is not one of the table's");
-        FlatTree tree = tests_from_arrays(arrays);
-        std::vector<std::int32_t> found(named.size());
-        SignalCancel cancel;
-        nb::gil_scoped_release release;
-        Router::trusting(tree, kinds_, cancel).apply_to(columns_, named, threads, found.data(), cancel);
-        return found;
-    }
-
-  private:
-    nb::tuple held_; // a copy of the list: nobody takes the columns away
-    std::vector<std::uint8_t> kinds_;
-    std::vector<RouteColumn> columns_;
-    std::size_t n_rows_;
-};
 
 /// Of the classes of each node the one of the largest sum, among equals the first. Where all of them are 0,
 /// being too small for a double, it is the first class of all.
@@ -116,7 +88,7 @@ void bind_tree(nb::module_ &m) {
         .def(
             "leaves",
             [](const RoutedTable &self, const Arrays &arrays, const RowNumbers &rows, int threads) {
-                return own_array(self.leaves(arrays, rows, threads));
+                return own_array(self.leaves(tests_from_arrays(arrays), self.checked(rows), threads));
             },
             nb::arg("arrays"), nb::arg("rows"), nb::arg("threads") = 1,
             "The leaf of each of some rows in a tree that the core has grown: it is not verified.");

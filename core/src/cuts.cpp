@@ -62,6 +62,21 @@ Ends ends_of_alphas(const FlatTree &tree, std::span<const double> mass, std::spa
                       [&](std::size_t k, std::size_t i) { return alphas[k] > 0.0 && step[i] <= alphas[k]; });
 }
 
+std::vector<std::int32_t> leaf_places(const FlatTree &tree) {
+    std::vector<std::int32_t> place(tree.n_nodes());
+    std::vector<std::size_t> waiting{0};
+    std::int32_t leaves = 0;
+    while (!waiting.empty()) {
+        const std::size_t i = waiting.back();
+        waiting.pop_back();
+        place[i] = leaves;
+        leaves += tree.n_children[i] == 0;
+        for (std::int32_t c = tree.n_children[i]; c-- > 0;)
+            waiting.push_back(static_cast<std::size_t>(tree.first_child[i] + c));
+    }
+    return place;
+}
+
 Pruned cut_tree(const FlatTree &tree, std::span<const std::int32_t> end, Cancel &cancel) {
     Shape shape(tree);
     for (std::size_t i = 0; i < end.size(); ++i) shape.leaf[i] = end[i] == static_cast<std::int32_t>(i);

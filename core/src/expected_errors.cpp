@@ -38,15 +38,30 @@ DoubleDouble minus_log(double x) {
     return negated(add(log, multiply({static_cast<double>(e), 0.0}, ln2)));
 }
 
+constexpr int most_terms = 28;
+
+/// 1 / k for k < most_terms + 1, to 2^-104.
+const std::array<DoubleDouble, most_terms + 1> &inverses() {
+    static const auto known = [] {
+        std::array<DoubleDouble, most_terms + 1> all{};
+        for (int k = 1; k <= most_terms; ++k)
+            all[static_cast<std::size_t>(k)] = divide({1.0, 0.0}, static_cast<double>(k));
+        return all;
+    }();
+    return known;
+}
+
 /// 1 - exp(-t) for |t| <= 0.5 by its series t (1 - t/2 (1 - t/3 (...))).
 DoubleDouble fall_of_small(DoubleDouble t) {
+    const auto &inverse = inverses(); // a product takes less time than a quotient
     DoubleDouble sum{1.0, 0.0};
     // What is left out is below the first factor left out times 2^-108.
     int last = 2;
-    for (double size = 0.5 * std::abs(t.hi); size > 0x1p-108 && last < 28; size *= std::abs(t.hi) / ++last) {
+    for (double size = 0.5 * std::abs(t.hi); size > 0x1p-108 && last < most_terms;
+         size *= std::abs(t.hi) / ++last) {
     }
     for (int k = last; k >= 2; --k)
-        sum = add({1.0, 0.0}, negated(multiply(divide(t, static_cast<double>(k)), sum)));
+        sum = add({1.0, 0.0}, negated(multiply(multiply(t, inverse[static_cast<std::size_t>(k)]), sum)));
     return multiply(t, sum);
 }
 

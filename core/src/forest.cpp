@@ -91,7 +91,7 @@ class Extraction {
         if (keeps_competitors_) tree_.competitors.start = tree_.competitors.branch_start = {0};
     }
 
-    FlatTree breadth_first(Cancel &cancel) {
+    FlatTree breadth_first(Cancel &cancel, std::vector<std::uint32_t> *records) {
         std::vector<std::uint32_t> queue{0}; // records
         queue.reserve(grown_.records.size());
         for (std::size_t at = 0; at < queue.size(); ++at) {
@@ -108,6 +108,17 @@ class Extraction {
             }
             tree_.branch_start.push_back(static_cast<std::int64_t>(tree_.branch_code.size()));
             if (keeps_competitors_) append_competitors(test);
+        }
+        if (records != nullptr) *records = std::move(queue);
+        return std::move(tree_);
+    }
+
+    FlatTree all_records(Cancel &cancel) {
+        for (std::size_t i = 0; i < grown_.records.size(); ++i) {
+            if (i % 8192 == 8191) cancel.poll();
+            append_record(i);
+            append_leaf();
+            tree_.branch_start.push_back(0);
         }
         return std::move(tree_);
     }
@@ -228,10 +239,19 @@ class Extraction {
 
 } // namespace
 
-FlatTree Forest::extract(std::int32_t set, std::uint32_t setting, Cancel &cancel) const {
+const GrownSet &Forest::kept(std::int32_t set) const {
     const GrownSet &grown = sets[static_cast<std::size_t>(set)];
     if (grown.records.empty()) throw std::invalid_argument("the tree of this training set was released");
-    return Extraction(*this, grown, setting).breadth_first(cancel);
+    return grown;
+}
+
+FlatTree Forest::extract(std::int32_t set, std::uint32_t setting, Cancel &cancel,
+                         std::vector<std::uint32_t> *records) const {
+    return Extraction(*this, kept(set), setting).breadth_first(cancel, records);
+}
+
+FlatTree Forest::nodes(std::int32_t set, Cancel &cancel) const {
+    return Extraction(*this, kept(set), 0).all_records(cancel);
 }
 
 } // namespace hornbeam

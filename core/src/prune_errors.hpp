@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
 #include "expected_errors.hpp"
@@ -30,7 +31,8 @@ template <class Rows> class ErrorPruner {
     static constexpr std::size_t at_once = 1024;    // guests that are sent without a look at the clock
     static constexpr std::uint32_t first_look = 4;  // guests after which a first judgement is tried
     static constexpr std::uint32_t first_rows = 16; // rows that are fetched before they are asked for
-    static constexpr std::size_t ahead = 4;         // places between fetching and judging
+    static constexpr std::int64_t few_classes = 4;
+    static constexpr std::size_t ahead = 4; // places between fetching and judging
 
     /// What is known of a node and the rows at it.
     struct Node {
@@ -42,6 +44,17 @@ template <class Rows> class ErrorPruner {
         std::uint32_t size() const { return end - begin; }
     };
 
+    /// What is counted at a node, and the guests that have come to a leaf: enough to bound what it gets wrong
+    /// with them.
+    struct Seat {
+        double as_leaf = 0;
+        std::uint32_t n = 0, most = 0, second = 0; // rows; of the class that has most; of the next
+        std::uint32_t code = 0;                    // that class
+        std::uint32_t same = 0, other = 0;         // guests of that class and of others
+    };
+
+    /// Whether a sum in whatever order says that the one in the order of the law is above.
+    static bool is_above(double sum, double bound) { return sum > bound + 1e-6 * (1.0 + sum); }
     std::size_t standing(std::size_t place) const { return static_cast<std::size_t>(shape_.standing[place]); }
     template <class Visit> void visit_children(std::size_t node, Visit visit) const {
         auto first = static_cast<std::size_t>(tree_.first_child[node]);
@@ -70,6 +83,7 @@ template <class Rows> class ErrorPruner {
     }
 
     void count_leaf(std::size_t leaf);
+    bool holds_few(std::size_t leaf) const;
     void count_inner(std::size_t node);
     double expected_as_leaf(std::size_t node);
     void take(std::int32_t code, const Sum &sum);
@@ -80,9 +94,11 @@ template <class Rows> class ErrorPruner {
     void invite(std::size_t node, std::size_t branch, double few);
     void gather(std::size_t node, std::size_t branch, std::size_t goal);
     void send(std::size_t branch, std::size_t stop);
+    void seat(std::size_t first, std::size_t last);
+    void list_guests();
     double at_least(std::size_t branch);
     double with_guests(std::size_t leaf);
-    double sum_with_guests(std::size_t branch);
+    double sum_with_guests(std::size_t branch, double matters);
     void forget_guests();
     void raise(std::size_t place, std::size_t branch);
     void lay_out(std::size_t branch, std::uint32_t begin, std::uint32_t end);
@@ -98,6 +114,7 @@ template <class Rows> class ErrorPruner {
     ExpectedErrors expect_;
     bool rises_;
     std::vector<Node> nodes_;
+    std::vector<Seat> seats_; // by node, where guests are counted
     std::vector<Sum> sums_;   // as tree_.count, exact; nothing where rows are counted
     std::vector<Sum> totals_; // by node; likewise
     std::vector<std::vector<ClassSum<Sum>>> recounts_;
@@ -105,18 +122,19 @@ template <class Rows> class ErrorPruner {
     std::vector<std::uint32_t> moved_;  // scratch for `order_`
     std::vector<std::uint32_t> places_; // still to be judged, the next one last
 
-    // Guests: rows of other branches, sent down a branch to see what would come of it. They hang at the leaf
-    // that they reached, in a list.
+    // Guests: rows of other branches, sent down a branch to see what would come of it. Where it takes the
+    // exact sum, they hang at the leaf that they reached, in a list.
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-    std::vector<std::uint32_t> first_guest_; // by leaf
-    std::vector<std::uint32_t> next_guest_;  // by position in `guests_`, of those that were sent
-    std::vector<std::uint32_t> guests_;      // rows
-    std::vector<std::uint32_t> later_;       // guests that are sent last
-    std::uint32_t asked_ = 0;                // how many rows are in one or the other
-    bool all_come_ = true;                   // as they lie, else:
-    std::vector<std::uint8_t> comes_first_;  // by class
-    std::vector<std::uint32_t> reached_;     // scratch: their leaves
-    std::vector<std::int32_t> visited_;      // leaves with guests; later also the nodes above them
+    std::vector<std::uint32_t> first_guest_;   // by leaf
+    std::vector<std::uint32_t> next_guest_;    // by position in `guests_`, of those in a list
+    std::unique_ptr<std::uint32_t[]> guests_;  // rows
+    std::unique_ptr<std::uint32_t[]> later_;   // guests that are sent last
+    std::unique_ptr<std::uint32_t[]> reached_; // the leaf of each guest that was sent
+    std::uint32_t n_guests_ = 0, n_later_ = 0, n_sent_ = 0;
+    std::uint32_t asked_ = 0;               // how many rows are guests by now, or will be later
+    bool all_come_ = true;                  // as they lie, else:
+    std::vector<std::uint8_t> comes_first_; // by class
+    std::vector<std::int32_t> visited_;     // leaves with guests; later also the nodes above them
     std::vector<std::uint8_t> is_visited_;
     std::vector<double> fresh_; // expected errors of a visited node with its guests
     std::vector<Sum> tally_;    // by class, zero between uses
@@ -129,12 +147,14 @@ ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, cons
     : tree_(tree), rows_(rows), cancel_(cancel), pace_(cancel, Rows::counts ? 20 : 100),
       weigh_(rows, tree, costs, criterion, cancel), shape_(tree),
       sender_(tree, rows, shape_.standing, cancel), expect_(confidence),
-      rises_(Rows::counts && expect_.rises()), nodes_(tree.n_nodes()), first_guest_(tree.n_nodes(), none),
-      comes_first_(static_cast<std::size_t>(tree.n_classes)), is_visited_(tree.n_nodes(), 0),
-      fresh_(tree.n_nodes()), tally_(static_cast<std::size_t>(tree.n_classes)) {
+      rises_(Rows::counts && expect_.rises()), nodes_(tree.n_nodes()), seats_(rises_ ? tree.n_nodes() : 0),
+      first_guest_(tree.n_nodes(), none), comes_first_(static_cast<std::size_t>(tree.n_classes)),
+      is_visited_(tree.n_nodes(), 0), fresh_(tree.n_nodes()),
+      tally_(static_cast<std::size_t>(tree.n_classes)) {
     std::vector<std::uint32_t> begin, end;
     order_ = rows_by_leaf(tree, rows, begin, end, cancel);
-    moved_.resize(order_.size());
+    for (auto *rows_of : {&guests_, &later_, &reached_})
+        *rows_of = std::make_unique_for_overwrite<std::uint32_t[]>(order_.size());
     if constexpr (!Rows::counts) {
         sums_.resize(tree.count.size());
         totals_.resize(tree.n_nodes());
@@ -151,8 +171,27 @@ ErrorPruner<Rows>::ErrorPruner(const FlatTree &tree, const PruneRows &rows, cons
     }
 }
 
+/// Whether the rows at a leaf are of the few classes that the tree knows of, as many of each.
+template <class Rows> bool ErrorPruner<Rows>::holds_few(std::size_t leaf) const {
+    std::span<const std::uint32_t> at = std::span(order_).subspan(nodes_[leaf].begin, nodes_[leaf].size());
+    bool same = static_cast<std::int64_t>(at.size()) == tree_.rows[leaf];
+    std::size_t known = 0; // else some are of classes that the leaf has not
+    visit_counts(leaf, [&](std::int32_t code, double count) {
+        std::size_t held = 0;
+        in_stretches(at.size(), cancel_, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) held += rows_.classes[at[i]] == code;
+        });
+        same &= static_cast<double>(held) == count;
+        known += held;
+    });
+    return same && known == at.size();
+}
+
 /// Checks that the rows at a leaf are those that the tree knows of, and sums up what they weigh.
 template <class Rows> void ErrorPruner<Rows>::count_leaf(std::size_t leaf) {
+    // To go through the rows once for each of few classes is faster than to wait for sum after sum.
+    if constexpr (Rows::counts)
+        if (tree_.count_start[leaf + 1] - tree_.count_start[leaf] <= few_classes && holds_few(leaf)) return;
     std::span<const std::uint32_t> at = std::span(order_).subspan(nodes_[leaf].begin, nodes_[leaf].size());
     for (std::uint32_t row : at) {
         pace_.step();
@@ -210,9 +249,17 @@ template <class Rows> double ErrorPruner<Rows>::expected_of_tally(const Sum &n) 
 
 template <class Rows> double ErrorPruner<Rows>::expected_as_leaf(std::size_t node) {
     if constexpr (Rows::counts) {
-        double most = 0.0, n = total(node);
-        visit_counts(node, [&](std::int32_t, double count) { most = std::max(most, count); });
-        return expect_(n, n - most);
+        double most = 0.0, second = 0.0, n = total(node);
+        std::int32_t code = 0;
+        visit_counts(node, [&](std::int32_t k, double count) {
+            second = std::max(second, std::min(most, count));
+            if (count > most) most = count, code = k;
+        });
+        const double expected = expect_(n, n - most);
+        if (rises_)
+            seats_[node] = {expected, nodes_[node].size(), static_cast<std::uint32_t>(most),
+                            static_cast<std::uint32_t>(second), static_cast<std::uint32_t>(code)};
+        return expected;
     } else {
         visit_counts(node, [&](std::int32_t code, const Sum &sum) { take(code, sum); });
         return expected_of_tally(totals_[node]);
@@ -281,24 +328,25 @@ double ErrorPruner<Rows>::if_raised(std::size_t node, std::size_t branch, double
     // The leaf is out of the question above below + slack; else it is it or the branch that wins.
     const double matters = as_leaf <= below + slack ? as_leaf - slack : below + slack;
     const std::size_t others = nodes_[node].size() - nodes_[branch].size();
-    double least = own, added = 1.0; // by a guest, as far as seen
-    for (std::size_t sent = 0;; sent = next_guest_.size()) {
-        // With all guests it is the sum but for rounding; before, more of them must not lower it.
-        if ((rises_ || sent == others) && least > matters + 1e-6 * (1.0 + least))
-            return std::numeric_limits<double>::infinity();
-        if (sent == others) return sum_with_guests(branch);
-        if (sent == 0) invite(node, branch, 1.5 * (matters - own));
-        // The next look is due when it should be decided.
-        std::size_t most = 4 * sent + 16, goal = others;
-        double wait = 1.1 * (matters - least) / added + first_look;
-        if (rises_)
-            goal = std::min(
-                others, sent + (wait < static_cast<double>(most) ? static_cast<std::size_t>(wait) : most));
+    // As far as seen; more guests do not lower it. What a guest adds tells when it should be decided.
+    double least = own, added = 1.0;
+    if (rises_ && is_above(least, matters)) return std::numeric_limits<double>::infinity();
+    invite(node, branch, 1.5 * (matters - own));
+    while (rises_ && n_sent_ < others) {
+        const std::size_t most = 4 * std::size_t{n_sent_} + 16;
+        const double wait = 1.1 * (matters - least) / added + first_look;
+        const std::size_t next = wait < static_cast<double>(most) ? static_cast<std::size_t>(wait) : most;
+        const std::size_t goal = std::min(others, n_sent_ + next);
         gather(node, branch, goal);
         send(branch, goal);
         least = at_least(branch);
-        added = std::max((least - own) / static_cast<double>(next_guest_.size()), 1e-3);
+        if (is_above(least, matters)) return std::numeric_limits<double>::infinity();
+        added = std::max((least - own) / static_cast<double>(n_sent_), 1e-3);
     }
+    gather(node, branch, others);
+    send(branch, others);
+    list_guests();
+    return sum_with_guests(branch, matters);
 }
 
 } // namespace hornbeam

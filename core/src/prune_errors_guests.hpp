@@ -58,40 +58,65 @@ void ErrorPruner<Rows>::invite(std::size_t node, std::size_t branch, [[maybe_unu
 template <class Rows> void ErrorPruner<Rows>::gather(std::size_t node, std::size_t branch, std::size_t goal) {
     const Node &all = nodes_[node], &own = nodes_[branch];
     const std::uint32_t before = own.begin - all.begin, others = all.size() - own.size();
-    while (guests_.size() < goal && asked_ < others) {
-        pace_.step();
-        std::uint32_t row = order_[asked_ < before ? all.begin + asked_ : own.end + (asked_ - before)];
-        ++asked_;
-        if (all_come_ || comes_first_[rows_.classes[row]]) {
-            guests_.push_back(row);
-            sender_.fetch(row);
+    while (n_guests_ < goal && asked_ < others) {
+        const bool left = asked_ < before;
+        const std::uint32_t *row = order_.data() + (left ? all.begin + asked_ : own.end + (asked_ - before));
+        const std::size_t many =
+            std::min({(left ? before : others) - std::size_t{asked_}, goal - n_guests_, at_once});
+        asked_ += static_cast<std::uint32_t>(many);
+        if (all_come_) {
+            std::copy_n(row, many, guests_.get() + n_guests_);
+            n_guests_ += static_cast<std::uint32_t>(many);
         } else {
-            later_.push_back(row);
+            // Both lists take every row and keep theirs: which it is nobody can foresee.
+            for (std::size_t i = 0; i < many; ++i) {
+                const std::uint32_t first = comes_first_[rows_.classes[row[i]]];
+                guests_[n_guests_] = later_[n_later_] = row[i];
+                n_guests_ += first;
+                n_later_ += 1 - first;
+            }
         }
+        if (many == at_once) cancel_.poll();
     }
-    if (guests_.size() >= goal) return;
-    guests_.insert(guests_.end(), later_.begin(), later_.end());
-    later_.clear();
+    if (n_guests_ >= goal) return;
+    std::copy_n(later_.get(), n_later_, guests_.get() + n_guests_);
+    n_guests_ += n_later_;
+    n_later_ = 0;
 }
 
 /// Guests go down the branch until so many have.
 template <class Rows> void ErrorPruner<Rows>::send(std::size_t branch, std::size_t stop) {
-    while (next_guest_.size() < stop) {
-        std::size_t first = next_guest_.size(), last = std::min(stop, first + at_once);
-        reached_.resize(last - first);
-        sender_.walk(branch, std::span(guests_).subspan(first, last - first), reached_.data());
-        for (std::size_t i = first; i < last; ++i) {
-            std::uint32_t leaf = reached_[i - first];
-            if (!is_visited_[leaf]) {
-                __builtin_prefetch(&nodes_[leaf]); // it will be looked at
-                __builtin_prefetch(&tree_.count_start[leaf]);
-                is_visited_[leaf] = 1;
-                visited_.push_back(static_cast<std::int32_t>(leaf));
-            }
-            next_guest_.push_back(first_guest_[leaf]);
-            first_guest_[leaf] = static_cast<std::uint32_t>(i);
-        }
+    while (n_sent_ < stop) {
+        const std::size_t first = n_sent_, last = std::min(stop, first + at_once);
+        sender_.walk(branch, {guests_.get() + first, last - first}, reached_.get() + first);
+        n_sent_ = static_cast<std::uint32_t>(last);
+        if (rises_) seat(first, last);
         if (last - first == at_once) cancel_.poll();
+    }
+}
+
+/// Counts guests at the leaves that they have reached.
+template <class Rows> void ErrorPruner<Rows>::seat(std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+        Seat &seat = seats_[reached_[i]];
+        if (seat.same + seat.other == 0) visited_.push_back(static_cast<std::int32_t>(reached_[i]));
+        const std::uint32_t same = rows_.classes[guests_[i]] == seat.code;
+        seat.same += same;
+        seat.other += 1 - same;
+    }
+}
+
+/// Hangs every guest at its leaf.
+template <class Rows> void ErrorPruner<Rows>::list_guests() {
+    visited_.clear();
+    next_guest_.resize(n_sent_);
+    for (std::uint32_t i = 0; i < n_sent_; ++i) {
+        pace_.step();
+        const std::uint32_t leaf = reached_[i];
+        if (!is_visited_[leaf]) visited_.push_back(static_cast<std::int32_t>(leaf));
+        is_visited_[leaf] = 1;
+        next_guest_[i] = first_guest_[leaf];
+        first_guest_[leaf] = i;
     }
 }
 
@@ -119,23 +144,35 @@ template <class Rows> double ErrorPruner<Rows>::with_guests(std::size_t leaf) {
     return expected_of_tally(n);
 }
 
-/// What the branch is expected to get wrong with the guests that have come so far: more of them will not make
-/// it less. Up to rounding.
+/// What the branch is expected to get wrong at the least with the guests that have come so far, and with more
+/// of them. Up to rounding.
 template <class Rows> double ErrorPruner<Rows>::at_least(std::size_t branch) {
+    // At a leaf no class but that of `most` has more than `second` rows, and more guests than all of the
+    // other classes. So it gets no fewer wrong than if they were of one class, and that one were second: and
+    // what is expected rises with what it gets wrong. From one error on, with e' = e + 0.5 and u = e' / n <=
+    // 1, the slope of e' + sqrt(c (e' (1 - u) + c / 4)) is 1 + c (1 - 2 u) / (2 sqrt(..)), and the root is at
+    // least c / 2; no error against one is among the steps that ExpectedErrors::rises looks at.
     double sum = nodes_[branch].expected;
     for (std::int32_t leaf : visited_) {
         pace_.step();
-        auto at = static_cast<std::size_t>(leaf);
-        sum += with_guests(at) - nodes_[at].expected;
+        const Seat &seat = seats_[static_cast<std::size_t>(leaf)];
+        const std::uint32_t n = seat.n + seat.same + seat.other,
+                            right = std::max(seat.most + seat.same, seat.second + seat.other);
+        sum += expect_(static_cast<double>(n), static_cast<double>(n - right)) - seat.as_leaf;
     }
     return sum;
 }
 
 /// The sum over the leaves of the branch, children first and in order; only the nodes above guests have
-/// changed.
-template <class Rows> double ErrorPruner<Rows>::sum_with_guests(std::size_t branch) {
-    for (std::int32_t leaf : visited_)
-        fresh_[static_cast<std::size_t>(leaf)] = with_guests(static_cast<std::size_t>(leaf));
+/// changed. Infinity where it is above what matters.
+template <class Rows> double ErrorPruner<Rows>::sum_with_guests(std::size_t branch, double matters) {
+    double about = nodes_[branch].expected; // in another order
+    for (std::int32_t leaf : visited_) {
+        auto at = static_cast<std::size_t>(leaf);
+        fresh_[at] = with_guests(at);
+        about += fresh_[at] - nodes_[at].expected;
+    }
+    if (is_above(about, matters)) return std::numeric_limits<double>::infinity();
     std::size_t n_leaves = visited_.size();
     for (std::size_t i = 0; i < n_leaves; ++i) {
         auto at = static_cast<std::size_t>(visited_[i]);
@@ -165,13 +202,15 @@ template <class Rows> double ErrorPruner<Rows>::sum_with_guests(std::size_t bran
 
 template <class Rows> void ErrorPruner<Rows>::forget_guests() {
     for (std::int32_t node : visited_) {
-        is_visited_[static_cast<std::size_t>(node)] = 0;
-        first_guest_[static_cast<std::size_t>(node)] = none;
+        const auto at = static_cast<std::size_t>(node);
+        if (rises_) seats_[at].same = seats_[at].other = 0;
+        if (next_guest_.empty()) continue;
+        is_visited_[at] = 0;
+        first_guest_[at] = none;
     }
     visited_.clear();
-    guests_.clear();
-    later_.clear();
     next_guest_.clear();
+    n_guests_ = n_later_ = n_sent_ = 0;
 }
 
 } // namespace hornbeam

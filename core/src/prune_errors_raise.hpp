@@ -24,6 +24,7 @@ template <class Rows> void ErrorPruner<Rows>::raise(std::size_t place, std::size
 /// The rows of the branch and its guests, leaf after leaf, in the place that its parent's rows had.
 template <class Rows>
 void ErrorPruner<Rows>::lay_out(std::size_t branch, std::uint32_t begin, std::uint32_t end) {
+    moved_.resize(order_.size());
     std::uint32_t at = begin;
     std::vector<std::size_t> waiting{branch}, inner;
     while (!waiting.empty()) {
@@ -80,7 +81,9 @@ template <class Rows> void ErrorPruner<Rows>::recount(std::size_t at) {
         n += sums.back().sum;
     }
     if constexpr (!Rows::counts) totals_[at] = n;
-    nodes_[at].as_leaf = expected_of_tally(n);
+    for (std::int32_t code : tallied_) tally_[static_cast<std::size_t>(code)] = Sum{};
+    tallied_.clear();
+    nodes_[at].as_leaf = expected_as_leaf(at);
 }
 
 } // namespace hornbeam

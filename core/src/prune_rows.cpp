@@ -74,8 +74,8 @@ template <class T, class Change> void pack_column(const RouteColumn &column, std
 
 } // namespace
 
-/// Puts the values that tests ask for side by side, row after row: eight bytes for a number, four for a
-/// label.
+/// Puts the values that tests ask for side by side, row after row: eight bytes for a number, two for a label.
+/// A short row does not lie across two lines of the cache.
 void Sender::pack(std::size_t n_rows, Cancel &cancel) {
     packed_at_.assign(columns_.size(), 0);
     std::vector<std::size_t> asked;
@@ -86,12 +86,21 @@ void Sender::pack(std::size_t n_rows, Cancel &cancel) {
         if (packed_at_[a] == 0) continue;
         asked.push_back(a);
         packed_at_[a] = size;
-        size += columns_[a].kind == AttributeKind::nominal ? sizeof(std::int32_t) : sizeof(std::int64_t);
+        size += columns_[a].kind == AttributeKind::nominal ? sizeof(std::uint16_t) : sizeof(std::int64_t);
     }
+    constexpr std::uint32_t line = 64;
+    if (size <= line) size = std::bit_ceil(size);
     row_size_ = static_cast<std::ptrdiff_t>(size);
-    packed_ = std::make_unique_for_overwrite<char[]>(n_rows * size + sizeof(std::uint64_t)); // a last label
-    first_row_ = packed_.get();
-    auto same = [](auto x) { return x; };
+    std::size_t space = n_rows * size + sizeof(std::uint64_t) + line; // what is read beyond a last label
+    packed_ = std::make_unique_for_overwrite<char[]>(space);
+    void *begin = packed_.get();
+    char *first = static_cast<char *>(std::align(line, space - line, begin, space));
+    first_row_ = first;
+    auto same = [](std::int64_t x) { return x; };
+    // Missing and never seen codes are negative; with those that are too large they are the last one.
+    auto narrowed = [](std::int32_t code) {
+        return static_cast<std::uint16_t>(std::min(static_cast<std::uint32_t>(code), last_label));
+    };
     constexpr std::size_t block = 256; // rows that stay close while one column after the other comes in
     Pace pace(cancel, 2000);
     for (std::size_t lo = 0; lo < n_rows; lo += block) {
@@ -99,13 +108,13 @@ void Sender::pack(std::size_t n_rows, Cancel &cancel) {
         for (std::size_t a : asked) {
             pace.step();
             const RouteColumn &column = columns_[a];
-            char *to = packed_.get() + lo * size + packed_at_[a];
+            char *to = first + lo * size + packed_at_[a];
             if (column.kind == AttributeKind::floating)
                 pack_column<double>(column, lo, hi, to, row_size_, ordered);
             else if (column.kind == AttributeKind::integer)
                 pack_column<std::int64_t>(column, lo, hi, to, row_size_, same);
             else
-                pack_column<std::int32_t>(column, lo, hi, to, row_size_, same);
+                pack_column<std::int32_t>(column, lo, hi, to, row_size_, narrowed);
         }
     }
 }
@@ -143,12 +152,14 @@ void Sender::find_rows() {
     row_size_ = columns_[0].stride;
 }
 
-/// Whether there are two children, and codes that lie close enough together.
+/// Whether there are two children, and codes that lie close enough together, and below the last label.
 bool Sender::add_label(std::size_t node) {
     auto begin = static_cast<std::size_t>(tree_.branch_start[node]),
          end = static_cast<std::size_t>(tree_.branch_start[node + 1]);
     const std::int32_t base = tree_.branch_code[begin], last = tree_.branch_code[end - 1];
-    if (tree_.n_children[node] != 2 || last - base >= static_cast<std::int32_t>(last_bit)) return false;
+    if (tree_.n_children[node] != 2 || last - base >= static_cast<std::int32_t>(last_bit) ||
+        base > static_cast<std::int32_t>(last_label - last_bit))
+        return false;
     Test &test = tests_[node];
     test.base = static_cast<std::uint64_t>(base);
     test.bound = tree_.default_child[node] == 1 ? ~std::uint64_t{0} : 0;

@@ -67,6 +67,7 @@ class Sender {
         bool slow = false;
     };
     static constexpr std::uint32_t last_bit = 63;
+    static constexpr std::uint32_t last_label = 65535; // of all codes from there on, and of missing ones
     static constexpr std::uint64_t no_map = ~std::uint64_t{0}; // the categories are too thinly spread for one
 
     void find_rows();
@@ -115,9 +116,9 @@ class Sender {
         std::uint64_t x = 0;
         std::memcpy(&x, values + test.place, sizeof x);
         const std::uint32_t above = x - test.base > test.bound;
-        // Missing and never seen codes are negative: in unsigned arithmetic they lie beyond all others.
-        const std::uint32_t i =
-            std::min(static_cast<std::uint32_t>(x) - static_cast<std::uint32_t>(test.base), last_bit);
+        // In unsigned arithmetic codes below the base lie beyond all others, as the last label does.
+        const std::uint32_t i = std::min(
+            std::uint32_t{static_cast<std::uint16_t>(x)} - static_cast<std::uint32_t>(test.base), last_bit);
         const std::uint32_t bit = test.bound >> i & 1;
         return test.child[above ^ ((above ^ bit) & test.label)];
     }

@@ -48,6 +48,16 @@ class Forest:
 
     def tree(self, set: int, setting: int = 0) -> dict: ...
 
+    def nodes(self, set: int) -> dict:
+        """
+        The nodes of a training set's trees under all settings, as so many leaves.
+        """
+
+    def ends(self, set: int, table: RoutedTable, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """
+        [setting * rows + row]: which of the training set's nodes answers each of some rows.
+        """
+
     def class_weight(self, arg: int, /) -> list[float]:
         """
         What each class weighs in a training set; nothing where all weigh the same.

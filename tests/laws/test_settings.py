@@ -84,7 +84,7 @@ def assert_lone(
         event(f"different trees: {min(4, len({tree.digest for tree in expected.values()}))}")
 
 
-@settings(max_examples=3 * EXAMPLES)
+@settings(max_examples=2 * EXAMPLES)
 @given(ANY, SEED, st.sampled_from(KINDS))
 def test_a_tree_is_that_of_a_lone_growth(case: Case, seed: int, kind: str) -> None:
     call, source = weighed_call(case, seed), random.Random(seed)
@@ -101,14 +101,19 @@ def test_a_tree_of_many_categories_is_that_of_a_lone_growth(case: Case, seed: in
     assert_lone(call, some_settings(source, call.parameters), sets, source)
 
 
-@given(ANY, SEED, st.sampled_from(["auto", "serial", "overlapping"]), st.integers(1, 2), st.booleans())
+@given(ANY, SEED, st.sampled_from(["auto", "serial", "overlapping"]), st.integers(1, 2), st.data())
 def test_the_way_of_growing_changes_no_tree(
-    case: Case, seed: int, algorithm: str, threads: int, accelerate: bool
+    case: Case, seed: int, algorithm: str, threads: int, data: st.DataObject
 ) -> None:
     call, source = weighed_call(case, seed), random.Random(seed)
-    sets = some_sets(source, case.n, "parts", call.target.weights)
+    sets = some_sets(source, case.n, data.draw(st.sampled_from(KINDS)), call.target.weights)
     assume(sets)
-    engine = Engine(algorithm=algorithm, accelerate=accelerate)
+    engine = Engine(
+        algorithm=algorithm,
+        accelerate=data.draw(st.booleans()),
+        counting=data.draw(st.sampled_from(["auto", "always", "never"])),
+        settings=data.draw(st.sampled_from(["together", "together", "apart"])),
+    )
     limit = source.choice([None, 32 * 2**20])
     parameters = some_settings(source, call.parameters, 5)
     assert_lone(call, parameters, sets, source, engine=engine, threads=threads, memory_limit=limit)

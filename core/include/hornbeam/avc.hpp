@@ -61,7 +61,7 @@ struct AvcLayout {
     // Nanoseconds, measured: a row of a sorted list (scan and partition), and a value of a slot.
     double row_cost() const { return n_classes == 2 ? 1.0 : 3.0; }
     double shared_row_cost() const { return n_classes == 2 ? 4.0 : 6.0; }
-    static constexpr double shared_cell_cost = 0.5; // of a column
+    static constexpr double shared_cell_cost = 1.0; // of a column
     std::size_t n_numeric = 0;                      // slots
     double value_cost() const { return n_classes == 2 ? 4.0 : 8.0 + 0.25 * n_classes; }
 };

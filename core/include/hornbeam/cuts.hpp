@@ -34,6 +34,9 @@ Ends ends_of_cuts(const FlatTree &tree, std::span<const double> mass, std::span<
 Ends ends_of_alphas(const FlatTree &tree, std::span<const double> mass, std::span<const double> alphas,
                     Cancel &cancel);
 
+/// How many leaves come before each node, from left to right.
+std::vector<std::int32_t> leaf_places(const FlatTree &tree);
+
 /// The tree of one prefix; `end` is its part of Ends::end.
 Pruned cut_tree(const FlatTree &tree, std::span<const std::int32_t> end, Cancel &cancel);
 

@@ -125,10 +125,17 @@ struct Forest {
     GrownSet &of(std::int32_t set) { return sets[static_cast<std::size_t>(set)]; }
     /// Puts a forest grown apart in the place of a node.
     void graft(std::span<const LanePlace> node, const Forest &part);
-    /// The tree of one training set under one setting, breadth first.
-    FlatTree extract(std::int32_t set, std::uint32_t setting, Cancel &cancel) const;
+    /// The tree of one training set under one setting, breadth first; `records` are told whose its nodes are.
+    FlatTree extract(std::int32_t set, std::uint32_t setting, Cancel &cancel,
+                     std::vector<std::uint32_t> *records = nullptr) const;
+    /// What the set knows at each of its records, as so many leaves: the nodes of its trees under all
+    /// settings.
+    FlatTree nodes(std::int32_t set, Cancel &cancel) const;
     /// Forgets the trees of one training set.
     void release(std::int32_t set) { of(set) = {}; }
+
+  private:
+    const GrownSet &kept(std::int32_t set) const;
 };
 
 } // namespace hornbeam

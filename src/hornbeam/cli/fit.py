@@ -51,8 +51,8 @@ def run(
     **options: Any,
 ) -> None:
     """Everything is computed before anything is written."""
-    from .output import check_places, working
-    from .sources import check_source, data_hash, data_name
+    from .output import check_places
+    from .sources import check_source
 
     test = options["test"]
     if test is not None and not 0 < test < 1:
@@ -60,15 +60,25 @@ def run(
     check_places(output, report, sources=[data])
     check_source(data)
 
-    from hornbeam.estimators.store import model_bytes
-    from hornbeam.model.store import replace_files
-
     from .learn import learn
     from .plan import Plan, learn_from
-    from .results import page_of
 
     plan = Plan.asked(options)
     learned = learn_from(data, sql, "growing the tree", lambda rows, share: learn(rows, plan, share))
+    give_out(learned, line, data, output, report, as_json)
+
+
+def give_out(
+    learned: Learned, line: str, data: str, output: str | None, report: str | None, as_json: bool
+) -> None:
+    """Write the model and the report, both or neither, then tell the result."""
+    from hornbeam.estimators.store import model_bytes
+    from hornbeam.model.store import replace_files
+
+    from .output import working
+    from .results import page_of
+    from .sources import data_hash, data_name
+
     results = {output: model_bytes(learned.model)} if output else {}
     if report:
         with working("writing the report"):

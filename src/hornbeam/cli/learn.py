@@ -26,6 +26,7 @@ from hornbeam.growth.memory import MemoryPlan
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
 from hornbeam.table import Table, conform, from_data
+from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate, deal_classes, deal_rows, estimate_by_folds
 
 from .plan import Plan, Report, Settings, read_weights, settle
@@ -45,6 +46,8 @@ class Learned:
     errors: Errors | None = None
     points: Points | None = None
     estimate: Estimate | None = None
+    search: SearchRecord | None = None
+    """What the tree was chosen from."""
 
     @property
     def tree(self) -> Tree:
@@ -89,7 +92,7 @@ def rows_for(
 def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
     codes, classes = read_classes(data, plan.targets[0])
     grown, held = rows_for(codes, plan.test, plan.seed)
-    table = _table(attributes, grown, plan)
+    table = table_of(attributes, grown, plan)
     costs = ClassCosts.checked(plan.class_weight, None, classes)
     target = ClassTarget(codes[grown], classes, read_weights(data, plan, grown), costs)
     tree, unpruned, estimate, seconds = _grow(table, target, settings)
@@ -99,14 +102,14 @@ def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, settings: S
     most_common = int(np.bincount(codes[grown]).argmax())
     score = score_classes(actual, answered, most_common, bool(len(held)))
     errors = count_errors(actual, answered, tuple(str(label) for label in classes.tolist()))
-    model = _model(CLASSIFIER, tree, unpruned, settings)
+    model = model_of(CLASSIFIER, tree, unpruned, settings)
     return Learned(model, table, plan, score, seconds, settings.draws, errors=errors, estimate=estimate)
 
 
 def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
     values = read_numbers(data, plan.targets)
     grown, held = rows_for(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
-    table = _table(attributes, grown, plan)
+    table = table_of(attributes, grown, plan)
     target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets, read_weights(data, plan, grown))
     tree, unpruned, estimate, seconds = _grow(table, target, settings)
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
@@ -114,11 +117,12 @@ def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, settings: S
     answered = tree.predict_means(scored, plan.threads)
     score = score_numbers(actual, answered, values[grown].mean(axis=0), bool(len(held)))
     points = sample_points(actual, answered, plan.targets[0])
-    model = _model(REGRESSOR, tree, unpruned, settings)
+    model = model_of(REGRESSOR, tree, unpruned, settings)
     return Learned(model, table, plan, score, seconds, settings.draws, points=points, estimate=estimate)
 
 
-def _table(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
+def table_of(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
+    """Some rows of the attributes, read."""
     chosen = attributes if len(rows) == attributes.num_rows else attributes.take(rows)
     return from_data(
         chosen, nominal_features=list(plan.nominal_features) if plan.nominal_features else "from_dtype"
@@ -131,11 +135,11 @@ def _grow(
     """The tree, what it was before pruning (None: the same), what folds say of it, and the seconds of all."""
     start, pruning, threads = time.perf_counter(), settings.pruning, settings.plan.threads
     if settings.plan.cv is not None:
-        with _naming_limit():
+        with naming_limit():
             forest, estimate = _grow_folds(table, target, settings, settings.plan.cv)
         tree, grown = forest.pair(0)
         return tree, None if tree is grown else grown, estimate, time.perf_counter() - start
-    with _naming_limit():
+    with naming_limit():
         MemoryPlan.of(table, target, settings.parameters, settings.memory_limit)
     random = np.random.RandomState(settings.plan.seed)  # as the estimator with this random_state
     grown, tree = grow_and_prune(
@@ -167,7 +171,7 @@ def _grow_folds(
 
 
 @contextmanager
-def _naming_limit() -> Iterator[None]:
+def naming_limit() -> Iterator[None]:
     """A limit that is too low is refused in the words of the command."""
     try:
         yield
@@ -178,7 +182,7 @@ def _naming_limit() -> Iterator[None]:
         raise DataError(text) from None
 
 
-def _model(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings) -> StoredModel:
+def model_of(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings) -> StoredModel:
     """The model file of the tree: an estimator with these parameters would have grown it."""
     plan = settings.plan
     stored = asdict(settings.parameters) | asdict(settings.pruning)

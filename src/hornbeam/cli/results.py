@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import click
 import numpy as np
 
 import hornbeam
 from hornbeam.estimators.store import payload_of
 from hornbeam.report import Score, Study, describe_columns, picture_of, questions_of, render_page
+from hornbeam.tuning.records import SearchRecord
 
 from .learn import Learned
 from .output import print_pairs, style
@@ -19,16 +21,32 @@ def print_learned(learned: Learned) -> None:
     tree, score = learned.tree, learned.score
     leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
     columns = len(learned.table.columns)
+    if learned.search is not None:
+        print_search(learned.search)
     pairs = [
         ("tree", style(f"{leaves}, depth {tree.depth}", bold=True)),
         (_measure(score), style(_score_text(score), bold=True)),
         *([("cross-validated", style(_estimate_text(learned), bold=True))] if learned.estimate else []),
         ("grown from", f"{learned.table.n_rows} rows, {columns} attributes ({_used(learned)} used)"),
         ("target", f"{learned.target} ({learned.task})"),
-        ("time", f"{learned.seconds * 1000:.1f} ms to grow{' with all folds' if learned.estimate else ''}"),
+        ("time", f"{learned.seconds * 1000:.1f} ms {_done(learned)}"),
         ("digest", tree.digest[:16]),
     ]
     print_pairs(pairs)
+
+
+def print_search(search: SearchRecord) -> None:
+    """The table of sizes and errors with the chosen row set off, and why it was chosen."""
+    for line in search.to_text().splitlines():
+        click.echo(style(line, bold=True) if line.endswith(("  chosen", "  chosen, the best")) else line)
+    click.echo()
+
+
+def _done(learned: Learned) -> str:
+    """What took the time."""
+    if learned.search is not None:
+        return "to grow all trees and choose"
+    return "to grow with all folds" if learned.estimate else "to grow"
 
 
 def _estimate_text(learned: Learned) -> str:
@@ -90,6 +108,7 @@ def learned_object(learned: Learned) -> dict[str, Any]:
             "mean_absolute_error": list(score.mean_absolute_error),
         },
         "cross_validation": _estimate_object(learned),
+        **({} if learned.search is None else {"search": learned.search.to_record()}),
         "importances": {name: share for name, share in importances if share > 0},
         "parameters": payload_of(learned.model)["parameters"],
         "seed": learned.seed,
@@ -102,8 +121,9 @@ def learned_object(learned: Learned) -> dict[str, Any]:
 def page_of(learned: Learned, **facts: str) -> bytes:
     """The report page; `facts` are the texts of the study that only the command knows."""
     tree, table = learned.tree, learned.table
+    known: dict[str, Any] = {"title": f"A tree for {learned.target}", **facts}
     study = Study(
-        **{"title": f"A tree for {learned.target}", **facts},
+        **known,
         target=learned.target,
         task=learned.task,
         picture=picture_of(tree),
@@ -116,6 +136,7 @@ def page_of(learned: Learned, **facts: str) -> bytes:
         errors=learned.errors,
         points=learned.points,
         estimate=learned.estimate,
+        search=learned.search,
         parameters=learned.model.parameters,
         seed=learned.seed,
         version=hornbeam.__version__,

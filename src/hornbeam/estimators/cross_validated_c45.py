@@ -138,7 +138,7 @@ class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose m, and keep the tree of all rows. Weights count in growing; each row judges once."""
+        """Choose m, and keep the tree of all rows; weights count as in `TreeSearchCV`."""
         self._require_target(y)
         random, searches = check_random_state(self.random_state), []
         for _ in range(self._n_runs()):

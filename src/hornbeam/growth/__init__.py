@@ -18,13 +18,14 @@ from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
 from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, grow_and_prune, hold_out, prune_tree
 from hornbeam.growth.set_trees import Pair
 from hornbeam.growth.sets import ALGORITHMS, TrainingSet, TrainingSets
-from hornbeam.growth.settings import SettingForest, grow_settings
+from hornbeam.growth.settings import Answers, SettingForest, grow_settings
 from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 
 __all__ = [
     "ALGORITHMS",
     "CRITERIA",
     "MAX_THREADS",
+    "Answers",
     "Bifurcation",
     "ClassCosts",
     "ClassTarget",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,9 @@ class Cuts:
         if (cuts is None) == (alphas is None):
             raise TypeError("either cuts or alphas")
         if cuts is not None:
-            found = _core.ends_of_cuts(tree.native(), tree.masses, *_limits(cuts, tree))
+            found = _core.ends_of_cuts(
+                tree.native(), tree.masses, *_limits(tuple(cuts), int(tree.arrays["rows"][0]))
+            )
         else:
             found = _core.ends_of_alphas(tree.native(), tree.masses, np.array(alphas, dtype=np.float64))
         self.ends: Ends = found[0].reshape(-1, tree.n_nodes)
@@ -66,9 +69,9 @@ class Cuts:
 Limits = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
-def _limits(cuts: Sequence[Cut], tree: Tree) -> Limits:
+@lru_cache(maxsize=64)  # many trees of like size are cut alike
+def _limits(cuts: tuple[Cut, ...], rows: int) -> Limits:
     """Depths, sizes and gains of all cuts; a share of the rows is of those that the tree was grown from."""
-    rows = int(tree.arrays["rows"][0])
     sizes = [cut.min_samples_split for cut in cuts]
     return (
         np.array([-1 if cut.max_depth is None else cut.max_depth for cut in cuts], dtype=np.int64),

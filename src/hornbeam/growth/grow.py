@@ -152,16 +152,22 @@ class Grower:
     def tree(self, forest: _core.Forest, i: int, setting: int = 0, *, collapse: bool = True) -> Tree:
         """The tree of one of the training sets that were grown, under one of the settings; without `collapse`
         as it was before C4.5's last step."""
+        tree = self._read(forest, i, forest.tree(i, setting))
+        collapse = collapse and self.parameters.criterion == "c45" and tree.n_nodes > 1
+        return collapsed(tree) if collapse else tree
+
+    def nodes(self, forest: _core.Forest, i: int) -> Tree:
+        """The nodes of a training set's trees under all settings, as so many leaves."""
+        return self._read(forest, i, forest.nodes(i))
+
+    def _read(self, forest: _core.Forest, i: int, arrays: dict[str, Any]) -> Tree:
         target, schema = self.target, self.table.schema
-        arrays = forest.tree(i, setting)
         kept = arrays.get("competitors")
         if isinstance(target, NumericTarget):
             return _finite(Tree.trusted(schema, arrays, targets=target.names, competitors=kept), target)
         costs = costs_of(forest.class_weight(i), target.costs.rows)
         classes = target.labels.tolist()
-        tree = _finite(Tree.trusted(schema, arrays, classes=classes, costs=costs, competitors=kept), target)
-        collapse = collapse and self.parameters.criterion == "c45" and tree.n_nodes > 1
-        return collapsed(tree) if collapse else tree
+        return _finite(Tree.trusted(schema, arrays, classes=classes, costs=costs, competitors=kept), target)
 
 
 def grow_tree(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hornbeam import _core
 from hornbeam.model import Tree
 
@@ -25,3 +28,8 @@ def collapsed(tree: Tree) -> Tree:
     """A subtree that makes no fewer errors than a leaf becomes one."""
     arrays = _core.collapse(tree.native(), tree.leaf_class)
     return tree if len(arrays["kind"]) == tree.n_nodes else rest_of(tree, arrays)
+
+
+def leaf_places(tree: Tree) -> npt.NDArray[np.int32]:
+    """How many leaves come before each node, from left to right."""
+    return _core.leaf_places(tree.native())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from hornbeam.errors import DataError, HornbeamError
 from hornbeam.growth.grow import Grower, Target
 from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.prune import Pruning, Rows, draw_validation, prune_tree
+from hornbeam.growth.rest import leaf_places
 from hornbeam.growth.sets import TrainingSets, stack
 from hornbeam.model import Tree
 from hornbeam.table import Table
@@ -122,26 +122,3 @@ class SetTrees:
             rows = rows[weights[rows] > 0]
         place = leaf_places(grown)[grown.apply(self.grower.table, self.grower.threads)]
         return rows[np.argsort(place[rows], kind="stable")].astype(np.uint32)
-
-
-def leaf_places(tree: Tree) -> npt.NDArray[np.int64]:
-    """How many leaves come before each node, from left to right. Its nodes are numbered level by level."""
-    n_children = tree.arrays["n_children"].astype(np.int64)
-    spans, begin, end = [], 0, 1
-    while begin < end:
-        spans.append((begin, end))
-        begin, end = end, end + int(n_children[begin:end].sum())
-    leaves = np.ones(len(n_children), dtype=np.int64)
-    firsts: list[npt.NDArray[np.int64]] = []
-    for (begin, end), (lo, hi) in reversed(list(pairwise(spans))):
-        counts = n_children[begin:end][n_children[begin:end] > 0]
-        first = np.cumsum(counts) - counts
-        firsts.append(first)
-        leaves[begin:end][n_children[begin:end] > 0] = np.add.reduceat(leaves[lo:hi], first)
-    place = np.zeros(len(n_children), dtype=np.int64)
-    for (begin, end), (lo, hi), first in zip(spans[:-1], spans[1:], reversed(firsts), strict=True):
-        inner = np.flatnonzero(n_children[begin:end] > 0)
-        counts = n_children[begin:end][inner]
-        before = np.cumsum(leaves[lo:hi]) - leaves[lo:hi]
-        place[lo:hi] = before - np.repeat(before[first], counts) + np.repeat(place[begin:end][inner], counts)
-    return place

@@ -8,20 +8,32 @@ tree anew).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import UsageError
 from hornbeam.growth.grow import Grower, Setting, Target
 from hornbeam.growth.memory import MemoryPlan, least_rows
 from hornbeam.growth.parameters import Engine, Parameters
-from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
-from hornbeam.model import Tree
+from hornbeam.growth.sets import MOST_TOGETHER, Rows, TrainingSets
+from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
 
 Report = Callable[[float], None] | None
+
+
+class Answers(NamedTuple):
+    """Some settings, and the nodes of a training set's trees at which some rows end under each of them:
+    `ends[setting, row]` is one of `nodes`, a tree of nothing but leaves."""
+
+    settings: list[int]
+    nodes: Tree
+    ends: npt.NDArray[np.int32]
 
 
 class SettingForest:
@@ -52,6 +64,16 @@ class SettingForest:
         begin = i - i % self._width
         chain, place = self._place[self._settings[s]]
         return self._grower.tree(self._forests(begin)[chain], i - begin, place, collapse=collapse)
+
+    def nodes(self, i: int, routed: RoutedTable, rows: Rows) -> Iterator[Answers]:
+        """Which nodes answer some rows, for all settings of a chain at once."""
+        begin = i - i % self._width
+        for number, (chain, forest) in enumerate(zip(self._chains, self._forests(begin), strict=True)):
+            ends = forest.ends(i - begin, routed.native, rows).reshape(len(chain), -1)
+            settings = [s for s, one in enumerate(self._settings) if self._place[one][0] == number]
+            places = [self._place[self._settings[s]][1] for s in settings]
+            tree = self._grower.nodes(forest, i - begin)
+            yield Answers(settings, tree, ends if places == list(range(len(chain))) else ends[places])
 
     def release(self, i: int) -> None:
         """Forget the trees of set i."""

@@ -41,11 +41,11 @@ class RoutedTable:
     """A table whose rows are sent down many trees that were grown from it: it is made ready once."""
 
     def __init__(self, table: Table) -> None:
-        self._native = _core.RoutedTable(table.native(), table.n_rows, attribute_kinds(table.schema))
+        self.native = _core.RoutedTable(table.native(), table.n_rows, attribute_kinds(table.schema))
 
     def leaves(self, tree: Tree, rows: npt.NDArray[np.int64], threads: int = 1) -> npt.NDArray[np.int32]:
         """The leaf of each of the given rows."""
-        return self._native.leaves(dict(tree.arrays), rows, threads)
+        return self.native.leaves(dict(tree.arrays), rows, threads)
 
     def classes(self, tree: Tree, rows: npt.NDArray[np.int64], threads: int = 1) -> npt.NDArray[np.int32]:
         """The class code of each of the given rows."""

@@ -6,9 +6,11 @@ from hornbeam.drawing import Picture, draw_icicle, draw_tree
 from hornbeam.drawing.html import section, tag
 from hornbeam.drawing.style import page_head
 from hornbeam.drawing.text import count_text, escape, number_text
+from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate
 
 from .records import Score, Study
+from .search import search_figures, search_headline, search_lead
 
 _MOST_BOXES = 90
 _EASY_BOXES = 19
@@ -22,6 +24,8 @@ def heading(study: Study) -> str:
 def _headline(study: Study) -> str:
     score = study.score
     size = f"{count_text(study.n_leaves)} {'leaf' if study.n_leaves == 1 else 'leaves'}"
+    if study.search is not None:
+        return search_headline(study.search, size, study.target)
     if study.estimate is not None and not score.held_out:
         return f"One tree with {escape(size)} {_promise(study.estimate, study.target)}"
     where = tag("span", f"{rows_scored(score)} rows", class_="whole")
@@ -56,6 +60,8 @@ def _lead(study: Study) -> str:
     data = f" of {study.data_name}" if study.data_name else ""
     grown = f"Grown from {count_text(study.rows)} rows{data} to predict {study.target}"
     deciding = f"{study.attributes_used} of {len(study.columns)} attributes decide."
+    if study.search is not None:
+        return f"{grown}. {search_lead(study.search)} {deciding}"
     if study.score.held_out:
         return f"{grown}; scored on rows it never saw. {deciding}"
     if study.estimate is not None:
@@ -89,11 +95,14 @@ def cards(study: Study) -> str:
     )
     used = _card(str(study.attributes_used), f"of {len(study.columns)} attributes used")
     time = "to grow the tree" if study.estimate is None else "to grow the tree and all folds"
+    if study.search is not None:
+        time = "to grow all trees and choose"
     return tag(
         "div",
         first,
         second,
         _estimate_card(study.estimate) if study.estimate is not None else "",
+        _search_card(study.search) if study.search is not None else "",
         size,
         used,
         _card(_duration(study.seconds), time),
@@ -108,6 +117,12 @@ def _estimate_card(estimate: Estimate) -> str:
     else:
         figure, name = f"{estimate.mean:.3f}", f"R² ± {estimate.spread:.3f}"
     return _card(figure, f"{name}, {estimate.folds} folds", _meter(estimate.mean, 0.0))
+
+
+def _search_card(search: SearchRecord) -> str:
+    figure, caption = search_figures(search)
+    score = search.results[search.chosen].score if search.nested is None else search.nested.score
+    return _card(figure, caption, _meter(score, 0.0) if search.measure in ("accuracy", "r2") else "")
 
 
 def _card(figure: str, caption: str, more: str = "") -> str:

@@ -12,6 +12,7 @@ from hornbeam.drawing.text import escape
 
 from . import findings, overview
 from .records import Study
+from .search import search_section
 
 
 def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
@@ -20,6 +21,7 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
         overview.heading(study),
         overview.cards(study),
         overview.tree_section(study),
+        search_section(study.search) if study.search is not None else "",
         overview.icicle_section(study),
         overview.ask_section() if ask is not None else "",
         tag("div", findings.importance_section(study), findings.error_section(study), class_="pair"),

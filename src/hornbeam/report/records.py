@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hornbeam.drawing import Picture
+from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate
 
 
@@ -67,6 +68,8 @@ class Study:
     points: Points | None = None
     estimate: Estimate | None = None
     """What folds promise for new rows, where there were any."""
+    search: SearchRecord | None = None
+    """What the tree was chosen from, where it was."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: str = ""
     seed: int | None = None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,17 @@ from hornbeam.growth import Pair
 from hornbeam.model import Tree
 from hornbeam.tuning.measures import Measure
 from hornbeam.tuning.scores import Marks
-from hornbeam.tuning.strands import Family, Reading
-from hornbeam.tuning.task import Task
+from hornbeam.tuning.strands import Family, Places, Reading
+from hornbeam.tuning.task import Rows, Task
 from hornbeam.validation.scoring import Score, by_name
+
+
+class Answered(NamedTuple):
+    """Some settings, and the nodes that answer some rows under each of them: `ends[setting, row]`."""
+
+    settings: Places
+    nodes: Tree
+    ends: npt.NDArray[np.int32]
 
 
 class Findings:
@@ -53,6 +61,21 @@ class Findings:
             else:
                 self._count(i, reading, self._task.measure)
             self.scoring += perf_counter() - begin
+
+    def only_counts(self, i: int) -> bool:
+        """Whether nothing is asked of the trees of set i but their answers to rows."""
+        task = self._task
+        return task.measure is not None and i in task.judged and i not in task.sized
+
+    def count(self, i: int, answers: Callable[[int, Rows], Iterable[Answered]]) -> None:
+        """Judge the answers of set i's trees."""
+        begin, measure = perf_counter(), self._task.measure
+        assert measure is not None
+        for t in self._task.judged[i]:
+            rows = self._task.trials[t].rows
+            for settings, nodes, ends in answers(i, rows):
+                self._counted[settings, t] = measure(nodes, ends, rows)
+        self.scoring += perf_counter() - begin
 
     def _count(self, i: int, reading: Reading, measure: Measure) -> None:
         """Judge all settings at once."""

@@ -64,7 +64,7 @@ class Grid:
         self._estimator = estimator
         self._parts = [_checked_part(part) for part in _parts(param_grid)]
         self.asks_path = any(part.get("ccp_alpha") is PATH for part in self._parts)
-        self.candidates((0.0, 1.0))  # whatever the alphas will be, the others are checked now
+        self._checked = self._expanded((0.0, 1.0))  # whatever the alphas will be, the others are checked now
 
     @property
     def own(self) -> Setting:
@@ -72,7 +72,11 @@ class Grid:
         return next(iter(_settings(self._estimator, [{}])))
 
     def candidates(self, path: Sequence[float] = ()) -> Candidates:
-        """All settings; UsageError where one means nothing."""
+        """All settings."""
+        return self._expanded(path) if self.asks_path else self._checked
+
+    def _expanded(self, path: Sequence[float]) -> Candidates:
+        """UsageError where a setting means nothing."""
         parts = [
             {name: list(path) if values is PATH else values for name, values in part.items()}
             for part in self._parts
@@ -91,9 +95,10 @@ def _settings(estimator: Any, params: Iterable[Mapping[str, Any]]) -> Iterable[S
 
 def between(alphas: npt.NDArray[np.float64]) -> list[float]:
     """An alpha for each tree of a path, given where they begin: 0, then the geometric mean of where a tree
-    begins and where it ends, and for the last, which has no end, where it begins."""
+    begins and where it ends. The last, a single leaf, has no end: twice where it begins, so that the trees
+    of folds, which begin a little elsewhere, are single leaves too."""
     begins = alphas[alphas > 0.0]
-    return [0.0, *np.sqrt(begins[:-1] * begins[1:]).tolist(), *begins[-1:].tolist()]
+    return [0.0, *np.sqrt(begins[:-1] * begins[1:]).tolist(), *(2.0 * begins[-1:]).tolist()]
 
 
 def _parts(given: Any) -> list[Mapping[str, Any]]:

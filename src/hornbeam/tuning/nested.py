@@ -16,7 +16,7 @@ import numpy as np
 from hornbeam.growth import TrainingSet, TrainingSets
 from hornbeam.tuning.findings import Findings
 from hornbeam.tuning.records import NestedRecord
-from hornbeam.tuning.select import Rule, Standing
+from hornbeam.tuning.select import Rule
 from hornbeam.tuning.task import Rows, Trial
 from hornbeam.validation.splits import Splits
 
@@ -73,8 +73,7 @@ class OuterFold:
     def choose(self, findings: Findings, rule: Rule) -> tuple[int, float]:
         """The setting that is chosen without its rows, and what that scores on them."""
         marks = findings.marks(self.inner)[rule.metric]
-        standing = Standing.of(marks, rule.mean, findings.leaves[self.of].tolist())
-        chosen = rule.choose(standing).chosen
+        chosen = rule.choose(rule.standing(marks, findings.leaves[self.of].tolist())).chosen
         return chosen, float(findings.marks((self.trial,))[rule.metric].scores[chosen, 0])
 
 

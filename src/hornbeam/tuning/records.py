@@ -50,3 +50,31 @@ class SearchRecord:
     reason: str
     """Why the chosen one was chosen, in a sentence."""
     nested: NestedRecord | None = None
+
+    def to_text(self, most: int | None = 20) -> str:
+        """Sizes against errors in a table, the choice and why; at most `most` rows, all of them for None."""
+        from hornbeam.tuning.text import to_text
+
+        return to_text(self, most)
+
+    def to_svg(self, *, title: str = "Error by size") -> str:
+        """The curve with its band of one standard error, and the chosen setting on it."""
+        from hornbeam.drawing.curve import draw_curve
+        from hornbeam.tuning.picture import curve_of
+
+        return draw_curve(curve_of(self), title=title) + "\n"
+
+    def to_record(self) -> dict[str, Any]:
+        """Everything as plain values for JSON; a score that is not a number is None."""
+        from hornbeam.tuning.plain import record_of
+
+        return record_of(self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """The picture, and the table below it, in a notebook."""
+        from hornbeam.drawing.text import escape
+
+        return f"{self.to_svg()}<pre>{'<br>'.join(map(escape, self.to_text().splitlines()))}</pre>"

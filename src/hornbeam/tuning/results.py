@@ -13,7 +13,7 @@ from sklearn.model_selection._search import _yield_masked_array_for_each_param
 from hornbeam.tuning.findings import Findings
 from hornbeam.tuning.records import SearchRecord, SettingResult
 from hornbeam.tuning.scores import Marks, Scores
-from hornbeam.tuning.select import Rule, Standing
+from hornbeam.tuning.select import Rule
 
 
 def cv_results(
@@ -67,7 +67,7 @@ def _ranks(values: Scores) -> Any:
 def record_of(findings: Findings, marks: Marks, rule: Rule) -> SearchRecord:
     """Every setting with what it scored, and the choice among them."""
     leaves = findings.leaves[0].tolist()
-    standing = Standing.of(marks, rule.mean, leaves)
+    standing = rule.standing(marks, leaves)
     choice = rule.choose(standing)
     compared = marks.means.tolist() if rule.mean == "mean" else list(map(float, standing.estimates))
     each = zip(

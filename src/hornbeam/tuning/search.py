@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
@@ -20,9 +21,9 @@ from hornbeam.growth import (
     prune_tree,
 )
 from hornbeam.growth.prune import draw_validation
-from hornbeam.growth.set_trees import leaf_places
+from hornbeam.growth.rest import leaf_places
 from hornbeam.model import Tree
-from hornbeam.tuning.findings import Findings
+from hornbeam.tuning.findings import Answered, Findings
 from hornbeam.tuning.strands import Family, families_of
 from hornbeam.tuning.task import Rows, Task
 
@@ -34,6 +35,10 @@ def examine(task: Task) -> Findings:
         begin, scoring = perf_counter(), findings.scoring
         growth = FamilyGrowth(task, family, findings)
         for i in growth.grown:
+            if family.only_grows and findings.only_counts(i):
+                findings.count(i, growth.answers)
+                growth.release(i)
+                continue
             for s, strand in enumerate(family.strands):
                 tree = growth.tree(i, s)
                 rows = RowsOfSet(task, i, growth.held.get(i), tree, strand.parameters)
@@ -48,6 +53,7 @@ class FamilyGrowth:
     """The trees of all sets that can be grown under the settings of a family."""
 
     def __init__(self, task: Task, family: Family, findings: Findings) -> None:
+        self._family, self._routed = family, task.routed
         self.held: dict[int, Rows] = {}
         self.grown: list[int] = []
         sets = []
@@ -88,6 +94,14 @@ class FamilyGrowth:
 
     def tree(self, i: int, s: int) -> Tree:
         return self._forest.tree(self._place[i], s, collapse=False)
+
+    def answers(self, i: int, rows: Rows) -> Iterator[Answered]:
+        """Which nodes of set i answer some rows, for settings that only grow."""
+        strands = self._family.strands
+        for answers in self._forest.nodes(self._place[i], self._routed, rows):
+            places = [strands[s].of_cuts for s in answers.settings]
+            ends = np.repeat(answers.ends, [len(some) for some in places], axis=0)
+            yield Answered(np.concatenate(places), answers.nodes, ends)
 
     def release(self, i: int) -> None:
         self._forest.release(self._place[i])

@@ -33,6 +33,10 @@ class Rule:
     mean: str
     select: str
 
+    def standing(self, marks: Marks, leaves: Sequence[int]) -> Standing:
+        """What it goes by."""
+        return Standing.of(marks, self.mean, leaves, rounds=self.select == "smallest")
+
     def choose(self, standing: Standing) -> Choice:
         """By one of SELECT."""
         best = standing.best()
@@ -57,9 +61,10 @@ class Standing:
     rounds: Sequence[Sequence[Exact]] = ()
 
     @classmethod
-    def of(cls, marks: Marks, mean: str, leaves: Sequence[int]) -> Standing:
-        rounds = [marks.of(i).estimates(mean) for i in range(marks.repeats)] if marks.repeats > 1 else []
-        return cls(marks.estimates(mean), marks.squared_errors(), leaves, rounds)
+    def of(cls, marks: Marks, mean: str, leaves: Sequence[int], *, rounds: bool = True) -> Standing:
+        several = range(marks.repeats) if rounds and marks.repeats > 1 else ()
+        each = [marks.of(repetition).estimates(mean) for repetition in several]
+        return cls(marks.estimates(mean), marks.squared_errors(), leaves, each)
 
     def best(self, estimates: Sequence[Exact] | None = None) -> int:
         """The highest estimate; of equal ones the tree of fewer leaves, then the first."""

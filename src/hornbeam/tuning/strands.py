@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -77,6 +78,12 @@ class Strand:
         ways = (places for branch in self.branches for _, places in branch.ways)
         return np.concatenate([self.of_cuts, *(branch.of_alphas for branch in self.branches), *ways])
 
+    @property
+    def only_grows(self) -> bool:
+        """Whether its settings have the tree as it is grown."""
+        own = Cut.of(self.parameters)
+        return not self.branches and all(cut == own for cut in self.cuts)
+
     def readings(self, tree: Tree, prune: Prune) -> Iterator[Reading]:
         """What each setting leaves of the grown tree (C4.5's as it was before its collapse)."""
         own = Cut.of(self.parameters)
@@ -102,6 +109,10 @@ class Family:
     strands: tuple[Strand, ...]
     holds_out: Pruning | None
     """How rows are kept out of growing, where some are."""
+
+    @cached_property
+    def only_grows(self) -> bool:
+        return all(strand.only_grows for strand in self.strands)
 
     @property
     def parameters(self) -> list[Parameters]:

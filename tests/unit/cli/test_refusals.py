@@ -123,7 +123,7 @@ def test_a_wrong_value_is_named_by_its_option(given: tuple[str, str], says: str,
 
 
 def test_an_unknown_command_is_told_the_commands() -> None:
-    refused(2, "fitt", says="there is no command 'fitt'; the commands are demo, fit, bag, predict, show")
+    refused(2, "fitt", says="there is no command 'fitt'; the commands are demo, fit, tune, bag, predict")
 
 
 def test_forms_of_show_exclude_each_other(place: Path) -> None:

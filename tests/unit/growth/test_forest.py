@@ -22,7 +22,7 @@ from hornbeam.growth import (
     memory,
 )
 from hornbeam.growth.levels import Levels
-from hornbeam.growth.set_trees import leaf_places
+from hornbeam.growth.rest import leaf_places
 from hornbeam.table import from_data
 
 N, K = 200, 90

@@ -26,6 +26,7 @@ from hornbeam.report import (
 from hornbeam.report.page import embed_json
 from hornbeam.report.scores import r2
 from hornbeam.table import from_data
+from tests.unit.tuning.searches import nested, path_search, result, search
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
 
@@ -214,3 +215,34 @@ def test_scores_match_scikit_learn() -> None:
     assert np.mean(score.mean_absolute_error) == pytest.approx(mean_absolute_error(left, right))
     assert r2(np.ones((3, 1)), np.ones((3, 1))) == 1.0
     assert r2(np.ones((3, 1)), np.zeros((3, 1))) == 0.0
+
+
+def test_a_page_tells_what_the_tree_was_chosen_from() -> None:
+    study, asked = study_of(mixed(), ["a", "b", "a", "c"] * 6)
+    assert "How this tree was chosen" not in render_page(study, asked)
+    record = path_search(nested=nested())
+    page = render_page(replace(study, search=record), asked)
+    outline(page)
+    headline = page[page.index("<h1") : page.index("</h1>")]
+    assert "chosen among 7, is right on <em>70.0\u202f%</em>" in headline  # by the outer folds
+    assert "accuracy ± 3.0, 2 outer folds" in page
+    for text in ("<b>Chosen:</b> ccp_alpha 0.008", "<b>Why:</b> it is the smallest", "<b>On new rows:</b>"):
+        assert text in page
+    assert page.count('<tr class="chosen">') == 1
+    plain = render_page(replace(study, search=path_search()), asked)
+    assert "is right on <em>77.0\u202f%</em>" in plain
+    assert "the folds made the choice too, so expect a little less" in plain
+
+
+def test_a_long_search_is_folded_away_in_its_page() -> None:
+    study, asked = study_of(mixed(), ["a", "b", "a", "c"] * 6)
+    settings = [result({"ccp_alpha": i * 1e-4}, 0.6 + i / 1e4, 1300 - i) for i in range(1300)]
+    page = render_page(replace(study, search=search(settings, "roc_auc")), asked)
+    outline(page)
+    assert "of 1300 rows</summary>" in page
+    assert "has roc auc <em>0.7" in page
+    many = [result({"criterion": f"<i>{i}"}, 0.5, i + 1) for i in range(3)]
+    page = render_page(replace(study, search=search(many, "r2")), asked)
+    outline(page)
+    assert "<i>0" not in page
+    assert "explains <em>50.0\u202f%</em> of the variance of y" in page

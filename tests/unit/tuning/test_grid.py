@@ -74,8 +74,8 @@ def test_the_ten_parameters_are_all_there() -> None:
 
 
 def test_an_alpha_is_taken_between_those_at_which_the_tree_changes() -> None:
-    assert between(np.array([0.0, 0.25, 1.0, 4.0])) == [0.0, 0.5, 2.0, 4.0]
-    assert between(np.array([0.0, 0.25])) == [0.0, 0.25]
+    assert between(np.array([0.0, 0.25, 1.0, 4.0])) == [0.0, 0.5, 2.0, 8.0]
+    assert between(np.array([0.0, 0.25])) == [0.0, 0.5]
     assert between(np.array([0.0])) == [0.0]
 
 

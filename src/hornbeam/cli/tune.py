@@ -1,0 +1,115 @@
+"""`hornbeam tune`: choose the size or other parameters of a tree by cross-validation, and say why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .options import Whole, common_options, source_options, target_options, tree_options
+
+
+@click.command("tune", short_help="Choose a tree's size or parameters by cross-validation.")
+@click.argument("data")
+@target_options
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=V1,V2,...",
+    help="Values of a parameter to try, such as max_depth=2,4,8,none (may be repeated: all combinations). "
+    "Without it: ccp_alpha=path, every tree on the cost-complexity path, from the whole tree to its root.",
+)
+@click.option("--cv", type=Whole(2), default=10, show_default=True, metavar="K", help="Folds.")
+@click.option(
+    "--repeats",
+    type=Whole(1),
+    default=1,
+    show_default=True,
+    metavar="R",
+    help="Deal the folds so many times.",
+)
+@click.option(
+    "--mean",
+    type=click.Choice(["mean", "trimmed"]),
+    default="mean",
+    show_default=True,
+    help="Compare by the mean of all folds, or without the highest and lowest fifth of the repeats.",
+)
+@click.option(
+    "--select",
+    type=click.Choice(["1se", "best", "smallest"]),
+    default="1se",
+    show_default=True,
+    help="1se: the smallest tree within one standard error of the best, so that it stays readable; "
+    "best: the best; smallest: the smallest of the repeats' bests.",
+)
+@click.option(
+    "--scoring",
+    metavar="NAME",
+    help="A score of scikit-learn, such as roc_auc.  [default: accuracy; regression: r2]",
+)
+@click.option(
+    "--nested",
+    type=Whole(3),
+    metavar="K",
+    help="Judge the whole choice by K outer folds, whose rows have no part in it.",
+)
+@tree_options
+@source_options
+@click.option(
+    "--seed",
+    type=Whole(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of the folds.",
+)
+@click.option(
+    "--memory-limit", metavar="SIZE", help="Bound what growing takes: bytes, or a text such as 500MB or 2GiB."
+)
+@click.option("-o", "--output", metavar="FILE", help="Save the chosen tree, grown from all rows, here.")
+@click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
+@common_options
+@click.pass_context
+def command(context: click.Context, /, **given: Any) -> None:
+    """Choose a tree for DATA (as of fit): how large it should be, or what other parameters it should have.
+
+    Every setting is cross-validated; the table shows the size of each tree beside its error. The tree of all
+    rows under the chosen setting is the result.
+    """
+    from .tune_grid import grid_of
+
+    source = context.get_parameter_source
+    own = [name for name in given if source(name) is click.core.ParameterSource.COMMANDLINE]
+    grid = grid_of(given.pop("params"), {name: given[name] for name in own if name != "params"})
+    _run(context.meta.get("hornbeam.line", ""), grid, **given)
+
+
+def _run(
+    line: str,
+    grid: dict[str, Any],
+    *,
+    data: str,
+    sql: str | None,
+    output: str | None,
+    report: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Everything is computed before anything is written."""
+    from .output import check_places
+    from .sources import check_source
+
+    check_places(output, report, sources=[data])
+    check_source(data)
+
+    from .fit import give_out
+    from .plan import Plan, learn_from
+    from .tune_learn import SearchPlan, learn_search
+
+    own = {name: options.pop(name) for name in ("repeats", "mean", "select", "scoring", "nested")}
+    asked = SearchPlan(Plan.asked(options), grid, **own)
+    learned = learn_from(
+        data, sql, "growing and choosing", lambda rows, share: learn_search(rows, asked, share)
+    )
+    give_out(learned, line, data, output, report, as_json)
