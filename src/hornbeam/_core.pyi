@@ -31,6 +31,9 @@ def ends_of_cuts(arrays: dict[str, Any], mass: Annotated[NDArray[numpy.float64],
 def ends_of_alphas(arrays: dict[str, Any], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alphas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """The same for cost-complexity pruning with each of the alphas."""
 
+def leaf_places(arrays: dict[str, Any]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """How many leaves come before each node, from left to right."""
+
 def cut_tree(arrays: dict[str, Any], end: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> dict:
     """The tree of one prefix, given its ends."""
 

@@ -93,15 +93,23 @@ class Grower:
         *,
         threads: int = 1,
         engine: Engine | None = None,
+        encoded: _core.EncodedTable | None = None,
     ) -> None:
         self.table, self.target, self.parameters = table, target, parameters
         self.threads, self.engine = threads, engine or Engine()
         self._values, self._n_classes = _native_target(table, target)
-        self._encoded: _core.EncodedTable | None = None
+        self._encoded = encoded
         kernels = self.engine.kernels
         if kernels != "auto" and kernels not in _core.kernels():
             known = ", ".join(("auto", *_core.kernels()))
             raise UsageError(f"kernels {kernels!r} are not available here; use one of {known}")
+
+    @property
+    def encoded(self) -> _core.EncodedTable:
+        """The table as the core reads it; growers of the same table may share it."""
+        if self._encoded is None:
+            self._encoded = _core.encode(self.table.native(), self.table.n_rows, self.threads)
+        return self._encoded
 
     def grow(
         self,
@@ -117,9 +125,7 @@ class Grower:
         parameters, target, engine = self.parameters, self.target, self.engine
         weights = target.weights
         costs = target.costs if isinstance(target, ClassTarget) else ClassCosts()
-        if self._encoded is None:
-            self._encoded = _core.encode(self.table.native(), self.table.n_rows, self.threads)
-        encoded = self._encoded
+        encoded = self.encoded
         if last:
             self._encoded = None
         try:

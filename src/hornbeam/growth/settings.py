@@ -49,7 +49,7 @@ class SettingForest:
         width: int,
         report: Report = None,
     ) -> None:
-        self._grower, self._sets, self._width, self._report = grower, sets, width, report
+        self.grower, self._sets, self._width, self._report = grower, sets, width, report
         self._chains = chains_of(settings) if grower.engine.settings == "together" else _apart(settings)
         self._place = {
             setting: (number, place)
@@ -63,7 +63,7 @@ class SettingForest:
         """The tree of set i under setting s; without `collapse` as it was before C4.5's last step."""
         begin = i - i % self._width
         chain, place = self._place[self._settings[s]]
-        return self._grower.tree(self._forests(begin)[chain], i - begin, place, collapse=collapse)
+        return self.grower.tree(self._forests(begin)[chain], i - begin, place, collapse=collapse)
 
     def nodes(self, i: int, routed: RoutedTable, rows: Rows) -> Iterator[Answers]:
         """Which nodes answer some rows, for all settings of a chain at once."""
@@ -72,7 +72,7 @@ class SettingForest:
             ends = forest.ends(i - begin, routed.native, rows).reshape(len(chain), -1)
             settings = [s for s, one in enumerate(self._settings) if self._place[one][0] == number]
             places = [self._place[self._settings[s]][1] for s in settings]
-            tree = self._grower.nodes(forest, i - begin)
+            tree = self.grower.nodes(forest, i - begin)
             yield Answers(settings, tree, ends if places == list(range(len(chain))) else ends[places])
 
     def release(self, i: int) -> None:
@@ -90,7 +90,7 @@ class SettingForest:
             end = min(begin + self._width, self._sets.n_sets)
             several = self._sets.multiplicity(begin, end)
             known = [
-                self._grower.grow(several, chain, last=False, report=self._told(begin, end, number))
+                self.grower.grow(several, chain, last=False, report=self._told(begin, end, number))
                 for number, chain in enumerate(self._chains)
             ]
             self._grown[begin] = known
@@ -129,8 +129,10 @@ def grow_settings(
     engine: Engine | None = None,
     memory_limit: int | None = None,
     report: Report = None,
+    like: SettingForest | None = None,
 ) -> SettingForest:
-    """Grow all sets under checked parameters that differ in min_samples_leaf and min_objs alone."""
+    """Grow all sets under checked parameters that differ in min_samples_leaf and min_objs alone. The table is
+    not encoded again where it was for a forest `like` this one."""
     if not parameters:
         raise UsageError("no settings; give at least one")
     settings = [Setting.of(one) for one in parameters]
@@ -141,5 +143,6 @@ def grow_settings(
     most = 1 if engine.algorithm == "serial" else MOST_TOGETHER
     smallest = min(parameters, key=lambda one: least_rows(one.min_samples_leaf, table.n_rows))
     plan = MemoryPlan.of(table, target, smallest, memory_limit, settings=len(set(settings)))
-    grower = Grower(table, target, parameters[0], threads=threads, engine=engine)
+    encoded = None if like is None else like.grower.encoded
+    grower = Grower(table, target, parameters[0], threads=threads, engine=engine, encoded=encoded)
     return SettingForest(grower, settings, sets, plan.width(most), report)

@@ -15,6 +15,7 @@ from hornbeam.growth import (
     Engine,
     Parameters,
     Pruning,
+    SettingForest,
     TrainingSet,
     TrainingSets,
     grow_settings,
@@ -30,10 +31,11 @@ from hornbeam.tuning.task import Rows, Task
 
 def examine(task: Task) -> Findings:
     """Grow every set under every setting, each family at once, and write down what they score."""
-    findings = Findings(task)
+    findings, forest = Findings(task), None
     for family in families_of(task.candidates.settings):
         begin, scoring = perf_counter(), findings.scoring
-        growth = FamilyGrowth(task, family, findings)
+        growth = FamilyGrowth(task, family, findings, forest)
+        forest = growth.forest
         for i in growth.grown:
             if family.only_grows and findings.only_counts(i):
                 findings.count(i, growth.answers)
@@ -52,7 +54,7 @@ def examine(task: Task) -> Findings:
 class FamilyGrowth:
     """The trees of all sets that can be grown under the settings of a family."""
 
-    def __init__(self, task: Task, family: Family, findings: Findings) -> None:
+    def __init__(self, task: Task, family: Family, findings: Findings, like: SettingForest | None) -> None:
         self._family, self._routed = family, task.routed
         self.held: dict[int, Rows] = {}
         self.grown: list[int] = []
@@ -69,7 +71,7 @@ class FamilyGrowth:
         if engine.algorithm == "folds" and together.kind != "folds":
             engine = Engine(algorithm="overlapping")  # rows were kept out, or outer folds are grown too
         self._place = {i: place for place, i in enumerate(self.grown)}
-        self._forest = grow_settings(
+        self.forest = grow_settings(
             task.table,
             task.target,
             family.parameters,
@@ -77,6 +79,7 @@ class FamilyGrowth:
             threads=task.threads,
             engine=engine,
             memory_limit=task.memory_limit,
+            like=like,
         )
 
     def _rows(self, task: Task, family: Family, i: int) -> TrainingSet:
@@ -93,18 +96,18 @@ class FamilyGrowth:
         return TrainingSet.of_rows(task.sets.n_rows, rows)
 
     def tree(self, i: int, s: int) -> Tree:
-        return self._forest.tree(self._place[i], s, collapse=False)
+        return self.forest.tree(self._place[i], s, collapse=False)
 
     def answers(self, i: int, rows: Rows) -> Iterator[Answered]:
         """Which nodes of set i answer some rows, for settings that only grow."""
         strands = self._family.strands
-        for answers in self._forest.nodes(self._place[i], self._routed, rows):
+        for answers in self.forest.nodes(self._place[i], self._routed, rows):
             places = [strands[s].of_cuts for s in answers.settings]
             ends = np.repeat(answers.ends, [len(some) for some in places], axis=0)
             yield Answered(np.concatenate(places), answers.nodes, ends)
 
     def release(self, i: int) -> None:
-        self._forest.release(self._place[i])
+        self.forest.release(self._place[i])
 
 
 @dataclass(eq=False)
