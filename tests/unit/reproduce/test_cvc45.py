@@ -136,6 +136,8 @@ def test_the_stand_in_has_the_traits_it_says() -> None:
     assert rows["assets"].max() > 50 * rows["assets"].min()
     assert abs(np.corrcoef(rows["debt_ratio"], rows["debt"] / rows["assets"])[0, 1]) > 0.95
     assert "STAND-IN" in loaded.source.remark
+    assert loaded.source.shown == "Financial (stand-in)"
+    assert read(choose(["Financial"])[0]).rows.equals(loaded.rows)
 
 
 def test_a_tree_gets_about_80_percent_of_the_stand_in_right() -> None:

@@ -32,6 +32,11 @@ class PaperSet:
     files: tuple[str, ...]
     remark: str = ""
 
+    @property
+    def shown(self) -> str:
+        """The title, wherever figures of ours stand beside it."""
+        return self.title if self.files else f"{self.title} (stand-in)"
+
 
 TABLE_1 = (
     PaperSet("Breast", 466, 233, ("breast_cancer_wisconsin",)),

@@ -35,7 +35,7 @@ def table_1(found: Found) -> Sheet:
             values = [one.m for division in divisions for one in division.by_method()[method]]
             records.append(
                 {
-                    "set": loaded.title,
+                    "set": loaded.source.shown,
                     "method": method,
                     "accuracy": accuracy.value,
                     "low": accuracy.low,
@@ -75,7 +75,7 @@ def differences(found: Found) -> Sheet:
             ours, base = printed(loaded.title, method), printed(loaded.title, "C4.5")
             records.append(
                 {
-                    "set": loaded.title,
+                    "set": loaded.source.shown,
                     "method": method,
                     "points gained": gain.value,
                     "low": gain.low,
@@ -101,7 +101,7 @@ def by_m(found: Found, plan: Plan) -> Sheet:
             outcomes = [one.outcomes[place] for one in divisions]
             records.append(
                 {
-                    "set": loaded.title,
+                    "set": loaded.source.shown,
                     "m": m,
                     "cross-validated error": 100 - statistics.fmean(estimates),
                     "error on the test rows": 100 - statistics.fmean(one.accuracy for one in outcomes),
@@ -119,7 +119,7 @@ def choices(found: Found) -> Sheet:
         "choices",
         [
             {
-                "set": loaded.title,
+                "set": loaded.source.shown,
                 "division": number,
                 "run": run,
                 "m": division.outcomes[choice.place].m,
@@ -147,7 +147,7 @@ def the_sets(sets: Sequence[Loaded], absent: Sequence[tuple[PaperSet, str]]) -> 
 
 def _set(source: PaperSet, rows: int | None, divided: str, remark: str) -> dict[str, Cell]:
     return {
-        "set": source.title,
+        "set": source.shown,
         "rows": rows,
         "training rows": source.train,
         "test rows": source.test,
