@@ -27,8 +27,8 @@ GRIDS: dict[str, tuple[float | int, ...]] = {
     "max_depth": tuple(range(1, 31)),
 }
 Splits = Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
-# Where two tests are equally good scikit-learn draws one: on Pima its mean scores of a setting differ by up to
-# 0.022 from one random_state to another. So may ours from them; over all settings by much less.
+# Where two tests are equally good scikit-learn draws one: on Pima its mean scores of a setting differ by up
+# to 0.022 from one random_state to another. So may ours from them; over all settings by much less.
 ONE_SETTING, ALL_SETTINGS = 0.03, 0.01
 SAMPLED = 12
 

@@ -17,7 +17,8 @@ def error_bars(table: Sheet) -> Figure:
         for record in table.records():
             if record["set"] == owner:
                 wrong, high, low = (100 - float(record[name] or 0) for name in ("accuracy", "low", "high"))
-                bars.append(Bar(str(record["method"]), (wrong,), low, high))
+                name = str(record["method"]).removesuffix(" CVC4.5")  # "small" beside the others
+                bars.append(Bar(name, (wrong,), low, high))
         groups.append(BarGroup(owner, tuple(bars)))
     y_name = "% of the test rows that are answered wrongly"
     title = "Errors of C4.5, CVC4.5, small CVC4.5 and C4.5*"

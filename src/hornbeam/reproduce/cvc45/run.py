@@ -76,8 +76,9 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
         'another rule, "fewer than m instances: a leaf" (`min_samples_split`), but C4.5 itself made its '
         "table, so it is the former that is compared.",
         f"The paper had one division of each set. Here are {plan.splits} random ones of the same sizes, and "
-        "the given one of Monk-2. Intervals hold the mean with 90 % confidence (Student's t) over divisions; "
-        "'over runs' is the standard deviation of the runs within a division.",
+        "the given one of Monk-2. Intervals hold the mean with 90 % confidence (Student's t) over divisions, "
+        "which share rows: new rows would differ by more. 'over runs' is the standard deviation of the runs "
+        "within a division.",
         "C4.5 of 1994 came before Release 8, which made cuts of numbers harder to choose: its trees of "
         "numeric sets were larger. We follow Release 8. Rows with missing values go down one branch, not in "
         "fractions down all; nodes are all nodes, but for the empty leaves that C4.5 counts and we have not.",
