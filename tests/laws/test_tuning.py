@@ -117,11 +117,9 @@ def test_every_parameter_alone(name: str, values: list[Any]) -> None:
     """On a table where it matters: fingerprints of the trees differ, and all are those of lone fits. The
     laxest value of a limit is grown, wherever it is in the list."""
     X, y, _, _ = some_rows(7, 140)
-    also: dict[str, Any] = {"confidence": {"prune": "error_based"}, "prune": {"random_state": 1}}.get(
-        name, {}
-    )
-    if name == "prune":
-        also = {**also, "min_samples_leaf": 2}
+    also: dict[str, Any] = {"random_state": 1, "min_samples_leaf": 2} if name == "prune" else {}
+    if name == "confidence":
+        also = {"prune": "error_based"}
     model, grid = TreeClassifier(**also), {name: values}
     expected = GridSearchCV(model, grid, cv=4, refit=False, scoring=fingerprint).fit(X, y)
     found = TreeSearchCV(model, grid, cv=4, refit=False, scoring=fingerprint).fit(X, y)

@@ -80,7 +80,7 @@ def fingerprint(model: Any, X: Any, y: Any) -> float:
 
 def split_scores(found: Mapping[str, Any], name: str = "test_score") -> npt.NDArray[np.float64]:
     """[setting, fold]"""
-    columns = []
+    columns: list[npt.NDArray[np.float64]] = []
     while f"split{len(columns)}_{name}" in found:
         columns.append(np.asarray(found[f"split{len(columns)}_{name}"]))
     return np.column_stack(columns)
@@ -123,7 +123,7 @@ def independent(model: Any, params: Mapping[str, Any], X: Any, y: Any, weights: 
 
 
 def classifier(source: random.Random) -> Any:
-    also = source.choice(
+    also: dict[str, Any] = source.choice(
         [{}, {}, {"class_weight": "balanced"}, {"class_weight": {"u": 2.5}}, {"min_samples_leaf": 2}]
     )
     kind = source.choice([TreeClassifier, TreeClassifier, C45Classifier])
