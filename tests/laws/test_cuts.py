@@ -56,7 +56,8 @@ def some_cuts(source: random.Random, tree: Tree, many: int) -> list[Cut]:
     def size() -> int | float:
         near = source.choice(rows) + source.choice([-1, 0, 1])
         share = just_about(source, source.choice(rows) / total)
-        return source.choice([2, max(2, near), max(2, near), min(1.0, share), 0.3, 1.0, 10**6])
+        sizes: list[int | float] = [2, max(2, near), max(2, near), min(1.0, share), 0.3, 1.0, 10**6]
+        return source.choice(sizes)
 
     def gain() -> float:
         return source.choice([0.0, 0.0, just_about(source, source.choice(inner)), 0.01, 1e-12, 1e9])
@@ -192,7 +193,7 @@ def test_prefixes_of_noisy_tables(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [{"classes": 2}, {"classes": 7}, {"targets": 1}, {"targets": 3}])
-def test_prefixes_of_a_large_table(kind: dict[str, int]) -> None:
+def test_prefixes_of_a_large_table(kind: dict[str, Any]) -> None:
     table, target = generated(3000, **kind)
     criteria = ["gini", "entropy", "gain_ratio", "correlation", "c45"] if "classes" in kind else ["variance"]
     for criterion in criteria:
