@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hornbeam import C45Classifier, CrossValidatedC45
 from tests.laws.reading import frame, target_array
-from tests.laws.test_tuning_choice import labels_of, small_case
+from tests.laws.test_tuning_choice import classes_of, labels_of, small_case
 from tests.oracle.search import Search, choose, dealt
 from tests.oracle.table import AllParameters
 
@@ -39,7 +39,7 @@ def test_m_is_the_oracles(seed: int, rule: str, small: bool, confidence: float) 
     source = random.Random(seed)
     case, k, runs = small_case(source), source.choice([2, 3, 5]), 3 if small else 1
     shared = AllParameters("c45", "multiway")
-    oracle = Search(case.columns, case.target, shared, settings_of(rule, confidence))
+    oracle = Search(case.columns, classes_of(case), shared, settings_of(rule, confidence))
     shuffle = np.random.RandomState(seed % 1000)
     found: list[tuple[int, Fraction, int, int]] = []
     for run in range(runs):

@@ -15,7 +15,16 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from hornbeam.growth import ClassCosts, ClassTarget, Cut, Cuts, Pruning, complexity_path, prune_tree
+from hornbeam.growth import (
+    ClassCosts,
+    ClassTarget,
+    Cut,
+    Cuts,
+    Pruning,
+    complexity_path,
+    prune_tree,
+    reads_gains,
+)
 from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree
 from hornbeam.table import from_data
@@ -47,7 +56,8 @@ def some_cuts(source: random.Random, tree: Tree, many: int) -> list[Cut]:
     def size() -> int | float:
         near = source.choice(rows) + source.choice([-1, 0, 1])
         share = just_about(source, source.choice(rows) / total)
-        return source.choice([2, max(2, near), max(2, near), min(1.0, share), 0.3, 1.0, 10**6])
+        sizes: list[int | float] = [2, max(2, near), max(2, near), min(1.0, share), 0.3, 1.0, 10**6]
+        return source.choice(sizes)
 
     def gain() -> float:
         return source.choice([0.0, 0.0, just_about(source, source.choice(inner)), 0.01, 1e-12, 1e9])
@@ -183,7 +193,7 @@ def test_prefixes_of_noisy_tables(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [{"classes": 2}, {"classes": 7}, {"targets": 1}, {"targets": 3}])
-def test_prefixes_of_a_large_table(kind: dict[str, int]) -> None:
+def test_prefixes_of_a_large_table(kind: dict[str, Any]) -> None:
     table, target = generated(3000, **kind)
     criteria = ["gini", "entropy", "gain_ratio", "correlation", "c45"] if "classes" in kind else ["variance"]
     for criterion in criteria:
@@ -214,18 +224,40 @@ def test_known_prefixes() -> None:
     assert found.tree(0) is found.whole
 
 
-def test_a_gain_at_the_limit_is_seen_as_growth_sees_it() -> None:
-    """Growth weighs a node by exact sums; what the tree holds of them is rounded, class by class."""
-    table = from_data(pd.DataFrame({"x": range(4)}))
-    labels, weights = np.array(["u", "v"]), np.array([0.1, 0.1, 0.3, 0.7])
+def four_rows(weights: list[float] | None, class_weight: dict[str, float] | None) -> Call:
+    """Sums of these weights and of their products with 0.1 are no doubles."""
+    table, labels = from_data(pd.DataFrame({"x": range(4)})), np.array(["u", "v"])
     codes = np.array([0, 0, 1, 0], dtype=np.int32)
-    costs = ClassCosts.checked({"u": 0.1}, None, labels)
-    call = Call(table, ClassTarget(codes, labels, weights, costs), DEFAULT)
+    costs = ClassCosts.checked(class_weight, None, labels)
+    return Call(
+        table, ClassTarget(codes, labels, None if weights is None else np.array(weights), costs), DEFAULT
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "class_weight"), [(None, None), ([0.1, 0.1, 0.3, 0.7], None), (None, {"u": 0.1})]
+)
+def test_a_gain_at_the_limit_is_seen_as_growth_sees_it(
+    weights: list[float] | None, class_weight: dict[str, float] | None
+) -> None:
+    call = four_rows(weights, class_weight)
+    assert reads_gains(call.target)
     tree = call.grown()
     for value in (tree.masses / tree.masses[0] * tree.arrays["gain"]).tolist():
         for limit in (value, math.nextafter(value, 1.0), math.nextafter(value, 0.0)):
             cut = Cut(min_impurity_decrease=max(0.0, limit))
             assert_equal(Cuts(tree, [cut]).tree(0), having(call, cut).grown())
+
+
+def test_gains_are_not_read_off_where_rows_and_classes_weigh() -> None:
+    """Growth weighs a node by exact sums; what the tree holds of them is rounded, class by class."""
+    call = four_rows([0.1, 0.1, 0.3, 0.7], {"u": 0.1})
+    assert not reads_gains(call.target)
+    tree = call.grown()
+    limits = (tree.masses / tree.masses[0] * tree.arrays["gain"]).tolist()
+    cuts = [Cut(min_impurity_decrease=max(0.0, limit)) for limit in limits]
+    read = [Cuts(tree, [cut]).tree(0).digest for cut in cuts]
+    assert read != [having(call, cut).grown().digest for cut in cuts]
 
 
 def test_cuts_keep_the_competitors_of_the_tests_that_stay() -> None:

@@ -164,12 +164,13 @@ def test_c45_collapses_after_all_limits(case: Case, seed: int) -> None:
         ({"targets": 2}, "variance", "subset"),
     ],
 )
-def test_trees_of_a_large_table(kind: dict[str, int], criterion: str, nominal: str) -> None:
+def test_trees_of_a_large_table(kind: dict[str, Any], criterion: str, nominal: str) -> None:
     table, target = generated(900, **kind)
     call = Call(table, target, replace(DEFAULT, criterion=criterion, nominal=nominal)).having()
     sets = [np.arange(900), *(np.flatnonzero(np.arange(900) % 3 != i) for i in range(3))]
-    for name, values in (("min_samples_leaf", [1, 30, 2, 30, 0.1, 400]), ("min_objs", [2.0, 1.0, 25.0])):
-        parameters = [replace(call.parameters, **{name: value}) for value in values]
+    by_leaf = [replace(call.parameters, min_samples_leaf=m) for m in (1, 30, 2, 30, 0.1, 400)]
+    by_objects = [replace(call.parameters, min_objs=m) for m in (2.0, 1.0, 25.0)]
+    for parameters in (by_leaf, by_objects):
         assert_lone(call, parameters, sets, random.Random(3))
 
 

@@ -117,11 +117,9 @@ def test_every_parameter_alone(name: str, values: list[Any]) -> None:
     """On a table where it matters: fingerprints of the trees differ, and all are those of lone fits. The
     laxest value of a limit is grown, wherever it is in the list."""
     X, y, _, _ = some_rows(7, 140)
-    also: dict[str, Any] = {"confidence": {"prune": "error_based"}, "prune": {"random_state": 1}}.get(
-        name, {}
-    )
-    if name == "prune":
-        also = {**also, "min_samples_leaf": 2}
+    also: dict[str, Any] = {"random_state": 1, "min_samples_leaf": 2} if name == "prune" else {}
+    if name == "confidence":
+        also = {"prune": "error_based"}
     model, grid = TreeClassifier(**also), {name: values}
     expected = GridSearchCV(model, grid, cv=4, refit=False, scoring=fingerprint).fit(X, y)
     found = TreeSearchCV(model, grid, cv=4, refit=False, scoring=fingerprint).fit(X, y)
@@ -129,6 +127,44 @@ def test_every_parameter_alone(name: str, values: list[Any]) -> None:
     assert len(np.unique(split_scores(expected.cv_results_)[:, 0])) >= (2 if name == "prune" else 3)
     accuracy = GridSearchCV(model, grid, cv=4, refit=False).fit(X, y)
     assert_same_results(TreeSearchCV(model, grid, cv=4).fit(X, y).cv_results_, accuracy.cv_results_)
+
+
+@pytest.mark.parametrize("folds", [9, 10, 20, 90])
+def test_means_of_many_folds_are_added_up_as_scikit_learn_does(folds: int) -> None:
+    """To the last bit, or ranks would part settings that share a mean."""
+    X, y, _, _ = some_rows(4, 90)
+    grid = {"min_samples_leaf": [1, 3, 9], "max_depth": [None, 2]}
+    for scoring in (None, fingerprint):
+        expected = GridSearchCV(TreeClassifier(), grid, cv=KFold(folds), refit=False, scoring=scoring)
+        found = TreeSearchCV(TreeClassifier(), grid, cv=KFold(folds), scoring=scoring, refit=False)
+        assert_same_results(found.fit(X, y).cv_results_, expected.fit(X, y).cv_results_)
+
+
+def test_sets_of_any_kind() -> None:
+    """Rows several times, in any order, from the end; sets of weight 0, which no tree has."""
+    X, y, _, _ = some_rows(4, 40)
+    splits = [
+        (np.array([0, 0, 1, 5, 5, 9, 9, 9, 12, 13]), np.array([2, 2, 3])),
+        (np.arange(20)[::-1], np.arange(25, 40)),
+        (-np.arange(1, 20), np.arange(15)),
+    ]
+    grid = {"min_samples_leaf": [1, 3], "max_depth": [2, None], "criterion": ["c45", "gini"]}
+    for scoring in (None, fingerprint):
+        expected = GridSearchCV(TreeClassifier(), grid, cv=splits, refit=False, scoring=scoring)
+        found = TreeSearchCV(TreeClassifier(), grid, cv=splits, scoring=scoring, refit=False)
+        assert_same_results(found.fit(X, y).cv_results_, expected.fit(X, y).cv_results_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more")
+def test_sets_without_a_tree_score_what_error_score_says() -> None:
+    X, y, _, _ = some_rows(4, 14)
+    weights = np.array([1.0] * 5 + [0.0] * 9)
+    splits = [(np.arange(5, 14), np.arange(5)), (np.arange(9), np.arange(9, 14))]
+    grid = {"max_depth": [1, 2], "min_samples_leaf": [1, 2]}
+    expected = GridSearchCV(TreeClassifier(), grid, cv=splits, refit=False, scoring=fingerprint)
+    found = TreeSearchCV(TreeClassifier(), grid, cv=splits, scoring=fingerprint, refit=False)
+    found.fit(X, y, sample_weight=weights)
+    assert_same_results(found.cv_results_, expected.fit(X, y, sample_weight=weights).cv_results_)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "serial", "overlapping", "folds"])

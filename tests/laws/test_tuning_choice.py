@@ -63,9 +63,13 @@ def lists(grid: Sequence[Mapping[str, Any]]) -> list[dict[str, list[Any]]]:
     return [{name: [value] for name, value in setting.items()} for setting in grid]
 
 
-def labels_of(case: Case) -> tuple[Label, ...]:
+def classes_of(case: Case) -> Classes:
     assert isinstance(case.target, Classes)
-    return case.target.labels
+    return case.target
+
+
+def labels_of(case: Case) -> tuple[Label, ...]:
+    return classes_of(case).labels
 
 
 def dealt_folds(case: Case, k: int, repeats: int, state: int) -> list[list[list[int]]]:
@@ -90,7 +94,7 @@ def test_the_choice_is_the_oracles(seed: int, which: int, repeats: int, how: str
     if repeats == 1:
         k = min(k, max(Counter(labels_of(case)).values()))
     folds = dealt_folds(case, k, repeats, state)
-    oracle = Search(case.columns, case.target, AllParameters(), tuple(grid))
+    oracle = Search(case.columns, classes_of(case), AllParameters(), tuple(grid))
     marks = oracle.marks(folds)
     found = TreeSearchCV(
         TreeClassifier(),
@@ -129,7 +133,7 @@ def test_with_a_cost_matrix_the_score_is_what_answers_cost(seed: int, repeats: i
     folds = dealt_folds(case, 4, repeats, state)
     shared = AllParameters(cost_matrix=matrix)
     oracle = Search(
-        case.columns, case.target, shared, tuple(grid), None if weights is None else tuple(weights)
+        case.columns, classes_of(case), shared, tuple(grid), None if weights is None else tuple(weights)
     )
     marks = oracle.marks(folds)
     found = TreeSearchCV(
@@ -159,7 +163,7 @@ def test_the_nested_choice_is_the_oracles(seed: int, repeats: int, how: str, sel
     k, inner = (min(k, most), min(inner, most)) if repeats == 1 else (k, inner)
     grid = source.choice(GRIDS)
     outer = nested_folds(case, k, inner, repeats, state)
-    oracle = Search(case.columns, case.target, AllParameters(), tuple(grid))
+    oracle = Search(case.columns, classes_of(case), AllParameters(), tuple(grid))
     expected = [choice for folds in outer for choice in oracle.nested(folds, how, select)]
     found = TreeSearchCV(
         TreeClassifier(),

@@ -1,7 +1,7 @@
 """Growth: from a table, a target and parameters to a tree, by the native grower; and pruning."""
 
 from hornbeam.growth.costs import ClassCosts, check_class_weight
-from hornbeam.growth.cuts import Cut, Cuts
+from hornbeam.growth.cuts import Cut, Cuts, reads_gains
 from hornbeam.growth.forest import Forest, grow_sets
 from hornbeam.growth.grow import (
     ClassTarget,
@@ -57,6 +57,7 @@ __all__ = [
     "grow_tree",
     "hold_out",
     "prune_tree",
+    "reads_gains",
     "stability_of",
     "tests_by_level",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.growth.grow import NumericTarget, Target
 from hornbeam.growth.memory import least_rows
 from hornbeam.growth.parameters import Parameters
 from hornbeam.growth.rest import rest_of
@@ -39,7 +40,7 @@ class Cut:
 class Cuts:
     """The prefixes of one tree, one for each cut: `ends[k, node]` is the node at which what reaches a node of
     the tree ends in prefix k, -1 where it goes on; every leaf has one. `tree(k)` is what growing with that
-    cut, or pruning with that alpha, would have given."""
+    cut, or pruning with that alpha, would have given; of limits of gain where `reads_gains` holds."""
 
     def __init__(
         self, tree: Tree, cuts: Sequence[Cut] | None = None, alphas: Sequence[float] | None = None
@@ -64,6 +65,14 @@ class Cuts:
         if self.n_leaves[k] == self.whole.n_leaves:
             return self.whole
         return rest_of(self.whole, _core.cut_tree(self.whole.native(), self.ends[k]))
+
+
+def reads_gains(target: Target) -> bool:
+    """Whether a tree of such a target tells what limits of gain leave of it. Where rows and classes both
+    weigh, growth goes by exact sums, and the tree holds them rounded class by class."""
+    if target.weights is None or isinstance(target, NumericTarget):
+        return True
+    return target.costs.weights is None and target.costs.matrix is None
 
 
 Limits = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]

@@ -20,6 +20,7 @@ from hornbeam.growth import (
     TrainingSets,
     grow_settings,
     prune_tree,
+    reads_gains,
 )
 from hornbeam.growth.prune import draw_validation
 from hornbeam.growth.rest import leaf_places
@@ -32,7 +33,7 @@ from hornbeam.tuning.task import Rows, Task
 def examine(task: Task) -> Findings:
     """Grow every set under every setting, each family at once, and write down what they score."""
     findings, forest = Findings(task), None
-    for family in families_of(task.candidates.settings):
+    for family in families_of(task.candidates.settings, reads_gains(task.target)):
         begin, scoring = perf_counter(), findings.scoring
         growth = FamilyGrowth(task, family, findings, forest)
         forest = growth.forest

@@ -119,10 +119,15 @@ class Family:
         return [strand.parameters for strand in self.strands]
 
 
-def families_of(settings: Sequence[Setting]) -> list[Family]:
-    """The settings, by what they share."""
+def families_of(settings: Sequence[Setting], reads_gains: bool = True) -> list[Family]:
+    """The settings, by what they share. `reads_gains`: limits of gain can be read off a tree."""
     numbered = list(enumerate(settings))
-    return [_family(some) for some in _grouped(numbered, _family_key).values()]
+
+    def key(setting: Setting) -> Hashable:
+        gain = None if reads_gains else setting.parameters.min_impurity_decrease
+        return _family_key(setting), gain
+
+    return [_family(some) for some in _grouped(numbered, key).values()]
 
 
 Numbered = tuple[int, Setting]

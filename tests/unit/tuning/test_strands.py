@@ -39,6 +39,14 @@ def test_what_admits_a_test_makes_strands_and_what_chooses_it_families() -> None
     assert all(len(strand.settings) == 2 for family in found for strand in family.strands)
 
 
+def test_limits_of_gain_make_families_where_they_cannot_be_read_off() -> None:
+    settings = Grid(TreeClassifier(), {"min_impurity_decrease": [0.0, 0.1], "max_depth": [1, 2]}).candidates()
+    found = families_of(settings.settings, reads_gains=False)
+    decreases = [family.strands[0].parameters.min_impurity_decrease for family in found]
+    assert sorted(decreases) == [0.0, 0.1]
+    assert all(len(family.strands[0].settings) == 2 for family in found)
+
+
 def test_rows_kept_out_make_a_family() -> None:
     found = families({"prune": [None, "reduced_error", "error_based"], "confidence": [0.1, 0.5]})
     assert [family.holds_out is not None for family in found] == [False, True]
