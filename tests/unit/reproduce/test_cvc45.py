@@ -306,6 +306,7 @@ def test_the_command_prints_the_table_and_says_that_it_was_quick(
     done = CliRunner().invoke(app, options)
     assert done.exit_code == 0, done.output
     assert "Monk-2: division 1 of 1" in done.stderr
+    assert done.stdout.startswith("QUICK: 3 divisions, 2 runs of each")
     assert "the paper" in done.stdout
     assert "65.2 ± 1.04 (22)" in done.stdout
     assert "QUICK" in (out / "cvc45.html").read_text()

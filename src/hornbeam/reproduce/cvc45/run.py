@@ -43,7 +43,9 @@ def run(plan: Plan) -> Results:
         Part("The sets", "", "", sheets=(summary.the_sets(sets, absent),), shown=("sets",)),
     )
     setting = setting_of(plan) | {"CPU seconds": round(time.process_time() - begin, 1)}
-    return Results("cvc45", HEADLINE, parts, setting, notes_of(plan), paper(), summary.text_of(table))
+    notes, text = notes_of(plan), summary.text_of(table)
+    told = f"{notes[0]}\n\n{text}" if plan.quick else text
+    return Results("cvc45", HEADLINE, parts, setting, notes, paper(), told)
 
 
 def divisions_of(loaded: Loaded, plan: Plan) -> list[Division]:
