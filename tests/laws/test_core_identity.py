@@ -71,7 +71,7 @@ def grow_forest(case: Case, times: list[list[int]] | None, **how: Any) -> list[S
         nominal=p.nominal,
         max_depth=-1 if p.max_depth is None else p.max_depth,
         min_samples_split=p.min_samples_split,
-        min_samples_leaf=p.min_samples_leaf,
+        settings=[(p.min_samples_leaf, None)],
         min_impurity_decrease=p.min_impurity_decrease,
         multiplicity=None if times is None else np.array(times, dtype=np.uint8),
         **how,

@@ -109,7 +109,8 @@ class Findings:
         sizes = np.array([len(task.trials[t].rows) for t in trials], dtype=np.int64)
         if task.measure is None:
             return {name: Marks(scores, sizes, repeats) for name, scores in self._named(trials).items()}
-        found = self._counted[:, list(trials)]
+        # Sums over folds are scikit-learn's to the last bit only if they lie as its scores do.
+        found = np.ascontiguousarray(self._counted[:, list(trials)])
         points = found if task.measure.counts and not self.failures else None
         scores = found / sizes if task.measure.counts else found
         for setting, of in self.failures:

@@ -50,6 +50,9 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.params)
 
+    def __add__(self, others: Candidates) -> Candidates:
+        return Candidates(self.params + others.params, self.settings + others.settings)
+
 
 class Grid:
     """A `param_grid` for an estimator of ours. `candidates` are its settings; where it asks for the path of

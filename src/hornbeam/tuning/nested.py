@@ -7,9 +7,10 @@ without the rows of folds i and j then serves twice: for the choice inside i it 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -69,12 +70,16 @@ class OuterFold:
     of: int
     trial: int
     inner: tuple[int, ...]
+    settings: slice = field(default_factory=lambda: slice(None))
+    """Those that it chooses among."""
 
     def choose(self, findings: Findings, rule: Rule) -> tuple[int, float]:
-        """The setting that is chosen without its rows, and what that scores on them."""
-        marks = findings.marks(self.inner)[rule.metric]
-        chosen = rule.choose(rule.standing(marks, findings.leaves[self.of].tolist())).chosen
-        return chosen, float(findings.marks((self.trial,))[rule.metric].scores[chosen, 0])
+        """The setting, among its own, that is chosen without its rows, and what that scores on them."""
+        marks = findings.marks(self.inner)[rule.metric].among(self.settings)
+        leaves = findings.leaves[self.of][self.settings].tolist()
+        chosen = rule.choose(rule.standing(marks, leaves)).chosen
+        outer = findings.marks((self.trial,))[rule.metric].among(self.settings)
+        return chosen, float(outer.scores[chosen, 0])
 
 
 def outer_folds(plan: Plan, folds: Sequence[Rows], k: int) -> list[OuterFold]:
@@ -93,12 +98,23 @@ def outer_folds(plan: Plan, folds: Sequence[Rows], k: int) -> list[OuterFold]:
     return found
 
 
-def nested_record(findings: Findings, outer: Sequence[OuterFold], k: int, rule: Rule) -> NestedRecord:
-    """What was chosen inside each outer fold, and how well that did on its rows."""
-    chosen, scores = zip(*(fold.choose(findings, rule) for fold in outer), strict=True)
+def nested_record(
+    findings: Findings,
+    outer: Sequence[OuterFold],
+    k: int,
+    rule: Rule,
+    params: Sequence[Mapping[str, Any]],
+) -> NestedRecord:
+    """What was chosen inside each outer fold, and how well that did on its rows; `params`: all settings."""
+    scores, chosen = [], []
+    for fold in outer:
+        own = params[fold.settings]
+        setting, score = fold.choose(findings, replace(rule, params=own))
+        chosen.append(own[setting])
+        scores.append(score)
     return NestedRecord(
-        scores=scores,
-        params=tuple(rule.params[setting] for setting in chosen),
+        scores=tuple(scores),
+        params=tuple(chosen),
         score=float(np.mean(scores)),
         error=float(np.std(scores, ddof=1) / math.sqrt(k)),
     )

@@ -66,7 +66,7 @@ def _ranks(values: Scores) -> Any:
 
 def record_of(findings: Findings, marks: Marks, rule: Rule) -> SearchRecord:
     """Every setting with what it scored, and the choice among them."""
-    leaves = findings.leaves[0].tolist()
+    leaves = findings.leaves[0].tolist()[: marks.n_settings]
     standing = rule.standing(marks, leaves)
     choice = rule.choose(standing)
     compared = marks.means.tolist() if rule.mean == "mean" else list(map(float, standing.estimates))
@@ -76,7 +76,7 @@ def record_of(findings: Findings, marks: Marks, rule: Rule) -> SearchRecord:
         marks.errors.tolist(),
         marks.scores.tolist(),
         leaves,
-        findings.depth.tolist(),
+        findings.depth.tolist()[: marks.n_settings],
         strict=True,
     )
     return SearchRecord(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -40,6 +40,11 @@ class Marks:
     def folds(self) -> int:
         """Of one repetition."""
         return len(self.sizes) // self.repeats
+
+    def among(self, settings: slice) -> Marks:
+        """Those of some settings."""
+        points = None if self.points is None else self.points[settings]
+        return replace(self, scores=self.scores[settings], points=points)
 
     def of(self, repetition: int) -> Marks:
         """One repetition of them."""

@@ -141,7 +141,7 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         routed = self._get_routed_params_for_fit(_check_method_params(X, params))
         work = Work.of(self, grid, judge, X, y, routed)
         if self.verbose > 0:
-            n, sets = len(work.task.candidates), len(work.task.sets)
+            n, sets = len(work.params), len(work.task.sets)
             print(f"{n} settings in {len(work.folds)} folds: {sets} training sets are grown")
         findings = examine(work.task)
         findings.tell_failures()
@@ -171,21 +171,21 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Choose, and keep what scikit-learn's searches keep; traces of an earlier fit go."""
         for name in ("best_estimator_", "best_score_", "refit_time_", "feature_names_in_", "nested_score_"):
             self.__dict__.pop(name, None)
-        task, test = work.task, findings.marks(work.folds, self.repeats)
+        task, test = work.task, work.marks(findings, work.folds, self.repeats)
         self.multimetric_ = "score" not in test
         if self.multimetric_:
             self._check_refit_for_multimetric(test)
             metric = self.refit
         metric = metric if metric in test else next(iter(test))
         results = cv_results(
-            task.candidates.params,
+            work.params,
             test,
-            findings.marks(work.train) if work.train else {},
+            work.marks(findings, work.train) if work.train else {},
             mean=self.mean,
             fitting=work.reading + findings.growing,
             scoring=findings.scoring,
         )
-        rule = Rule(task.candidates.params, metric, self._measure(metric), self.mean, self.select)
+        rule = Rule(work.params, metric, self._measure(metric), self.mean, self.select)
         record = record_of(findings, test[metric], rule)
         if callable(self.refit):
             chosen = int(self._select_best_index(self.refit, metric, results))

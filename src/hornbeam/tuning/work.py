@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from time import perf_counter
 from typing import Any
 
 from sklearn.utils import check_random_state
 
 from hornbeam.errors import UsageError
-from hornbeam.growth import Engine, Target, bytes_of, complexity_path, grow_tree
+from hornbeam.growth import Engine, Target, TrainingSets, bytes_of, complexity_path, grow_sets
 from hornbeam.table import Table
 from hornbeam.tuning.findings import Findings
 from hornbeam.tuning.folds import deal_repeatedly, folds_of
@@ -18,6 +19,7 @@ from hornbeam.tuning.grid import Candidates, Grid, between
 from hornbeam.tuning.measures import measure_of
 from hornbeam.tuning.nested import OuterFold, Plan, nested_record, outer_folds
 from hornbeam.tuning.records import NestedRecord
+from hornbeam.tuning.scores import Marks
 from hornbeam.tuning.select import Rule
 from hornbeam.tuning.task import Task
 from hornbeam.validation.scoring import Judge
@@ -29,6 +31,8 @@ class Work:
     """A task, and which of its trials are the folds', which judge trees by their own rows, and the outer."""
 
     task: Task
+    own: slice
+    """The settings that the search itself chooses among."""
     folds: range
     train: range
     outer: Sequence[OuterFold]
@@ -47,7 +51,8 @@ class Work:
         plan, folds = Plan.of(splits), range(len(splits.tests))
         train = plan.judge_by_own_rows(folds) if search.return_train_score else range(0)
         outer = dealer.outer(plan, splits) if search.nested is not None else []
-        sets, candidates = plan.training_sets, _candidates(grid, table, target, threads)
+        sets = plan.training_sets
+        candidates, own, outer = _candidates(grid, table, target, sets, outer, threads)
         holds_out = any(setting.pruning.holds_out for setting in candidates.settings)
         tests = [trial.rows for trial in plan.trials]
         task = Task(
@@ -68,11 +73,20 @@ class Work:
             memory_limit=bytes_of(search.memory_limit),
             threads=threads,
         )
-        return cls(task, folds, train, outer, search.nested or 0, perf_counter() - begin)
+        return cls(task, own, folds, train, outer, search.nested or 0, perf_counter() - begin)
+
+    @property
+    def params(self) -> Sequence[dict[str, Any]]:
+        """The settings that the search itself chooses among."""
+        return self.task.candidates.params[self.own]
+
+    def marks(self, findings: Findings, trials: Sequence[int], repeats: int = 1) -> dict[str, Marks]:
+        """What these scored in some trials, by the names of the measures."""
+        return {name: found.among(self.own) for name, found in findings.marks(trials, repeats).items()}
 
     def judged_outside(self, findings: Findings, rule: Rule) -> NestedRecord:
         """What the outer folds say of the choice."""
-        return nested_record(findings, self.outer, self.n_outer, rule)
+        return nested_record(findings, self.outer, self.n_outer, rule, self.task.candidates.params)
 
 
 class _Dealer:
@@ -104,8 +118,23 @@ class _Dealer:
         return outer_folds(plan, rows, k)
 
 
-def _candidates(grid: Grid, table: Table, target: Target, threads: int) -> Candidates:
+def _candidates(
+    grid: Grid,
+    table: Table,
+    target: Target,
+    sets: TrainingSets,
+    outer: Sequence[OuterFold],
+    threads: int,
+) -> tuple[Candidates, slice, list[OuterFold]]:
+    """All settings; which of them are the search's own, and which each outer fold chooses among: a path is
+    that of the rows that the choice may see."""
     if not grid.asks_path:
-        return grid.candidates()
-    tree = grow_tree(table, target, grid.own.parameters, threads=threads)
-    return grid.candidates(between(complexity_path(tree)[0]))
+        return grid.candidates(), slice(None), list(outer)
+    of = [0, *(fold.of for fold in outer)]
+    roots = TrainingSets(sets.n_rows, tuple(sets[i] for i in of))
+    trees = grow_sets(table, target, grid.own.parameters, roots, threads=threads).trees()
+    found = [grid.candidates(between(complexity_path(tree)[0])) for tree in trees]
+    ends = list(accumulate(map(len, found)))
+    own, *parts = map(slice, [0, *ends], ends)
+    several = zip(outer, parts, strict=True)
+    return sum(found[1:], found[0]), own, [replace(fold, settings=part) for fold, part in several]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 
@@ -96,3 +97,24 @@ def test_no_row_of_an_outer_fold_touches_its_choice() -> None:
     assert after.params[1] == before.params[1]
     model = TreeRegressor(**after.params[1]).fit(numbers[train], values[train])
     assert after.scores[1] == model.score(numbers[test], values[test]) != before.scores[1]
+
+
+def test_a_path_is_that_of_the_rows_that_the_choice_may_see() -> None:
+    def chosen(X: NDArray[np.float64]) -> tuple[Any, ...]:
+        search = TreeSearchCV(TreeClassifier(), {"ccp_alpha": "path"}, cv=5, nested=4).fit(X, Y)
+        return search.search_.nested.params
+
+    held = [test for _, test in StratifiedKFold(4).split(X, Y)]
+    before = chosen(X)
+    for i, rows in enumerate(held):
+        changed = X.copy()
+        changed[rows] = np.random.default_rng(i).permutation(changed[rows])
+        assert chosen(changed)[i] == before[i]
+
+
+def test_outer_folds_leave_the_path_of_the_search_alone() -> None:
+    nested = TreeSearchCV(TreeClassifier(), {"ccp_alpha": "path"}, cv=5, nested=4).fit(X, Y)
+    plain = TreeSearchCV(TreeClassifier(), {"ccp_alpha": "path"}, cv=5).fit(X, Y)
+    assert nested.search_.results == plain.search_.results
+    assert nested.cv_results_["params"] == plain.cv_results_["params"]
+    assert nested.best_estimator_.tree_.digest == plain.best_estimator_.tree_.digest
