@@ -53,7 +53,9 @@ def native_column(column: Column) -> tuple[tuple[Any, ...], SimpleNamespace]:
     return (1, codes, gaps if gaps.any() else None, 0), attribute
 
 
-def grow_forest(case: Case, times: list[list[int]] | None, **how: Any) -> list[SimpleNamespace]:
+def grow_forest(
+    case: Case, times: list[list[int]] | None, *, min_objs: float | None = None, **how: Any
+) -> list[SimpleNamespace]:
     """The trees of the sets that `times` gives for each row (one plain set without it)."""
     columns, attributes = zip(*map(native_column, case.columns), strict=True)
     encoded = core().encode(list(columns), case.n)
@@ -71,7 +73,7 @@ def grow_forest(case: Case, times: list[list[int]] | None, **how: Any) -> list[S
         nominal=p.nominal,
         max_depth=-1 if p.max_depth is None else p.max_depth,
         min_samples_split=p.min_samples_split,
-        settings=[(p.min_samples_leaf, None)],
+        settings=[(p.min_samples_leaf, min_objs)],
         min_impurity_decrease=p.min_impurity_decrease,
         multiplicity=None if times is None else np.array(times, dtype=np.uint8),
         **how,

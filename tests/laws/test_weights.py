@@ -75,7 +75,12 @@ def with_costs(case: Case, seed: int) -> Case:
 
 
 def grow_forest(
-    case: Case, weights: list[float] | None, times: list[list[int]] | None, **how: Any
+    case: Case,
+    weights: list[float] | None,
+    times: list[list[int]] | None,
+    *,
+    min_objs: float | None = None,
+    **how: Any,
 ) -> list[SimpleNamespace]:
     """The trees of the core: those of the sets that `times` gives for each row, or of one plain set."""
     columns, attributes = zip(*map(native_column, case.columns), strict=True)
@@ -98,7 +103,7 @@ def grow_forest(
         nominal=p.nominal,
         max_depth=-1 if p.max_depth is None else p.max_depth,
         min_samples_split=p.min_samples_split,
-        min_samples_leaf=p.min_samples_leaf,
+        settings=[(p.min_samples_leaf, min_objs)],
         min_impurity_decrease=p.min_impurity_decrease,
         multiplicity=None if times is None else np.array(times, dtype=np.uint8),
         weights=None if weights is None else np.array(weights),
