@@ -88,8 +88,8 @@ SANITIZER_OPTIONS = ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
 # `make test`, and so are those that start the installed command, count loaded modules or have a time limit.
 SANITIZED_TESTS := tests/unit/column tests/unit/growth tests/unit/estimators \
   $(addprefix tests/unit/model/test_,routing.py verify.py tree.py competitors.py present.py canonical.py) \
-  $(addprefix tests/laws/test_,c45.py core_identity.py engine.py identity.py pruning.py pruning_weights.py \
-    weights.py)
+  $(addprefix tests/laws/test_,c45.py core_identity.py cuts.py engine.py identity.py pruning.py pruning_weights.py \
+    settings.py weights.py)
 
 $(SANITIZED)/.installed: $(VENV)/.tools $(SOURCES) $(wildcard core/tests/*)
 	$(INSTALL) --no-build-isolation --no-deps --upgrade --target $(SANITIZED)/site \
