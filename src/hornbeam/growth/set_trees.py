@@ -70,9 +70,8 @@ class SetTrees:
 
     def grow(self, chunk: Sequence[int], *, last: bool, report: Report = None) -> _core.Forest:
         """Grow some sets together and remember where their trees are."""
-        native = self.grower.grow(
-            stack(self.sets.n_rows, [self._times(i) for i in chunk]), last=last, report=report
-        )
+        times = stack(self.sets.n_rows, len(chunk), (self._times(i) for i in chunk))
+        native = self.grower.grow(times, last=last, report=report)
         self._homes.update({i: (native, place) for place, i in enumerate(chunk)})
         return native
 

@@ -140,7 +140,8 @@ class TrainingSets:
 
     def multiplicity(self, begin: int = 0, end: int | None = None) -> npt.NDArray[np.uint8]:
         """[row, set]: how often each row counts in each of the sets `begin` to `end`."""
-        return stack(self.n_rows, [some.times() for some in self.sets[begin:end]])
+        some = self.sets[begin:end]
+        return stack(self.n_rows, len(some), (one.times() for one in some))
 
     @cached_property
     def kind(self) -> str:
@@ -171,9 +172,9 @@ class TrainingSets:
         return algorithm
 
 
-def stack(n_rows: int, times: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+def stack(n_rows: int, n_sets: int, times: Iterable[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
     """Counts set after set as [row, set], each set in one piece."""
-    table = np.empty((n_rows, len(times)), dtype=np.uint8, order="F")
+    table = np.empty((n_rows, n_sets), dtype=np.uint8, order="F")
     for place, column in enumerate(times):
         table[:, place] = column
     return table
