@@ -1,8 +1,6 @@
 """Searches over a grid as each contestant makes them, and what must be true of their scores."""
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks import tables
 from benchmarks.answers import accuracy, confirm
+from benchmarks.folds import quietly
 from hornbeam import C45Classifier, CrossValidatedC45, TreeClassifier
 from hornbeam.model_selection import TreeSearchCV
 from tests import real_data
@@ -31,14 +30,6 @@ Splits = Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
 # to 0.022 from one random_state to another. So may ours from them; over all settings by much less.
 ONE_SETTING, ALL_SETTINGS = 0.03, 0.01
 SAMPLED = 12
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Both sides warn of classes with fewer rows than folds."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        yield
 
 
 @dataclass(frozen=True)

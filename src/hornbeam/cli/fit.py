@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Whole, common_options, source_options, target_options, tree_options
+from .options import (
+    Whole,
+    common_options,
+    memory_option,
+    report_option,
+    source_options,
+    target_options,
+    tree_options,
+)
 
 if TYPE_CHECKING:
     from .learn import Learned
@@ -28,11 +36,9 @@ _MOST_LINES = 60
 @click.option(
     "--seed", type=Whole(0), default=0, show_default=True, help="Seed of the hold-out draw and the folds."
 )
-@click.option(
-    "--memory-limit", metavar="SIZE", help="Bound what growing takes: bytes, or a text such as 500MB or 2GiB."
-)
+@memory_option
 @click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
-@click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
+@report_option
 @common_options
 @click.pass_context
 def command(context: click.Context, /, **given: object) -> None:

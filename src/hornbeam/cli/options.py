@@ -166,6 +166,12 @@ debug_option = click.option(
 )
 
 
+memory_option = click.option(
+    "--memory-limit", metavar="SIZE", help="Bound what growing takes: bytes, or a text such as 500MB or 2GiB."
+)
+report_option = click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
+
+
 def split_names(given: tuple[str, ...]) -> list[str]:
     """Names from repeated, comma-separated --nominal-features."""
     names = [name for entry in given for name in entry.split(",") if name]

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from .options import Whole, common_options, source_options, target_options, tree_options
+from .options import (
+    Whole,
+    common_options,
+    memory_option,
+    report_option,
+    source_options,
+    target_options,
+    tree_options,
+)
 
 
 @click.command("tune", short_help="Choose a tree's size or parameters by cross-validation.")
@@ -64,11 +72,9 @@ from .options import Whole, common_options, source_options, target_options, tree
     show_default=True,
     help="Seed of the folds.",
 )
-@click.option(
-    "--memory-limit", metavar="SIZE", help="Bound what growing takes: bytes, or a text such as 500MB or 2GiB."
-)
+@memory_option
 @click.option("-o", "--output", metavar="FILE", help="Save the chosen tree, grown from all rows, here.")
-@click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
+@report_option
 @common_options
 @click.pass_context
 def command(context: click.Context, /, **given: Any) -> None:
