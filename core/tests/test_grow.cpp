@@ -104,7 +104,7 @@ std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *
     Forest forest = grow(problem.criterion, {table, target, sets, parameters, false, progress, cancel});
     CHECK(progress.settled == progress.all);
     std::vector<FlatTree> trees;
-    for (std::int32_t i = 0; i < problem.n_sets; ++i) trees.push_back(forest.extract(i, cancel));
+    for (std::int32_t i = 0; i < problem.n_sets; ++i) trees.push_back(forest.extract(i, 0, cancel));
     return trees;
 }
 
