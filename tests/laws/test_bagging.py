@@ -12,7 +12,8 @@ import pytest
 from sklearn.base import clone
 
 from hornbeam import BaggedTreesClassifier, BaggedTreesRegressor
-from tests.laws.engine_tables import answer, attributes
+from hornbeam.growth import Engine, Parameters, grow_forest, grow_tree
+from tests.laws.engine_tables import answer, attributes, generated, take
 from tests.real_data import RealSet
 
 ROWS = 240
@@ -176,3 +177,19 @@ def test_bags_of_real_sets_grow_the_trees_of_their_rows(
     for member, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         lone = clone(member).fit(real.table.iloc[rows], real.target.iloc[rows])
         assert member.tree_.digest == lone.tree_.digest
+
+
+@pytest.mark.parametrize("algorithm", ["serial", "overlapping"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_bags_of_a_large_table_are_lone_growths(algorithm: str, classes: int) -> None:
+    """A bag alone has a row as often as it counts, also where nodes are handed to smaller frames below."""
+    n = 60_000
+    table, target = generated(n, classes=classes)
+    rng = np.random.default_rng(classes)
+    times = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(3)], axis=1)
+    parameters = Parameters(max_depth=6).checked("classification")
+    engine = Engine(algorithm=algorithm)
+    trees = grow_forest(table, target, parameters, times.astype(np.uint8), engine=engine)
+    for i, tree in enumerate(trees):
+        rows = np.repeat(np.arange(n), times[:, i])
+        assert tree.digest == grow_tree(*take(table, target, rows), parameters).digest

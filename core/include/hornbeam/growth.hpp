@@ -207,10 +207,10 @@ template <Criterion C> class Growth {
         frame.entries =
             std::make_unique_for_overwrite<Narrow[]>(room + 16 + layout_.slots.size() * rows.size());
         Narrow *to = frame.entries.get();
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            *to++ = Packed<Narrow>::make(0, i, bit(rows[i]));
-            local[ids[i]] = static_cast<std::uint16_t>(to[-1]); // an entry but for its rank
-        }
+        for (std::size_t i = 0; i < rows.size(); ++i) // an entry but for its rank
+            local[ids[i]] = static_cast<std::uint16_t>(Packed<Narrow>::make(0, i, bit(rows[i])));
+        // A row that counts several times is there as often: all of them are the last one's id, as in lists.
+        for (std::uint32_t id : ids) *to++ = local[id];
         work.root.rows = {frame.entries.get(), rows.size()};
         frame.nominal.resize(task_.table.columns.size());
         frame.rank.resize(task_.table.columns.size());
