@@ -208,3 +208,27 @@ def test_no_settings_are_refused() -> None:
     call = known_call()
     with pytest.raises(UsageError, match="no settings"):
         grow_settings(call.table, call.target, [], TrainingSets.of_rows(8, [range(8)]))
+
+
+@pytest.mark.parametrize("kind", ["folds", "bags"])
+@pytest.mark.parametrize(("classes", "targets"), [(2, 0), (0, 1)])
+def test_settings_part_in_large_tables_as_in_small_ones(kind: str, classes: int, targets: int) -> None:
+    """Nodes are handed to smaller frames, and to other threads, after their settings parted."""
+    n, rng = 50_000, np.random.default_rng(classes)
+    table, target = generated(n, classes=classes, targets=targets)
+    if kind == "bags":
+        sets = TrainingSets.of_rows(n, [rng.integers(0, n, n) for _ in range(2)])
+    else:
+        dealt = rng.integers(0, 3, n)
+        sets = TrainingSets.of_rows(n, [np.flatnonzero(dealt != i) for i in range(3)])
+    call = Call(table, target, replace(DEFAULT, criterion="gini" if classes else "variance", max_depth=5))
+    chain = [call.having(min_samples_leaf=m).parameters for m in (1, 50, 500, 3000, 9000)]
+
+    def digests(threads: int, engine: Engine) -> list[list[str]]:
+        forest = grow_settings(table, target, chain, sets, threads=threads, engine=engine)
+        return [[forest.tree(i, s).digest for s in range(len(chain))] for i in range(sets.n_sets)]
+
+    apart = digests(1, Engine(settings="apart", algorithm="serial"))
+    assert all(len(set(of_set)) > 2 for of_set in apart)  # settings part
+    assert digests(1, Engine()) == apart
+    assert digests(2, Engine(algorithm="overlapping")) == apart
