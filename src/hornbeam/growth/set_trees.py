@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,9 @@ from hornbeam.errors import DataError, HornbeamError
 from hornbeam.growth.grow import Grower, Target
 from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.prune import Pruning, Rows, draw_validation, prune_tree
-from hornbeam.growth.rest import leaf_places
+from hornbeam.growth.rest import rows_in_order
 from hornbeam.growth.sets import TrainingSets, stack
-from hornbeam.model import Tree
+from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
 
 Report = Callable[[float], None] | None
@@ -109,15 +110,12 @@ class SetTrees:
             rows = grower.table.take(held), grower.target.take(held)
         elif pruning.prune == "error_based":
             rows = grower.table, grower.target
-            order = self._in_order(i, grown)
+            order = rows_in_order(grown, self.sets[i].rows, grower.target.weights, self._routed)
         return prune_tree(
             grown, pruning, *rows, criterion=grower.parameters.criterion, threads=grower.threads, order=order
         )
 
-    def _in_order(self, i: int, grown: Tree) -> npt.NDArray[np.uint32]:
-        """The rows of set i leaf after leaf, those of weight 0 left out."""
-        rows, weights = self.sets[i].rows, self.grower.target.weights
-        if weights is not None:
-            rows = rows[weights[rows] > 0]
-        place = leaf_places(grown)[grown.apply(self.grower.table, self.grower.threads)]
-        return rows[np.argsort(place[rows], kind="stable")].astype(np.uint32)
+    @cached_property
+    def _routed(self) -> RoutedTable:
+        """The table, ready to go down the trees."""
+        return RoutedTable(self.grower.table)

@@ -23,7 +23,7 @@ from hornbeam.growth import (
     reads_gains,
 )
 from hornbeam.growth.prune import draw_validation
-from hornbeam.growth.rest import leaf_places
+from hornbeam.growth.rest import rows_in_order
 from hornbeam.model import Tree
 from hornbeam.tuning.findings import Answered, Findings
 from hornbeam.tuning.strands import Family, families_of
@@ -137,8 +137,5 @@ class RowsOfSet:
     @cached_property
     def _order(self) -> npt.NDArray[np.uint32]:
         """The rows leaf after leaf, those of weight 0 left out: so they lie in every prefix of the tree."""
-        rows, weights = self.task.sets[self.i].rows, self.task.target.weights
-        if weights is not None:
-            rows = rows[weights[rows] > 0]
-        place = leaf_places(self.tree)[self.task.routed.leaves(self.tree, rows)]
-        return rows[np.argsort(place, kind="stable")].astype(np.uint32)
+        task = self.task
+        return rows_in_order(self.tree, task.sets[self.i].rows, task.target.weights, task.routed)

@@ -86,8 +86,9 @@ def test_classes_are_scored_as_by_scikit_learn(grid: Any) -> None:
 
 @pytest.mark.parametrize("grid", [CLASS_GRIDS[0], CLASS_GRIDS[3], CLASS_GRIDS[5]])
 def test_c45_is_scored_as_by_scikit_learn(grid: Any) -> None:
-    ours, _ = both(C45Classifier(), grid, X, Y, cv=4)
+    ours, theirs = both(C45Classifier(), grid, X, Y, cv=4)
     require_own_trees(ours, X, Y)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
 
 
 @pytest.mark.parametrize("targets", [1, 2])
@@ -157,15 +158,18 @@ def test_splitters_lists_and_groups() -> None:
         ShuffleSplit(4, random_state=0),
         [([0, 1, 5, 9], [3, 4])],
     ):
-        both(TreeClassifier(), grid, X, Y, cv=cv)
+        ours, theirs = both(TreeClassifier(), grid, X, Y, cv=cv)
+        assert ours.n_splits_ == theirs.n_splits_
     groups = RANDOM.integers(0, 5, N)
-    both(TreeClassifier(), grid, X, Y, cv=GroupKFold(3), fit={"groups": groups})
+    ours, theirs = both(TreeClassifier(), grid, X, Y, cv=GroupKFold(3), fit={"groups": groups})
+    assert ours.n_splits_ == theirs.n_splits_ == 3
 
 
 def test_weights_grow_and_score_as_in_scikit_learn() -> None:
     weights = RANDOM.integers(0, 4, N).astype(float)
     grid = {"max_depth": [1, 3, None], "ccp_alpha": [0.0, 0.01]}
-    ours, _ = both(TreeClassifier(), grid, X, Y, cv=4, fit={"sample_weight": weights})
+    ours, theirs = both(TreeClassifier(), grid, X, Y, cv=4, fit={"sample_weight": weights})
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
     require_own_trees(ours, X, Y, sample_weight=weights)
     with config_context(enable_metadata_routing=True):
         routed = TreeClassifier().set_fit_request(sample_weight=True)
