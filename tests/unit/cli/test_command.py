@@ -260,7 +260,7 @@ def test_zero_rows(place: Path) -> None:
 
 def test_zero_columns(place: Path) -> None:
     Path("only.csv").write_text("y\n1\n2\n")
-    refused(3, "fit", "only.csv", "--target", "y", "-o", "m", says="zero columns besides the target")
+    assert "zero columns besides the target" in refused(3, "fit", "only.csv", "--target", "y", "-o", "m")
 
 
 def test_one_class_is_a_single_leaf(place: Path) -> None:
@@ -280,31 +280,31 @@ def test_all_cells_missing(place: Path) -> None:
 
 def test_mismatched_lengths(place: Path) -> None:
     Path("ragged.csv").write_text("a,b,y\n1,2,3\n1,2\n")
-    refused(3, "fit", "ragged.csv", "--target", "y", says="ragged.csv")
+    assert "ragged.csv" in refused(3, "fit", "ragged.csv", "--target", "y")
 
 
 def test_duplicate_names(place: Path) -> None:
     Path("twice.csv").write_text("a,a,y\n1,2,3\n4,5,6\n")
-    refused(3, "fit", "twice.csv", "--target", "y", says="'a'")
+    assert "'a'" in refused(3, "fit", "twice.csv", "--target", "y")
     Path("twice.csv").write_text("a,y,y\n1,2,3\n4,5,6\n")
-    refused(3, "fit", "twice.csv", "--target", "y", says="'y'")
+    assert "'y'" in refused(3, "fit", "twice.csv", "--target", "y")
 
 
 def test_unknown_target(place: Path) -> None:
-    refused(2, "fit", "data.csv", "--target", "Clas", says="did you mean 'class'?")
-    refused(2, "fit", "data.csv", "--target", "zzzz", says="columns are 'age', 'colour', 'size', 'class'")
-    refused(2, "fit", "data.csv", "--target", "age", "--target", "age", says="twice")
+    assert "did you mean 'class'?" in refused(2, "fit", "data.csv", "--target", "Clas")
+    assert "columns are 'age', 'colour', 'size', 'class'" in refused(2, "fit", "data.csv", "--target", "zzzz")
+    assert "twice" in refused(2, "fit", "data.csv", "--target", "age", "--target", "age")
 
 
 def test_unreadable_file(place: Path) -> None:
-    refused(4, "fit", "nowhere.csv", "--target", "y", says="nowhere.csv")
+    assert "nowhere.csv" in refused(4, "fit", "nowhere.csv", "--target", "y")
     refused(4, "fit", ".csv", "--target", "y")
     Path("folder.csv").mkdir()
-    refused(4, "fit", "folder.csv", "--target", "y", says="directory")
-    refused(4, "show", "nowhere", says="nowhere")
-    refused(3, "show", "data.csv", says="not a Hornbeam model")
+    assert "directory" in refused(4, "fit", "folder.csv", "--target", "y")
+    assert "nowhere" in refused(4, "show", "nowhere")
+    assert "not a Hornbeam model" in refused(3, "show", "data.csv")
     Path("broken.parquet").write_bytes(b"PAR1 nonsense")
-    refused(3, "fit", "broken.parquet", "--target", "y", says="broken.parquet")
+    assert "broken.parquet" in refused(3, "fit", "broken.parquet", "--target", "y")
 
 
 @pytest.mark.parametrize(

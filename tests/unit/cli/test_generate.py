@@ -36,8 +36,8 @@ def run(*args: str) -> Result:
     return test_command.run("generate", *args)
 
 
-def refused(code: int, *args: str, says: str = "") -> None:
-    test_command.refused(code, "generate", *args, says=says)
+def refused(code: int, *args: str, says: str = "") -> str:
+    return test_command.refused(code, "generate", *args, says=says)
 
 
 def test_every_family_is_a_command_with_its_options_and_defaults() -> None:
@@ -141,9 +141,9 @@ def test_wrong_options_are_usage_errors(args: tuple[str, ...], says: str, place:
 
 
 def test_places_that_cannot_be_written_are_refused_before_the_work(place: Path) -> None:
-    refused(4, "xor", "-o", "no/such/rows.csv", says="no directory 'no/such'")
+    assert "no directory 'no/such'" in refused(4, "xor", "-o", "no/such/rows.csv")
     (place / "folder.csv").mkdir()
-    refused(4, "xor", "-o", "folder.csv", says="directory")
+    assert "directory" in refused(4, "xor", "-o", "folder.csv")
 
 
 def test_the_usual_help_is_there() -> None:

@@ -37,16 +37,16 @@ def test_the_input_is_never_overwritten(place: Path) -> None:
 
 
 def test_a_directory_is_refused_as_one(place: Path) -> None:
-    refused(4, "fit", ".", "--target", "class", says="is a directory")
+    assert "is a directory" in refused(4, "fit", ".", "--target", "class")
 
 
 def test_other_separators_are_named(place: Path) -> None:
     (place / "semicolons.csv").write_text("a;b;y\n1;2;3\n")
-    refused(2, "fit", "semicolons.csv", "--target", "y", says="separated by commas")
+    assert "separated by commas" in refused(2, "fit", "semicolons.csv", "--target", "y")
 
 
 def test_text_is_no_target_of_regression(place: Path) -> None:
-    refused(3, "fit", "data.csv", "--target", "class", "--task", "regression", says="'class' holds text")
+    assert "'class' holds text" in refused(3, "fit", "data.csv", "--target", "class", "--task", "regression")
 
 
 def test_no_command_shows_the_help() -> None:

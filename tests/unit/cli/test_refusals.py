@@ -78,13 +78,13 @@ def test_a_cut_off_parquet_file_is_refused(place: Path) -> None:
     content = (place / "t.parquet").read_bytes()
     for size in (4, 100, len(content) // 2, len(content) - 1):
         (place / "t.parquet").write_bytes(content[:size])
-        refused(3, "fit", "t.parquet", "--target", "y", says="'t.parquet' is not a readable Parquet file")
+        assert "'t.parquet' is not a readable Parquet file" in refused(3, "fit", "t.parquet", "--target", "y")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_not_waited_for(place: Path) -> None:
     os.mkfifo(place / "pipe.csv")
-    refused(4, "fit", "pipe.csv", "--target", "y", says="send its rows to standard input")
+    assert "send its rows to standard input" in refused(4, "fit", "pipe.csv", "--target", "y")
 
 
 def test_predict_speaks_of_the_file_and_the_model(place: Path) -> None:
@@ -119,11 +119,11 @@ def test_predict_speaks_of_the_file_and_the_model(place: Path) -> None:
     ],
 )
 def test_a_wrong_value_is_named_by_its_option(given: tuple[str, str], says: str, place: Path) -> None:
-    refused(2, "fit", "data.csv", "--target", "class", *given, says=says)
+    assert says in refused(2, "fit", "data.csv", "--target", "class", *given)
 
 
 def test_an_unknown_command_is_told_the_commands() -> None:
-    refused(2, "fitt", says="there is no command 'fitt'; the commands are demo, fit, tune, bag, predict")
+    assert "there is no command 'fitt'; the commands are demo, fit, tune, bag, predict" in refused(2, "fitt")
 
 
 def test_forms_of_show_exclude_each_other(place: Path) -> None:
