@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ from hornbeam.growth import ClassTarget, NumericTarget, Parameters, Target
 from hornbeam.table import Table, encode_classes, encode_targets, from_data
 
 Rows = npt.NDArray[np.int64]
+Entry = TypeVar("Entry")
+Read = TypeVar("Read")
 MIN_LEAF = 10  # section 4.1.3
 
 
@@ -122,15 +125,22 @@ def read_all(
     entries: Sequence[PaperSet], most_rows: int | None
 ) -> tuple[list[Loaded], list[tuple[PaperSet, str]]]:
     """Those that are at hand, and those that are not with the reason."""
+    return at_hand(entries, lambda entry: read(entry, most_rows))
+
+
+def at_hand(
+    entries: Sequence[Entry], read: Callable[[Entry], Read]
+) -> tuple[list[Read], list[tuple[Entry, str]]]:
+    """What could be read, and what could not with the reason."""
     found, absent = [], []
     for entry in entries:
         try:
-            found.append(read(entry, most_rows))
+            found.append(read(entry))
         except HornbeamError as error:
             absent.append((entry, str(error)))
     if not found:
         raise UsageError(
-            f"none of the sets of table 1 is at hand ({absent[0][1]}); set HORNBEAM_DATA to the directory "
+            f"none of the sets asked for is at hand ({absent[0][1]}); set HORNBEAM_DATA to the directory "
             "that holds their files and schema.csv"
         )
     return found, absent

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from hornbeam.datasets import Dataset, load
 from hornbeam.datasets.generators import batches
-from hornbeam.errors import DataError, HornbeamError, UsageError
+from hornbeam.errors import DataError, UsageError
 from hornbeam.reproduce.cvc45.financial import Financial
+from hornbeam.reproduce.sets import at_hand
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,16 +137,5 @@ def read_all(
     entries: Sequence[PaperSet], tell: Callable[[str], None]
 ) -> tuple[list[Loaded], list[tuple[PaperSet, str]]]:
     """Those that are at hand, and those that are not with the reason."""
-    found, absent = [], []
     tell(f"reading {len(entries)} of the sets of table 1")
-    for entry in entries:
-        try:
-            found.append(read(entry))
-        except HornbeamError as error:
-            absent.append((entry, str(error)))
-    if not found:
-        raise UsageError(
-            f"none of the sets asked for is at hand ({absent[0][1]}); set HORNBEAM_DATA to the directory "
-            "that holds their files and schema.csv"
-        )
-    return found, absent
+    return at_hand(entries, read)
