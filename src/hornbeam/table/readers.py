@@ -75,14 +75,12 @@ def _ending(shown: str) -> str:
     raise UsageError(f"{shown!r}: files with this ending are not read; allowed are {FILES}")
 
 
-
 def _checked(table: "pa.Table", shown: str) -> "pa.Table":
     try:
         check_names(list(table.column_names))
     except DataError as error:
         raise DataError(f"{shown!r}: {error}") from None
     return table
-
 
 
 def _read_csv_file(shown: str, missing: Sequence[str]) -> "pa.Table":
@@ -142,9 +140,6 @@ def _read_csv(
             if isinstance(error, DataError)
             else refuse_file(shown, error, "CSV", DAMAGED if compressed else CSV_LAYOUT)
         ) from None
-
-
-
 
 
 def _read_parquet(shown: str) -> "pa.Table":
