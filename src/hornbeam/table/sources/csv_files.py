@@ -79,7 +79,7 @@ def open_csv(
         unknown = [name for name in given if name not in header.names]
         if unknown:
             raise UsageError(f"types names {unknown[0]!r}, which is not a column of {path!r}")
-        fields = [(name, given.get(name, header.field(name).type)) for name in header.names]
+        fields = [(field.name, given.get(field.name, field.type)) for field in header]
         found.append((repr(path), choose(normal_schema(pa.schema(fields), repr(path)), columns)))
     schema = join_schemas(found, inferred=True)
     parts = tuple(

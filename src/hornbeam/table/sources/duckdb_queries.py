@@ -14,7 +14,15 @@ from hornbeam.table.refusals import check_readable
 from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.part import Batches, choose
-from hornbeam.table.sources.queries import NO_NUMBERS, QueryPart, query_failed, query_of, quoted, show_query
+from hornbeam.table.sources.queries import (
+    NO_NUMBERS,
+    QueryPart,
+    check_query_names,
+    query_failed,
+    query_of,
+    quoted,
+    show_query,
+)
 from hornbeam.table.sources.types import normal_schema
 
 MEMORY = ":memory:"
@@ -59,6 +67,9 @@ def open_duckdb(
             relation: Any = connection.sql(query)
             if relation is None:
                 raise UsageError(f"{shown}: the statement gives no rows; sql must be a query (select ...)")
+            check_query_names(
+                relation.columns, shown
+            )  # a query around it would call the second one otherwise
             found: pa.Schema = relation.limit(0).to_arrow_table().schema
         except duckdb.Error as error:
             raise query_failed(shown, error) from None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hornbeam.errors import DataError, HornbeamError, SourceChanged, StorageError, UsageError
-from hornbeam.table.schema import list_names
+from hornbeam.table.schema import duplicate_names, list_names
 from hornbeam.table.sources.hashing import Checksum
 from hornbeam.table.sources.types import normalise
 
@@ -201,6 +201,8 @@ def choose(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
     unknown = [name for name in columns if name not in schema.names]
     if unknown:
         raise UsageError(f"column {unknown[0]!r} is not in the source; it has {list_names(schema.names)}")
+    if len(set(schema.names)) < len(schema.names):
+        raise duplicate_names(schema.names)
     return pa.schema([schema.field(name) for name in columns])
 
 

@@ -64,7 +64,7 @@ def _driver() -> Any:
 
 def _without_password(place: str) -> str:
     """The address as it may be shown: no password, and no options, which may hold one."""
-    return re.sub(r"://([^/@:]*):[^@]*@", r"://\1@", place.partition("?")[0])
+    return re.sub(r"://([^/@:]*):.*@", r"://\1@", place.partition("?")[0])
 
 
 def _wrapped(what: str, query: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from hornbeam.errors import DataError, HornbeamError, UsageError
+from hornbeam.table.frame import check_names
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.part import Part
@@ -35,6 +36,14 @@ def show_query(place: str, sql: str) -> str:
     """A query for people: the database, and how the query begins."""
     short = " ".join(sql.split())
     return f"{place!r} ({short if len(short) <= 60 else short[:57] + '...'})"
+
+
+def check_query_names(names: list[str], shown: str) -> tuple[str, ...]:
+    """The names of a query's columns, which must be different."""
+    try:
+        return check_names(list(names)) or ()
+    except DataError as error:
+        raise DataError(f"{shown}: {error}") from None
 
 
 def quoted(name: str) -> str:

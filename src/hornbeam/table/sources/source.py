@@ -154,14 +154,14 @@ class Source:
         if n < 1:
             raise UsageError(f"n={n} rows; whole numbers from 1 are allowed")
         schema = choose(self.schema, columns)
-        if self._rows is None or any(part.first_row is None for part in self._origin.parts):
+        if any(part.rows is None or part.first_row is None for part in self._origin.parts):
             reservoir = Reservoir(n, seed, schema)
             for chunk in self.scan(columns, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes):
                 reservoir.add(chunk)
             return reservoir.table()
         self._begin()
         self._count(scans=1)
-        rows, taken = sample_rows(n, seed, self._rows), []
+        rows, taken = sample_rows(n, seed, sum(part.rows or 0 for part in self._origin.parts)), []
         for part in self._origin.parts:
             begin, end = np.searchsorted(
                 rows, [part.first_row or 0, (part.first_row or 0) + (part.rows or 0)]
@@ -191,7 +191,7 @@ class Source:
         lines = [f"{self._origin.kind}: {self.name}", f"{rows}, {len(self.schema)} columns"]
         for field in self.schema:
             stored = read_chunked(pa.chunked_array([], field.type), field.name).type
-            kind = "nominal" if stored == "nominal" else f"numeric, {parse_type(stored).description}"
+            kind = stored if stored == "nominal" else f"numeric, {stored}"
             lines.append(f"  {field.name!r}: {kind}{' (weight)' if field.name == self.weight else ''}")
         again = "can be scanned again" if self.repeatable else "can be scanned once"
         return "\n".join([*lines, again, *(f"note: {clause}" for clause in self._origin.cannot)])

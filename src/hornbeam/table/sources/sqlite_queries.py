@@ -1,5 +1,6 @@
 """Tables and queries of SQLite, by Python's own module; a first pass inside SQLite finds the types."""
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,12 +11,19 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from hornbeam.errors import DataError, StorageError
-from hornbeam.table.frame import check_names
 from hornbeam.table.refusals import check_readable
 from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.part import Batches, ScanStats, choose
-from hornbeam.table.sources.queries import NO_NUMBERS, QueryPart, query_failed, query_of, quoted, show_query
+from hornbeam.table.sources.queries import (
+    NO_NUMBERS,
+    QueryPart,
+    check_query_names,
+    query_failed,
+    query_of,
+    quoted,
+    show_query,
+)
 from hornbeam.table.sources.types import TEXT, normal_schema
 
 MAGIC = b"SQLite format 3\0"
@@ -80,10 +88,10 @@ def open_sqlite(place: str, sql: str | None, table: str | None, columns: Sequenc
 
 def _names(connection: sqlite3.Connection, query: str, shown: str) -> tuple[str, ...]:
     described = connection.execute(_wrapped("*", query) + " limit 0").description
-    try:
-        return check_names([column[0] for column in described]) or ()
-    except DataError as error:
-        raise DataError(f"{shown}: {error}") from None
+    names = [column[0] for column in described]
+    # In a query around the query, SQLite calls the second column `a` by the name `a:1`.
+    first = {name: re.sub(r":\d+$", "", name) for name in names}
+    return check_query_names([first[name] if first[name] in names else name for name in names], shown)
 
 
 def _types(
