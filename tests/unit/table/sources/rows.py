@@ -21,8 +21,8 @@ def people(rows: int, seed: int = 1) -> pa.Table:
             "id": pa.array(np.arange(rows)),
             "age": pa.array(rng.integers(18, 80, rows), pa.int32(), mask=rng.random(rows) < 0.1),
             "size": pa.array(rng.normal(size=rows)),
-            "job": pa.array(rng.choice(["clerk", "nurse", "Ärztin", ""], rows).tolist()),
-            "y": pa.array(rng.choice(["yes", "no"], rows).tolist()),
+            "job": pa.array(rng.choice(["clerk", "nurse", "Ärztin", ""], rows).tolist(), pa.string()),
+            "y": pa.array(rng.choice(["yes", "no"], rows).tolist(), pa.string()),
         }
     )
 
@@ -39,7 +39,7 @@ def every_type(rows: int = 40) -> pa.Table:
             "float64": made(pa.float64(), lambda i: i / 3),
             "float32": made(pa.float32(), float),
             "float16": made(pa.float16(), lambda i: np.float16(i)),
-            "int8": made(pa.int8()),
+            "int8": made(pa.int8(), lambda i: i % 100),
             "int64": made(pa.int64(), lambda i: -(2**62) + i),
             "uint64": made(pa.uint64(), lambda i: 2**64 - 1 - i),
             "decimal": made(pa.decimal128(20, 3), lambda i: Decimal(i) / 8),

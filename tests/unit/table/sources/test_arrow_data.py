@@ -37,7 +37,7 @@ def test_a_pandas_frame_brings_its_columns_and_not_its_index() -> None:
     assert rows_of(hb.source(frame)) == [{"a": 1.0, "b": "x"}, {"a": None, "b": None}, {"a": 3.0, "b": "y"}]
     assert hb.source(pd.DataFrame([[1, 2]])).schema.names == ["x0", "x1"]
     with pytest.raises(
-        DataError, match="the DataFrame cannot be read as an Arrow table: .*; give each column one"
+        DataError, match=r"the DataFrame cannot be read as an Arrow table: .*; give each column one"
     ):
         hb.source(pd.DataFrame({"a": [1, "x"]}))
 
@@ -122,7 +122,7 @@ class TestStreams:
 
     def test_a_spool_that_fails_leaves_nothing(self, tmp_path: Path) -> None:
         source = hb.source(":memory:", sql="select 1 as a, error('no more') as b from range(9)")
-        with pytest.raises(DataError, match="the query failed after 0 rows: .*no more"):
+        with pytest.raises(DataError, match=r"the query failed after 0 rows: .*no more"):
             source.spool(str(tmp_path / "rows.parquet"))
         assert list(tmp_path.iterdir()) == []
 

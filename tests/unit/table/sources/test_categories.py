@@ -62,5 +62,5 @@ def test_more_than_a_million_labels_are_refused() -> None:
         for chunk in source.scan():
             categories.add(chunk)
 
-    with pytest.raises(DataError, match="attribute 'a': .* categories; at most 1000000 are allowed"):
+    with pytest.raises(DataError, match=r"attribute 'a': .* categories; at most 1000000 are allowed"):
         gather()

@@ -28,7 +28,7 @@ def test_the_checksum_is_the_same_on_every_machine() -> None:
 
 
 def test_neither_chunks_nor_orders_nor_offsets_matter() -> None:
-    table = every_type(200)
+    table = every_type(200).drop_columns(["view"])  # Arrow takes no rows of it
     wanted = checksum(table)
     assert checksum(table, 1) == checksum(table, 17) == wanted
     order = np.random.default_rng(1).permutation(200)
