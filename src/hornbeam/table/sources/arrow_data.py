@@ -66,6 +66,9 @@ class StreamPart(ArrowPart):
 
     def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
         for batch in _batches(self.make()):
+            absent = [name for name in columns if name not in batch.schema.names]
+            if absent:
+                raise DataError(f"{self.shown}: column {absent[0]!r} is missing from a batch")
             chosen = batch.select(columns)
             yield chosen, chosen.nbytes
 
@@ -148,8 +151,6 @@ def open_function(make: Callable[[], Any], columns: Sequence[str] | None) -> Ori
     """A source over a function without arguments that gives the rows anew each time it is called."""
     shown = f"the function {getattr(make, '__qualname__', type(make).__name__)!r}"
     made = make()
-    if made is None or isinstance(made, (str, bytes, dict)):
-        raise DataTypeError(f"{shown} gives a {type(made).__name__}; it must give Arrow batches or a stream")
     given = getattr(made, "schema", None)
     if not isinstance(given, pa.Schema):
         first = next(iter(_batches(made)), None)
@@ -162,16 +163,23 @@ def open_function(make: Callable[[], Any], columns: Sequence[str] | None) -> Ori
 
 
 def _batches(data: Any) -> Iterator[pa.RecordBatch]:
-    if isinstance(data, pa.Table):
-        yield from data.to_batches()
-    elif isinstance(data, (pa.RecordBatchReader, Iterable)) and not hasattr(data, "__dataframe__"):
+    if is_table(data):
+        yield from _table(data).to_batches()
+    elif not isinstance(data, pa.RecordBatchReader) and hasattr(data, "__arrow_c_stream__"):
+        with pa.RecordBatchReader.from_stream(data) as reader:
+            yield from reader
+    elif isinstance(data, Iterable):
         for batch in data:
             if not isinstance(batch, pa.RecordBatch):
                 raise DataTypeError(f"a {type(batch).__name__} among the batches; give Arrow record batches")
             yield batch
     else:
-        with pa.RecordBatchReader.from_stream(data) as reader:
-            yield from reader
+        raise DataTypeError(f"a {type(data).__name__} instead of batches; give Arrow batches or a stream")
+
+
+def is_table(data: Any) -> bool:
+    """Whether all rows are in memory: an Arrow table or batch, a pandas or polars frame."""
+    return isinstance(data, (pa.Table, pa.RecordBatch)) or type(data).__name__ == "DataFrame"
 
 
 def first_line(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from hornbeam.errors import DataTypeError, UsageError
-from hornbeam.table.sources.arrow_data import open_dataset, open_function, open_stream, open_table
+from hornbeam.table.sources.arrow_data import is_table, open_dataset, open_function, open_stream, open_table
 from hornbeam.table.sources.duckdb_queries import DATABASE_MEMORY, MEMORY, open_duckdb
 from hornbeam.table.sources.files import PARQUET, find_files
 from hornbeam.table.sources.origin import Origin
@@ -97,7 +97,7 @@ def _files(data: Any, columns: Sequence[str] | None, types: Mapping[str, Any] | 
 
 
 def _arrow(data: Any, columns: Sequence[str] | None) -> Origin:
-    if isinstance(data, (pa.Table, pa.RecordBatch)) or type(data).__name__ == "DataFrame":
+    if is_table(data):
         return open_table(data, columns)
     dataset = sys.modules.get("pyarrow.dataset")
     if dataset is not None and isinstance(data, dataset.Dataset):

@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,7 +160,9 @@ class Chunks(Iterator[pa.RecordBatch]):
             with closing(part.read(self.schema.names, self.chunk_rows, self.chunk_bytes)) as batches:
                 for batch, size in batches:
                     self.bytes += size
-                    for chunk in cut(normalise(batch, self.schema), self.chunk_rows, self.chunk_bytes):
+                    with self._naming():
+                        normal = normalise(batch, self.schema)
+                    for chunk in cut(normal, self.chunk_rows, self.chunk_bytes):
                         self._count(chunk)
                         yield chunk
         except HornbeamError:
@@ -176,11 +178,17 @@ class Chunks(Iterator[pa.RecordBatch]):
 
     def _count(self, chunk: pa.RecordBatch) -> None:
         if self.hashed:
-            try:
+            with self._naming():
                 self._sum.add(chunk)
-            except DataError as error:
-                raise DataError(f"{self.part.shown}, rows from {self.rows:,}: {error}") from None
         self.rows += chunk.num_rows
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Say of refused values where they are."""
+        try:
+            yield
+        except DataError as error:
+            raise DataError(f"{self.part.shown}, rows from {self.rows:,}: {error}") from None
 
 
 def changed(part: Part, rows: int, then: int) -> SourceChanged:

@@ -37,14 +37,18 @@ def normal_type(type_: pa.DataType, name: str) -> pa.DataType:
 
 def normalise(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The columns of a schema, in its order and types."""
-    columns = [_to_type(batch.column(name), schema.field(name).type) for name in schema.names]
+    columns = [_to_type(batch.column(field.name), field) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _to_type(column: pa.Array, type_: pa.DataType) -> pa.Array:
+def _to_type(column: pa.Array, field: pa.Field) -> pa.Array:
+    type_ = field.type
     if column.type == type_:
         return column
-    if pa.types.is_null(column.type):
+    given = normal_type(column.type, field.name)
+    if _join(type_, given, inferred=False) != type_:  # a cast would make something of it all the same
+        raise DataError(f"column {field.name!r} is {_say(given)}, but {_say(type_)} before; give it one type")
+    if pa.types.is_null(given):
         return pa.nulls(len(column), type_)
     if type_ != TEXT:
         return column.cast(type_)

@@ -146,10 +146,26 @@ class TestStreams:
         assert len(calls) == 3  # one for the schema
         with pytest.raises(DataError, match="gives no rows"):
             hb.source(lambda: iter([]))
-        with pytest.raises(DataTypeError, match="gives a NoneType; it must give"):
+        with pytest.raises(DataTypeError, match="a NoneType instead of batches"):
             hb.source(lambda: None)
         with pytest.raises(DataTypeError, match="a int among the batches"):
             hb.source(lambda: [1, 2])
+
+    def test_batches_that_change_their_columns_are_refused(self) -> None:
+        first = pa.record_batch({"a": [1, 2], "b": pa.nulls(2)})
+        fine = pa.record_batch({"b": ["x"], "a": pa.array([3], pa.int8()), "c": [1]})
+        assert rows_of(hb.source(lambda: [first, fine], columns=["a"]))[2] == {"a": 3}
+        source = hb.source(lambda: [first, fine])
+        with pytest.raises(
+            DataError, match=r"rows from 2: column 'b' is text, but null before; give it one type"
+        ):
+            rows_of(source)
+        source = hb.source(lambda: [first, pa.record_batch({"a": ["1"], "b": pa.nulls(1)})])
+        with pytest.raises(DataError, match=r"rows from 2: column 'a' is text, but int64 before"):
+            rows_of(source)
+        source = hb.source(lambda: [first, pa.record_batch({"a": [1]})])
+        with pytest.raises(DataError, match="column 'b' is missing from a batch"):
+            rows_of(source)
 
     def test_what_goes_wrong_in_a_stream_is_said_with_its_place(self) -> None:
         def batches() -> Iterator[pa.RecordBatch]:
