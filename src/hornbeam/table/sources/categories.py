@@ -7,6 +7,7 @@ import pyarrow as pa
 from hornbeam.table.arrow import read_chunked
 from hornbeam.table.labels import as_nominal, check_labels
 from hornbeam.table.schema import MAX_CATEGORIES, Attribute, Schema
+from hornbeam.table.sources.types import TEXT
 
 
 class Categories:
@@ -28,6 +29,8 @@ class Categories:
         """Take in the labels that occur in a chunk."""
         for name, known in self._labels.items():
             column = chunk.column(name)
+            if column.type == TEXT and known.issuperset(column.dictionary.to_pylist()):
+                continue  # whichever of them occur
             cells = as_nominal(read_chunked(pa.chunked_array([column]), name), name)
             self._join(name, known, cells.labels)
 

@@ -11,11 +11,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from hornbeam.errors import HornbeamError
-from hornbeam.table.arrow import is_text
 from hornbeam.table.refusals import refuse_file
 from hornbeam.table.sources.origin import Origin, show_count
 from hornbeam.table.sources.part import PART_ROWS, Batches, Part, Stamp, choose
-from hornbeam.table.sources.types import join_schemas, normal_schema
+from hornbeam.table.sources.types import TEXT, join_schemas, normal_schema
 
 _BUFFER = 1 << 18  # bytes of a column that are read at once; without it, all of a row group
 
@@ -39,7 +38,9 @@ class ParquetPart(Part):
                 yield one, rows[begin:end] - starts[i]
 
     def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
-        with _open(self.stamp.path, columns) as file:
+        with _open(
+            self.stamp.path, [name for name in columns if self.schema.field(name).type == TEXT]
+        ) as file:
             groups = range(self.first_group, self.first_group + len(self.groups))
             stored, plain = _sizes(file.metadata, groups, set(columns))
             rows, done, counted = max(1, sum(self.groups)), 0, 0
@@ -90,24 +91,18 @@ def _runs(groups: list[int]) -> Iterator[tuple[int, int]]:
             first, rows = i + 1, 0
 
 
-def _open(path: str, columns: list[str]) -> parquet.ParquetFile:
+def _open(path: str, texts: list[str]) -> parquet.ParquetFile:
     """A file whose text columns come by dictionary, which is how Parquet mostly stores them.
 
     Nothing is read ahead, so memory does not grow with the row groups; checksums are verified where written.
     """
-    schema = parquet.read_schema(path)
-    wanted = [name for name in columns if name in schema.names and _text(schema.field(name).type)]
     return parquet.ParquetFile(
         path,
-        read_dictionary=wanted,
+        read_dictionary=texts,
         pre_buffer=False,
         buffer_size=_BUFFER,
         page_checksum_verification=True,
     )
-
-
-def _text(type_: pa.DataType) -> bool:
-    return is_text(type_.value_type if pa.types.is_dictionary(type_) else type_)
 
 
 def _sizes(metadata: Any, groups: range, columns: set[str]) -> tuple[int, int]:

@@ -13,18 +13,21 @@ from hornbeam.table.sources.types import TEXT
 
 _AT_ONCE = 1 << 20
 _STREAM = "sample"
+_MOST = np.uint64(2**64 - 1)
 
 
 def sample_rows(n: int, seed: int, total: int) -> npt.NDArray[np.int64]:
     """The numbers of n rows out of `total`, ascending; all of them where there are no more."""
     rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
     words: Words = np.empty(0, dtype=np.uint64)
+    bound = _MOST
     for first in range(0, total, _AT_ONCE):
-        count = min(_AT_ONCE, total - first)
-        words = np.concatenate([words, numbered_words(seed, _STREAM, first, count)])
-        rows = np.concatenate([rows, np.arange(first, first + count, dtype=np.int64)])
+        new = numbered_words(seed, _STREAM, first, min(_AT_ONCE, total - first))
+        chosen = np.flatnonzero(new <= bound)
+        words, rows = np.concatenate([words, new[chosen]]), np.concatenate([rows, first + chosen])
         kept = _least(words, n)
         words, rows = words[kept], rows[kept]
+        bound = words.max() if len(words) == n else _MOST
     return rows
 
 
@@ -43,7 +46,7 @@ class Reservoir:
     def __init__(self, n: int, seed: int, schema: pa.Schema) -> None:
         self._n, self._seed, self._schema = n, seed, schema
         self._seen = 0
-        self._bound = np.uint64(2**64 - 1)
+        self._bound = _MOST
         self._words: Words = np.empty(0, dtype=np.uint64)
         self._held: list[pa.Table] = []
 
