@@ -10,11 +10,14 @@ import pyarrow as pa
 
 from hornbeam.errors import DataError, DataTypeError, HornbeamError
 from hornbeam.table.frame import check_names, positional_names
-from hornbeam.table.sources.origin import Origin
+from hornbeam.table.sources.origin import Origin, show_count
 from hornbeam.table.sources.part import PART_ROWS, Batches, Part, Stamp, choose
 from hornbeam.table.sources.types import normal_schema
 
 _HERE = "its parts cannot be sent to another process"
+_GROUPS = (
+    "Arrow reads whole row groups of a dataset, so memory grows with them; the files themselves do better"
+)
 
 
 @dataclass(frozen=True)
@@ -113,9 +116,8 @@ def open_dataset(data: Any, columns: Sequence[str] | None) -> Origin:
     try:
         fragments = list(data.get_fragments())
     except ValueError:  # of a filtered dataset
-        return Origin(
-            shown, "Arrow dataset", schema, (DatasetPart(0, shown, schema, None, 0, None, data, unified),)
-        )
+        part = DatasetPart(0, shown, schema, None, 0, None, data, unified)
+        return Origin(shown, "Arrow dataset", schema, (part,), cannot=(_GROUPS,))
     parts: list[Part] = []
     start: int | None = 0
     for fragment in fragments:
@@ -130,7 +132,8 @@ def open_dataset(data: Any, columns: Sequence[str] | None) -> Origin:
                 raise DataError(f"{name}: reading failed: {first_line(error)}") from None
         parts.append(DatasetPart(len(parts), name, schema, rows, start, stamp, fragment, unified))
         start = None if start is None or rows is None else start + rows
-    return Origin(shown, f"Arrow dataset of {len(parts)} fragments", schema, tuple(parts))
+    kind = show_count(len(parts), "fragment")
+    return Origin(shown, f"Arrow dataset of {kind}", schema, tuple(parts), cannot=(_GROUPS,))
 
 
 def open_stream(data: Any, columns: Sequence[str] | None) -> Origin:

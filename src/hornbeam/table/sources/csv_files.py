@@ -31,6 +31,7 @@ TYPES = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
 }
+_BLOCK = 1 << 20  # bytes; Arrow reads some 30 blocks ahead
 _LATE = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to .*?: invalid value (.*)")
 
 
@@ -44,10 +45,10 @@ class CsvPart(Part):
     def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
         counted = 0
         with pa.OSFile(self.stamp.path) as file:
-            types = {name: self.schema.field(name).type for name in columns}
-            for batch in _reader(_unpacked(file, self.stamp.path), types):
-                yield batch, file.tell() - counted
-                counted = file.tell()
+            types = {name: _plain(self.schema.field(name).type) for name in columns}
+            for batch in _reader(_unpacked(file, self.stamp.path), types, _BLOCK):
+                before, counted = counted, file.tell()  # which runs ahead of the batches
+                yield batch, counted - before
 
     def failures(self) -> tuple[type[Exception], ...]:
         return pa.ArrowException, OSError, UnicodeDecodeError
@@ -116,10 +117,16 @@ def _unpacked(file: pa.NativeFile, path: str) -> pa.NativeFile:
     return pa.CompressedInputStream(file, "gzip") if path.lower().endswith(".gz") else file
 
 
-def _reader(file: pa.NativeFile, types: dict[str, pa.DataType] | None) -> csv.CSVStreamingReader:
+def _plain(type_: pa.DataType) -> pa.DataType:
+    return pa.string() if type_ == TEXT else type_
+
+
+def _reader(
+    file: pa.NativeFile, types: dict[str, pa.DataType] | None, block: int = CSV_BLOCK
+) -> csv.CSVStreamingReader:
     return csv.open_csv(
         file,
-        read_options=csv.ReadOptions(block_size=CSV_BLOCK, use_threads=False),
+        read_options=csv.ReadOptions(block_size=block, use_threads=False),
         parse_options=csv.ParseOptions(newlines_in_values=True),
         convert_options=csv.ConvertOptions(
             null_values=list(MISSING_MARKS),

@@ -17,6 +17,10 @@ from hornbeam.table.sources.part import PART_ROWS, Batches, Part, Stamp, choose
 from hornbeam.table.sources.types import TEXT, join_schemas, normal_schema
 
 _BUFFER = 1 << 18  # bytes of a column that are read at once; without it, all of a row group
+_DICTIONARY, _CODE = (
+    1 << 21,
+    3,
+)  # bytes of a dictionary and of a code, at most; text itself takes 4 and its own
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,21 @@ class ParquetPart(Part):
                 yield one, rows[begin:end] - starts[i]
 
     def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
-        with _open(
-            self.stamp.path, [name for name in columns if self.schema.field(name).type == TEXT]
+        groups = range(self.first_group, self.first_group + len(self.groups))
+        metadata = parquet.read_metadata(self.stamp.path)
+        stored, plain, coded = _sizes(metadata, groups, set(columns))
+        rows, done, counted = max(1, sum(self.groups)), 0, 0
+        most = min(chunk_rows, max(1, chunk_bytes * rows // max(1, plain)))
+        texts = [name for name in columns if self.schema.field(name).type == TEXT and name in coded]
+        # Nothing is read ahead, so memory does not grow with the row groups.
+        with parquet.ParquetFile(
+            self.stamp.path,
+            metadata=metadata,
+            read_dictionary=texts,
+            pre_buffer=False,
+            buffer_size=_BUFFER,
+            page_checksum_verification=True,
         ) as file:
-            groups = range(self.first_group, self.first_group + len(self.groups))
-            stored, plain = _sizes(file.metadata, groups, set(columns))
-            rows, done, counted = max(1, sum(self.groups)), 0, 0
-            most = min(chunk_rows, max(1, chunk_bytes * rows // max(1, plain)))
             for batch in file.iter_batches(most, row_groups=list(groups), columns=columns, use_threads=False):
                 done += batch.num_rows
                 yield batch, stored * done // rows - counted
@@ -91,23 +103,14 @@ def _runs(groups: list[int]) -> Iterator[tuple[int, int]]:
             first, rows = i + 1, 0
 
 
-def _open(path: str, texts: list[str]) -> parquet.ParquetFile:
-    """A file whose text columns come by dictionary, which is how Parquet mostly stores them.
+def _sizes(metadata: Any, groups: range, columns: set[str]) -> tuple[int, int, set[str]]:
+    """Bytes of some columns of row groups, as stored and as they are, and which are stored by dictionary.
 
-    Nothing is read ahead, so memory does not grow with the row groups; checksums are verified where written.
+    Where a dictionary became too large, writers go on without one, and reading by dictionary would build one
+    of the whole row group: such columns are much larger than codes are.
     """
-    return parquet.ParquetFile(
-        path,
-        read_dictionary=texts,
-        pre_buffer=False,
-        buffer_size=_BUFFER,
-        page_checksum_verification=True,
-    )
-
-
-def _sizes(metadata: Any, groups: range, columns: set[str]) -> tuple[int, int]:
-    """Bytes of some columns of row groups, as stored and as they are."""
     stored = plain = 0
+    coded = set(columns)
     for group in groups:
         row_group = metadata.row_group(group)
         for i in range(row_group.num_columns):
@@ -115,4 +118,6 @@ def _sizes(metadata: Any, groups: range, columns: set[str]) -> tuple[int, int]:
             if column.path_in_schema in columns:
                 stored += column.total_compressed_size
                 plain += column.total_uncompressed_size
-    return stored, plain
+                if column.total_uncompressed_size > _DICTIONARY + _CODE * column.num_values:
+                    coded.discard(column.path_in_schema)
+    return stored, plain, coded

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hornbeam.table.sources.hashing import Words, numbered_words
-from hornbeam.table.sources.types import TEXT
+from hornbeam.table.sources.types import TEXT, plain_schema
 
 _AT_ONCE = 1 << 20
 _STREAM = "sample"
@@ -78,9 +78,7 @@ class Reservoir:
 
 def plain_rows(chunk: pa.RecordBatch, places: npt.NDArray[np.int64]) -> pa.Table:
     """Some rows of a chunk, copied, with text as it is: a dictionary may be larger than they are."""
-    taken = pa.Table.from_batches([chunk.take(pa.array(places))])
-    fields = [pa.field(f.name, pa.string() if f.type == TEXT else f.type) for f in chunk.schema]
-    return taken.cast(pa.schema(fields))
+    return pa.Table.from_batches([chunk.take(pa.array(places))]).cast(plain_schema(chunk.schema))
 
 
 def joined(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:

@@ -182,7 +182,7 @@ class Source:
         or is slow to read. Nothing is left behind where that fails."""
         from hornbeam.table.sources.parquet_files import open_parquet
 
-        spool(self.scan(), self.schema, path)
+        spool(self.scan, self.schema, path)
         return Source(open_parquet([path], repr(path), None), self.weight)
 
     def describe(self) -> str:

@@ -35,6 +35,11 @@ def normal_type(type_: pa.DataType, name: str) -> pa.DataType:
     return type_
 
 
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema with text as it is, without dictionaries."""
+    return pa.schema([(field.name, pa.string() if field.type == TEXT else field.type) for field in schema])
+
+
 def normalise(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The columns of a schema, in its order and types."""
     columns = [_to_type(batch.column(field.name), field) for field in schema]

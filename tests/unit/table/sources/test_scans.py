@@ -162,6 +162,22 @@ class TestMemory:
         assert pq.read_metadata(tmp_path / "a.parquet").num_row_groups == 1
         assert max(self.watched(hb.source(tmp_path).scan())) < self.limit
 
+    def test_texts_that_are_all_different_stay_bounded(self, tmp_path: Path) -> None:
+        texts = pa.array([f"customer {number:012d}" for number in range(self.rows)])
+        pq.write_table(pa.table({"a": texts}), tmp_path / "a.parquet", row_group_size=self.rows)
+        del texts
+        assert max(self.watched(hb.source(tmp_path).scan())) < self.limit
+
+    def test_csv_stays_within_what_arrow_reads_ahead(self, tmp_path: Path) -> None:
+        whole = pa.concat_tables([pa.Table.from_batches(self.batches())] * 3)
+        pc.write_csv(whole, tmp_path / "a.csv")
+        del whole
+        source = hb.source(tmp_path)
+        before, most = pa.total_allocated_bytes(), 0
+        for _ in source.scan():
+            most = max(most, pa.total_allocated_bytes() - before)
+        assert most < 64 << 20 < source.stats.bytes == (tmp_path / "a.csv").stat().st_size
+
     def test_a_query_stays_bounded(self) -> None:
         sql = f"select range as a, range / 3 as b, 'x' || (range % 100) as c from range({self.rows})"
         assert max(self.watched(hb.source(":memory:", sql=sql).scan())) < self.limit
