@@ -27,7 +27,7 @@ from hornbeam.table.storage import parse_type
 class Source:
     """Rows from files, tables, streams or queries; made by `hornbeam.source`, which says what can be given.
 
-    Text columns come by dictionary (int32 to string), all others in the Arrow type that `schema` tells.
+    Text and categories come by dictionary (int32 to string), all else in the Arrow type that `schema` tells.
     """
 
     def __init__(self, origin: Origin, weight: str | None = None) -> None:

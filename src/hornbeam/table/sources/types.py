@@ -8,6 +8,7 @@ import pyarrow as pa
 from hornbeam.errors import DataError
 from hornbeam.table.arrow import is_text, read_chunked
 from hornbeam.table.frame import check_names, refuse_type
+from hornbeam.table.labels import cell_texts
 from hornbeam.table.schema import MAX_COLUMNS, list_names
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -26,13 +27,12 @@ def normal_schema(schema: pa.Schema, shown: str) -> pa.Schema:
 
 def normal_type(type_: pa.DataType, name: str) -> pa.DataType:
     """The type of a column in chunks; DataError for what has no place in a table."""
-    value = type_.value_type if pa.types.is_dictionary(type_) else type_
-    if is_text(value):
-        return TEXT
-    if pa.types.is_dictionary(value):
+    coded = pa.types.is_dictionary(type_)
+    value = type_.value_type if coded else type_
+    if coded and pa.types.is_dictionary(value):
         raise refuse_type(name, str(type_))
     read_chunked(pa.chunked_array([], value), name)
-    return type_
+    return TEXT if coded or is_text(value) else type_
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
@@ -58,9 +58,17 @@ def _to_type(column: pa.Array, field: pa.Field) -> pa.Array:
     if type_ != TEXT:
         return column.cast(type_)
     if pa.types.is_dictionary(column.type):
-        indices, dictionary = column.indices.cast(pa.int32()), column.dictionary.cast(pa.string())
-        return pa.DictionaryArray.from_arrays(indices, dictionary)
+        return pa.DictionaryArray.from_arrays(
+            column.indices.cast(pa.int32()), _labels(column.dictionary, field.name)
+        )
     return column.cast(pa.string()).dictionary_encode()
+
+
+def _labels(dictionary: pa.Array, name: str) -> pa.Array:
+    """The values of a dictionary as labels, which are text."""
+    if is_text(dictionary.type):
+        return dictionary.cast(pa.string())
+    return pa.array(cell_texts(read_chunked(pa.chunked_array([dictionary]), name)), pa.string())
 
 
 def join_schemas(found: Sequence[tuple[str, pa.Schema]], *, inferred: bool = False) -> pa.Schema:

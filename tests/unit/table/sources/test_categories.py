@@ -64,3 +64,15 @@ def test_more_than_a_million_labels_are_refused() -> None:
 
     with pytest.raises(DataError, match=r"attribute 'a': .* categories; at most 1000000 are allowed"):
         gather()
+
+
+def test_labels_beyond_a_memory_limit_are_refused() -> None:
+    (chunk,) = hb.source(pa.table({"a": [f"label {i}" for i in range(1000)]})).scan()
+    categories = Categories(chunk.schema, memory_limit=200_000)
+    categories.add(chunk)
+    categories.add(chunk)
+    assert 100_000 < categories.bytes < 200_000
+    with pytest.raises(
+        DataError, match="attribute 'a': the labels of nominal columns take more than the 50,000"
+    ):
+        Categories(chunk.schema, memory_limit=50_000).add(chunk)
