@@ -43,7 +43,8 @@ def source(
     if isinstance(data, str) and _is_database(data):
         _only(types is None, "types", "CSV files; cast columns in the query")
         return Source(_database(data, sql, table, columns, memory_limit), weight)
-    _only(sql is None and table is None, "sql and table", "databases (.duckdb, .sqlite, postgresql://)")
+    for option, given in (("sql", sql), ("table", table)):
+        _only(given is None, option, "databases (.duckdb, .sqlite, postgresql://)")
     if isinstance(data, str) or _are_paths(data):
         return Source(_files(data, columns, types), weight)
     _only(types is None, "types", "CSV files; cast the columns of this source")
@@ -52,7 +53,7 @@ def source(
 
 def _only(fine: bool, option: str, what: str) -> None:
     if not fine:
-        raise UsageError(f"{option} is for {what}")
+        raise UsageError(f"{option}= is only for {what}")
 
 
 def _is_database(path: str) -> bool:

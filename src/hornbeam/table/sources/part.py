@@ -1,5 +1,6 @@
 """A part of a source: rows described so that any process can read them, in chunks, and what that came to."""
 
+import numbers
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
@@ -96,9 +97,8 @@ class Part(ABC):
         checksum: bool = True,
     ) -> "Chunks":
         """The rows in chunks of at most so many rows, and bytes unless a row has more; see `Chunks.tally`."""
-        for name, value in (("chunk_rows", chunk_rows), ("chunk_bytes", chunk_bytes)):
-            if value < 1:
-                raise UsageError(f"{name}={value}; whole numbers from 1 are allowed")
+        check_count("chunk_rows", chunk_rows)
+        check_count("chunk_bytes", chunk_bytes)
         return Chunks(self, choose(self.schema, columns), chunk_rows, chunk_bytes, checksum)
 
     def narrow(self, rows: npt.NDArray[np.int64]) -> "Iterator[tuple[Part, npt.NDArray[np.int64]]]":
@@ -189,6 +189,12 @@ class Chunks(Iterator[pa.RecordBatch]):
             yield
         except DataError as error:
             raise DataError(f"{self.part.shown}, rows from {self.rows:,}: {error}") from None
+
+
+def check_count(name: str, value: int) -> None:
+    """Refuse a number of rows or bytes that is none."""
+    if not isinstance(value, numbers.Integral) or value < 1:
+        raise UsageError(f"{name}={value!r}; whole numbers from 1 are allowed")
 
 
 def changed(part: Part, rows: int, then: int) -> SourceChanged:

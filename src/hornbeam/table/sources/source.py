@@ -17,6 +17,7 @@ from hornbeam.table.sources.part import (
     ScanStats,
     Tally,
     changed,
+    check_count,
     choose,
 )
 from hornbeam.table.sources.sampling import Reservoir, joined, plain_rows, sample_rows
@@ -151,8 +152,7 @@ class Source:
         Equal rows and seeds give equal samples, whatever the chunks, files and formats. It counts as a scan;
         where the numbers of rows are known, only row groups that have some of the sample are read.
         """
-        if n < 1:
-            raise UsageError(f"n={n} rows; whole numbers from 1 are allowed")
+        check_count("n", n)
         schema = choose(self.schema, columns)
         if any(part.rows is None or part.first_row is None for part in self._origin.parts):
             reservoir = Reservoir(n, seed, schema)

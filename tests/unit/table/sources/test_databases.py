@@ -87,7 +87,7 @@ class TestDuckDB:
         refused(UsageError, "has no table 'nope'", warehouse, table="nope")
         refused(UsageError, "sql is empty", warehouse, sql=" ; ")
         refused(UsageError, "memory_limit='much'", warehouse, table="people", memory_limit="much")
-        refused(UsageError, "types is for CSV", warehouse, table="people", types={})
+        refused(UsageError, "types= is only for CSV", warehouse, table="people", types={})
         refused(DataError, "has no rows", warehouse, sql="select * from people where age > 1000")
         refused(DataError, "attribute 'l': type list", warehouse, sql="select [1] as l")
         refused(DataError, "more than once: 'a'", warehouse, sql="select 1 as a, 2 as a")

@@ -63,8 +63,9 @@ class TestWhichFiles:
 
     def test_options_of_other_kinds_are_refused(self, tmp_path: Path) -> None:
         glob = write_files(people(9), tmp_path / "a")
-        refused(UsageError, "sql and table is for databases", glob, sql="select 1")
-        refused(UsageError, "types is for CSV files", glob, types={"age": "text"})
+        refused(UsageError, "sql= is only for databases", glob, sql="select 1")
+        refused(UsageError, "table= is only for databases", glob, table="t")
+        refused(UsageError, "types= is only for CSV files", glob, types={"age": "text"})
         refused(UsageError, "weight='w' is not a column of .*'age'", glob, weight="w")
         refused(DataError, "the weight 'job' is no number but text", glob, weight="job")
         assert hb.source(glob, weight="size").weight == "size"
@@ -101,8 +102,9 @@ class TestParquet:
         chunks = list(source.scan(chunk_rows=chunk_rows, chunk_bytes=chunk_bytes))
         assert max(chunk.num_rows for chunk in chunks) <= min(chunk_rows, chunk_bytes // 20)
         assert plain(gathered(chunks)) == plain(table)
-        with pytest.raises(UsageError, match="chunk_rows=0; whole numbers from 1"):
-            source.scan(chunk_rows=0)
+        for wrong in (0, 2.5):
+            with pytest.raises(UsageError, match=f"chunk_rows={wrong}; whole numbers from 1"):
+                source.scan(chunk_rows=wrong)  # type: ignore[arg-type]
 
     def test_types_that_hold_the_same_values_agree_between_files(self, tmp_path: Path) -> None:
         first = {"i": pa.array([1], pa.int8()), "f": pa.array([1.5], pa.float32()), "n": pa.nulls(1)}
@@ -210,6 +212,7 @@ class TestCsv:
         (tmp_path / "a.csv").write_text("b,a\n" + "1,2\n" * 1_100_000 + "1,n/a\n")
         words = "column 'a' is int64 by its first rows, but has 'n/a' in line 1100002; .*types={'a': 'text'}"
         refused(DataError, words, tmp_path / "a.csv")
+        refused(DataError, words, tmp_path / "a.csv", columns=["a"])
         *_, last = hb.source(tmp_path / "a.csv", types={"a": "text"}).scan(["a"])
         assert last.column(0)[-1].as_py() == "n/a"
 

@@ -52,7 +52,7 @@ def test_a_sample_has_different_rows_in_their_order_and_all_where_there_are_fewe
             == plain(hb.source(given).sample(10**6, 1))
             == plain(table)
         )
-    with pytest.raises(UsageError, match="n=0 rows; whole numbers from 1"):
+    with pytest.raises(UsageError, match="n=0; whole numbers from 1"):
         hb.source(table).sample(0)
 
 

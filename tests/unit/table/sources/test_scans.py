@@ -5,6 +5,8 @@ from __future__ import annotations
 import concurrent.futures
 import multiprocessing
 import pickle
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -110,6 +112,22 @@ def test_a_scan_without_a_checksum_compares_nothing() -> None:
     for _ in range(3):
         assert sum(chunk.num_rows for chunk in wild.scan(checksum=False)) == 10
     assert wild.fingerprint is None
+
+
+def test_a_process_that_leaves_scans_half_way_ends_well(tmp_path: Path) -> None:
+    table = people(200_000)
+    pc.write_csv(table, tmp_path / "a.csv")
+    pq.write_table(table, tmp_path / "a.parquet")
+    code = (
+        "import hornbeam as hb; left = [hb.source('a.csv'), hb.source('a.parquet'), "
+        "hb.source(':memory:', sql='from range(1000000)')]; "
+        "left = [source.scan(chunk_rows=1000) for source in left]; print([next(s).num_rows for s in left])"
+    )
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "[1000, 1000, 1000]", "")
 
 
 def test_a_source_says_what_it_is(tmp_path: Path) -> None:
