@@ -126,7 +126,8 @@ def _fill_numbers(words: Words, column: pa.Array, name: str) -> None:
         return
     cells = read_chunked(pa.chunked_array([column]), name)
     if cells.type == "float64":
-        np.add(cells.values, 0.0, out=words.view(np.float64))  # -0.0 is 0.0
+        with np.errstate(invalid="ignore"):  # of signalling NaNs, which damaged files hold
+            np.add(cells.values, 0.0, out=words.view(np.float64))  # -0.0 is 0.0
         words ^= words >> np.uint64(32)  # small numbers differ in their high bits only
         words[np.isnan(cells.values)] = _MISSING
         return
