@@ -1,8 +1,10 @@
 """A source: rows that are scanned in bounded chunks as often as needed, counted, and watched for changes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from hornbeam.errors import DataError, UsageError
@@ -102,22 +104,23 @@ class Source:
         At the end of a whole scan its checksum is compared with that of earlier scans of the same columns:
         SourceChanged where they differ. Without `checksum` that is left out.
         """
+        read = partial(Part.scan, columns=columns, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
+        read(self._origin.parts[0])  # refuses what means nothing, now and not at the first chunk
         self._begin()
-        scans = [
-            part.scan(columns, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes, checksum=checksum)
-            for part in self._origin.parts
-        ]
-        return self._scan(scans)
+        return self._scan(partial(read, checksum=checksum))
 
-    def _scan(self, scans: list[Chunks]) -> Iterator[pa.RecordBatch]:
+    def _scan(self, read: Callable[[Part], Chunks]) -> Iterator[pa.RecordBatch]:
         self._count(scans=1)
-        for chunks in scans:
+        tallies: list[Tally] = []
+        for part in self._origin.parts:
+            chunks = read(part)
             try:
                 yield from chunks
             finally:
                 chunks.close()
+                tallies.append(chunks.tally)
                 self._count(rows=chunks.rows, bytes=chunks.bytes)
-        self._compare([chunks.tally for chunks in scans])
+        self._compare(tallies)
 
     def close_scan(self, tallies: Iterable[Tally]) -> None:
         """Count a scan that was made part by part, in any order; a part that was read twice counts once.
@@ -161,21 +164,29 @@ class Source:
             return reservoir.table()
         self._begin()
         self._count(scans=1)
-        rows, taken = sample_rows(n, seed, sum(part.rows or 0 for part in self._origin.parts)), []
-        for part in self._origin.parts:
-            begin, end = np.searchsorted(
-                rows, [part.first_row or 0, (part.first_row or 0) + (part.rows or 0)]
-            )
-            for piece, places in part.narrow(rows[begin:end] - (part.first_row or 0)):
-                chunks = piece.scan(columns, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes, checksum=False)
-                start = 0
-                for chunk in chunks:
-                    here = places[(places >= start) & (places < start + chunk.num_rows)] - start
-                    start += chunk.num_rows
-                    if len(here):
-                        taken.append(plain_rows(chunk, here))
-                self._count(rows=chunks.rows, bytes=chunks.bytes)
-        return joined(taken, schema)
+        read = partial(
+            Part.scan, columns=columns, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes, checksum=False
+        )
+        rows = sample_rows(n, seed, sum(part.rows or 0 for part in self._origin.parts))
+        return joined(
+            [table for part in self._origin.parts for table in self._take(part, rows, read)], schema
+        )
+
+    def _take(
+        self, part: Part, rows: npt.NDArray[np.int64], read: Callable[[Part], Chunks]
+    ) -> Iterator[pa.Table]:
+        """Those of some rows of the source that are in a part, plain."""
+        first, count = part.first_row or 0, part.rows or 0
+        begin, end = np.searchsorted(rows, [first, first + count])
+        for piece, places in part.narrow(rows[begin:end] - first):
+            chunks = read(piece)
+            start = 0
+            for chunk in chunks:
+                here = slice(*np.searchsorted(places, [start, start + chunk.num_rows]))
+                if here.start < here.stop:
+                    yield plain_rows(chunk, places[here] - start)
+                start += chunk.num_rows
+            self._count(rows=chunks.rows, bytes=chunks.bytes)
 
     def spool(self, path: str) -> "Source":
         """Write all rows to a new Parquet file and give the source over it: for what can be read once only,

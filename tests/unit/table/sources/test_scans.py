@@ -180,6 +180,18 @@ class TestMemory:
         assert pq.read_metadata(tmp_path / "a.parquet").num_row_groups == 1
         assert max(self.watched(hb.source(tmp_path).scan())) < self.limit
 
+    def test_many_parts_hold_no_more_than_one(self) -> None:
+        batch = pa.record_batch({"a": np.zeros(1 << 16, np.int8)})
+        table = pa.Table.from_batches([batch] * 16)  # a part
+        source = hb.source(pa.concat_tables([table] * 30))
+        assert len(source.parts()) == 30
+        tracemalloc.start()
+        for _ in source.scan():
+            pass
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 4 << 20
+
     def test_texts_that_are_all_different_stay_bounded(self, tmp_path: Path) -> None:
         texts = pa.array([f"customer {number:012d}" for number in range(self.rows)])
         pq.write_table(pa.table({"a": texts}), tmp_path / "a.parquet", row_group_size=self.rows)
