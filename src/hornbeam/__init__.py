@@ -14,6 +14,7 @@ _HOMES = {
     "TreeRegressor": "hornbeam.estimators.regressor",
     "load": "hornbeam.estimators.store",
     "save": "hornbeam.estimators.store",
+    "source": "hornbeam.table.sources",
 }
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "__version__",
     "load",
     "save",
+    "source",
 ]
 
 

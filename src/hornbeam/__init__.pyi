@@ -7,5 +7,6 @@ from hornbeam.estimators.regressor import TreeRegressor as TreeRegressor
 from hornbeam.estimators.store import load as load
 from hornbeam.estimators.store import save as save
 from hornbeam.model import Tree as Tree
+from hornbeam.table.sources import source as source
 
 __version__: str

@@ -25,6 +25,10 @@ class DataTypeError(DataError, TypeError):
     """Data of a type that can never become a table; scikit-learn's suite expects a TypeError here."""
 
 
+class SourceChanged(DataError):  # noqa: N818 - said of the source, not of the error
+    """The rows of a source are not those that an earlier scan saw."""
+
+
 class StorageError(HornbeamError):
     """A file that cannot be opened, read or written."""
 

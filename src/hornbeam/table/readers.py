@@ -11,28 +11,22 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hornbeam.errors import DataError, StorageError, UsageError
 from hornbeam.table.frame import check_names
+from hornbeam.table.refusals import (
+    CSV_BLOCK,
+    CSV_LAYOUT,
+    DAMAGED,
+    FILES,
+    MISSING_MARKS,
+    check_readable,
+    check_text,
+    other_format,
+    refuse_file,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING_MARKS = ("", "?", "NA", "NaN", "nan", "NULL", "null")
-_ALLOWED = ".csv, .csv.gz, .parquet, .arff, .arff.gz, .duckdb (with a query), or - for CSV on standard input"
-_RECODE = "save it as UTF-8, for instance with: iconv -f latin1 -t utf-8 old.csv > new.csv"
-_CSV = "a CSV file has a line of names, then rows of as many cells, separated by commas"
-_DAMAGED = "it is damaged or of another kind: write it again or get another copy"
-# How files begin that people take for CSV.
-_FORMATS = {
-    b"PAR1": "Parquet; let its name end with .parquet",
-    b"\x1f\x8b": "compressed by gzip; let its name end with .csv.gz",
-    b"PK\x03\x04": "a spreadsheet or a zip archive; save the sheet as CSV, or unpack it",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet; save the sheet as CSV",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
-    b"%PDF": "a PDF document; export the table as CSV",
-}
-# pyarrow infers the types of columns from the first block; the second number is the largest block it takes.
-_BLOCK = 1 << 22
-_LARGEST_BLOCK = 2**31 - 1
+_LARGEST_BLOCK = 2**31 - 1  # that pyarrow takes
 
 
 def read_path(
@@ -55,7 +49,7 @@ def read_path(
         raise UsageError(
             f"{shown!r}: a query needs a DuckDB database file (.duckdb, .db, .ddb); leave it out for this one"
         )
-    _check_readable(Path(shown))
+    check_readable(Path(shown))
     if ending == ".duckdb":
         return _checked(_read_duckdb(shown, sql), shown)
     if ending in (".csv", ".csv.gz"):
@@ -78,23 +72,7 @@ def _ending(shown: str) -> str:
         return ".duckdb"
     if name.endswith(".pq"):
         return ".parquet"
-    raise UsageError(f"{shown!r}: files with this ending are not read; allowed are {_ALLOWED}")
-
-
-def _check_readable(path: Path) -> None:
-    if path.is_dir():
-        raise StorageError(f"{str(path)!r} is a directory; give one file: {_ALLOWED}")
-    if path.exists() and not path.is_file():
-        raise StorageError(
-            f"{str(path)!r} is a device or a pipe; send its rows to standard input ('-') as CSV"
-        )
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise StorageError(
-            f"{str(path)!r} cannot be opened: {error.strerror or error}; check the path"
-        ) from None
+    raise UsageError(f"{shown!r}: files with this ending are not read; allowed are {FILES}")
 
 
 def _checked(table: "pa.Table", shown: str) -> "pa.Table":
@@ -103,16 +81,6 @@ def _checked(table: "pa.Table", shown: str) -> "pa.Table":
     except DataError as error:
         raise DataError(f"{shown!r}: {error}") from None
     return table
-
-
-def _refuse(shown: str, error: BaseException, kind: str, advice: str = _DAMAGED) -> DataError:
-    if isinstance(error, MemoryError):  # Arrow has one of its own, among its other errors
-        raise error
-    if isinstance(error, UnicodeDecodeError):
-        return DataError(f"{shown!r} is not UTF-8 text; {_RECODE}")
-    first = (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".!")
-    first = first.removeprefix("CSV parse error: ").removeprefix("IO Error: ")
-    return DataError(f"{shown!r} is not a readable {kind} file: {first}; {advice}")
 
 
 def _read_csv_file(shown: str, missing: Sequence[str]) -> "pa.Table":
@@ -147,11 +115,11 @@ def _read_csv(
 
     def read(whole: bool = False, threads: bool = True) -> "pa.Table":
         source: Any = path
-        block = _BLOCK
+        block = CSV_BLOCK
         if whole or path is None:
             with opened() as file:
                 source, size = _native_file(file.read())
-            block = min(size + 1, _LARGEST_BLOCK) if whole else _BLOCK
+            block = min(size + 1, _LARGEST_BLOCK) if whole else CSV_BLOCK
         how = csv.ReadOptions(block_size=block, use_threads=threads)
         return csv.read_csv(source, read_options=how, parse_options=parse, convert_options=convert)
 
@@ -163,49 +131,15 @@ def _read_csv(
             if not late and not ragged:
                 raise
             table = read(whole=late, threads=not ragged)  # one thread knows the number of the row it refuses
-        _check_text(table, shown)
+        check_text(table, shown)
         return table
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error, DataError) as error:
         compressed = isinstance(error, OSError | EOFError | zlib.error)
-        raise _other_format(opened, shown) or (
+        raise other_format(opened, shown) or (
             error
             if isinstance(error, DataError)
-            else _refuse(shown, error, "CSV", _DAMAGED if compressed else _CSV)
+            else refuse_file(shown, error, "CSV", DAMAGED if compressed else CSV_LAYOUT)
         ) from None
-
-
-def _check_text(table: "pa.Table", shown: str) -> None:
-    """Refuse what is no UTF-8: Arrow reads such a column as bytes, and such a name not at all."""
-    import pyarrow as pa
-
-    try:
-        names = table.column_names
-    except UnicodeDecodeError:
-        raise DataError(f"{shown!r}: the header line is not UTF-8 text; {_RECODE}") from None
-    for name, column in zip(names, table.columns, strict=True):
-        if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-            cells = (cell for chunk in column.chunks for cell in chunk.to_pylist() if cell is not None)
-            cell = next(cell for cell in cells if not _is_utf8(cell))
-            raise DataError(f"{shown!r}: column {name!r} is not UTF-8 text, it has {cell[:20]!r}; {_RECODE}")
-
-
-def _is_utf8(value: bytes) -> bool:
-    try:
-        value.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _other_format(opened: Callable[[], BinaryIO], shown: str) -> DataError | None:
-    """The error for a file that begins like one of another format, if it does."""
-    try:
-        with opened() as file:
-            beginning = file.read(16)
-    except (OSError, EOFError, zlib.error):
-        return None
-    found = next((what for magic, what in _FORMATS.items() if beginning.startswith(magic)), None)
-    return DataError(f"{shown!r} is not a CSV file but {found}") if found else None
 
 
 def _read_parquet(shown: str) -> "pa.Table":
@@ -217,7 +151,7 @@ def _read_parquet(shown: str) -> "pa.Table":
         with parquet.ParquetFile(shown, page_checksum_verification=True) as file:
             return file.read()
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _refuse(shown, error, "Parquet") from None
+        raise refuse_file(shown, error, "Parquet") from None
 
 
 def _read_duckdb(shown: str, sql: str | None) -> "pa.Table":
@@ -227,7 +161,7 @@ def _read_duckdb(shown: str, sql: str | None) -> "pa.Table":
     try:
         connection = duckdb.connect(shown, read_only=True)
     except duckdb.Error as error:
-        raise _refuse(shown, error, "DuckDB database") from None
+        raise refuse_file(shown, error, "DuckDB database") from None
     with connection:
         if sql is None:
             tables = ", ".join(row[0] for row in connection.execute("show tables").fetchall()[:8]) or "none"
@@ -252,4 +186,4 @@ def _read_arff_file(shown: str) -> "pa.Table":
         with opener(shown, "rt", encoding="utf-8-sig") as file:
             return read_arff(file, shown)
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise _refuse(shown, error, "ARFF") from None
+        raise refuse_file(shown, error, "ARFF") from None

@@ -1,0 +1,147 @@
+"""CSV files, also compressed: a part a file; the first rows of all files, or the caller, fix the types."""
+
+import gzip
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+
+from hornbeam.errors import DataError, HornbeamError, UsageError
+from hornbeam.table.refusals import (
+    CSV_BLOCK,
+    CSV_LAYOUT,
+    MISSING_MARKS,
+    RECODE,
+    check_text,
+    other_format,
+    refuse_file,
+)
+from hornbeam.table.sources.origin import Origin, show_count
+from hornbeam.table.sources.part import Batches, Part, Stamp, choose
+from hornbeam.table.sources.types import TEXT, join_schemas, normal_schema
+
+TYPES = {
+    "text": TEXT,
+    "float64": pa.float64(),
+    "int64": pa.int64(),
+    "bool": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+}
+_BLOCK = 1 << 20  # bytes; Arrow reads some 30 blocks ahead
+_LATE = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to .*?: invalid value (.*)")
+
+
+@dataclass(frozen=True)
+class CsvPart(Part):
+    """A whole file; `names` are those of its header, in its order."""
+
+    stamp: Stamp
+    names: tuple[str, ...]
+
+    def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
+        counted = 0
+        with pa.OSFile(self.stamp.path) as file:
+            types = {name: _plain(self.schema.field(name).type) for name in columns}
+            for batch in _reader(_unpacked(file, self.stamp.path), types, _BLOCK):
+                before, counted = counted, file.tell()  # which runs ahead of the batches
+                yield batch, counted - before
+
+    def failures(self) -> tuple[type[Exception], ...]:
+        return pa.ArrowException, OSError, UnicodeDecodeError
+
+    def refuse(self, error: Exception, rows: int) -> HornbeamError:
+        path, late = self.stamp.path, _LATE.match(str(error))
+        if "invalid UTF8" in str(error):
+            return DataError(f"{path!r} is not UTF-8 text; {RECODE}")
+        if late is None:
+            return _refuse(path, error)
+        name, value = self.names[int(late[1])], late[3].strip("'")[:40]
+        row = f" in line {late[2]}" if late[2] else ""
+        type_ = self.schema.field(name).type
+        return DataError(
+            f"{path!r}: column {name!r} is {type_} by its first rows, but has {value!r}{row}; "
+            f"say what it is by types={{{name!r}: 'text'}} (or {', '.join(list(TYPES)[1:])})"
+        )
+
+
+def open_csv(
+    paths: Sequence[str], shown: str, columns: Sequence[str] | None, types: Mapping[str, Any] | None
+) -> Origin:
+    """A source over CSV files; the first 4 MB of each are read."""
+    given = {name: _type(name, type_) for name, type_ in (types or {}).items()}
+    stamps = [Stamp.of(path) for path in paths]
+    headers = [_infer(path) for path in paths]
+    found: list[tuple[str, pa.Schema]] = []
+    for path, header in zip(paths, headers, strict=True):
+        unknown = [name for name in given if name not in header.names]
+        if unknown:
+            raise UsageError(f"types names {unknown[0]!r}, which is not a column of {path!r}")
+        fields = [(field.name, given.get(field.name, field.type)) for field in header]
+        found.append((repr(path), choose(normal_schema(pa.schema(fields), repr(path)), columns)))
+    schema = join_schemas(found, inferred=True)
+    parts = tuple(
+        CsvPart(i, repr(stamp.path), schema, None, 0 if i == 0 else None, stamp, tuple(header.names))
+        for i, (stamp, header) in enumerate(zip(stamps, headers, strict=True))
+    )
+    return Origin(shown, show_count(len(paths), "CSV file"), schema, parts)
+
+
+def _type(name: str, given: Any) -> pa.DataType:
+    if isinstance(given, pa.DataType):
+        return given
+    if given not in TYPES:
+        raise UsageError(f"types[{name!r}]={given!r}; allowed are {', '.join(TYPES)} and Arrow types")
+    return TYPES[given]
+
+
+def _infer(path: str) -> pa.Schema:
+    """The names and types of a file by its first block: text where the column is no number, date or such."""
+    try:
+        with pa.OSFile(path) as file, _reader(_unpacked(file, path), None) as reader:
+            first = reader.read_next_batch()
+            check_text(pa.Table.from_batches([first]), path)
+            return first.schema
+    except StopIteration:
+        return reader.schema
+    except (pa.ArrowException, OSError, UnicodeDecodeError, DataError) as error:
+        if isinstance(error, MemoryError):
+            raise
+        raise (error if isinstance(error, DataError) else _refuse(path, error)) from None
+
+
+def _unpacked(file: pa.NativeFile, path: str) -> pa.NativeFile:
+    return pa.CompressedInputStream(file, "gzip") if path.lower().endswith(".gz") else file
+
+
+def _plain(type_: pa.DataType) -> pa.DataType:
+    return pa.string() if type_ == TEXT else type_
+
+
+def _reader(
+    file: pa.NativeFile, types: dict[str, pa.DataType] | None, block: int = CSV_BLOCK
+) -> csv.CSVStreamingReader:
+    return csv.open_csv(
+        file,
+        read_options=csv.ReadOptions(block_size=block, use_threads=False),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            null_values=list(MISSING_MARKS),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            column_types=types,
+            include_columns=None if types is None else list(types),
+        ),
+    )
+
+
+def _refuse(path: str, error: Exception) -> DataError:
+    opener: Callable[..., Any] = gzip.open if path.lower().endswith(".gz") else open
+    other = other_format(lambda: opener(path, "rb"), path)
+    packed = isinstance(error, OSError) and not isinstance(error, pa.ArrowInvalid)
+    return other or (
+        refuse_file(path, error, "CSV") if packed else refuse_file(path, error, "CSV", CSV_LAYOUT)
+    )

@@ -1,0 +1,93 @@
+"""Uniform samples of rows: every row has a random word by its number, and those with the least words are it.
+
+So the sample is the same whichever chunks, files or formats the rows come in; where the numbers of rows are
+known it is known before anything is read, and else the least so far are kept while the rows go by.
+"""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hornbeam.table.sources.hashing import Words, numbered_words
+from hornbeam.table.sources.types import TEXT, plain_schema
+
+_AT_ONCE = 1 << 20
+_STREAM = "sample"
+_MOST = np.uint64(2**64 - 1)
+
+
+def sample_rows(n: int, seed: int, total: int) -> npt.NDArray[np.int64]:
+    """The numbers of n rows out of `total`, ascending; all of them where there are no more."""
+    rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    words: Words = np.empty(0, dtype=np.uint64)
+    bound = _MOST
+    for first in range(0, total, _AT_ONCE):
+        new = numbered_words(seed, _STREAM, first, min(_AT_ONCE, total - first))
+        chosen = np.flatnonzero(new <= bound)
+        words, rows = np.concatenate([words, new[chosen]]), np.concatenate([rows, first + chosen])
+        kept = _least(words, n)
+        words, rows = words[kept], rows[kept]
+        bound = words.max() if len(words) == n else _MOST
+    return rows
+
+
+def _least(words: Words, n: int) -> npt.NDArray[np.int64]:
+    """Places of the n least words, ascending; of equal words the first."""
+    if len(words) <= n:
+        return np.arange(len(words))
+    bound = np.partition(words, n - 1)[n - 1]
+    below, equal = np.flatnonzero(words < bound), np.flatnonzero(words == bound)
+    return np.sort(np.concatenate([below, equal[: n - len(below)]]))
+
+
+class Reservoir:
+    """The sample of rows that go by: at most 2 n of them and a chunk are held."""
+
+    def __init__(self, n: int, seed: int, schema: pa.Schema) -> None:
+        self._n, self._seed, self._schema = n, seed, schema
+        self._seen = 0
+        self._bound = _MOST
+        self._words: Words = np.empty(0, dtype=np.uint64)
+        self._held: list[pa.Table] = []
+
+    def add(self, chunk: pa.RecordBatch) -> None:
+        """Let the next rows go by."""
+        words = numbered_words(self._seed, _STREAM, self._seen, chunk.num_rows)
+        self._seen += chunk.num_rows
+        chosen = np.flatnonzero(words <= self._bound)
+        if not len(chosen):
+            return
+        self._held.append(plain_rows(chunk, chosen))
+        self._words = np.concatenate([self._words, words[chosen]])
+        if len(self._words) >= 2 * self._n:
+            self._settle()
+
+    def _settle(self) -> None:
+        kept = _least(self._words, self._n)
+        self._words = self._words[kept]
+        self._held = [pa.concat_tables(self._held).take(kept).combine_chunks()]
+        if len(kept) == self._n:
+            self._bound = self._words.max()
+
+    def table(self) -> pa.Table:
+        """The sample of all rows that went by, in their order."""
+        if self._held:
+            self._settle()
+        return joined(self._held, self._schema)
+
+
+def plain_rows(chunk: pa.RecordBatch, places: npt.NDArray[np.int64]) -> pa.Table:
+    """Some rows of a chunk, copied, with text as it is: a dictionary may be larger than they are."""
+    return pa.Table.from_batches([chunk.take(pa.array(places))]).cast(plain_schema(chunk.schema))
+
+
+def joined(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
+    """One table of a source's schema from plain rows; equal rows give equal tables, dictionaries and all."""
+    if not tables:
+        return schema.empty_table()
+    whole = pa.concat_tables(tables).combine_chunks()
+    columns = [
+        whole.column(name).dictionary_encode() if schema.field(name).type == TEXT else whole.column(name)
+        for name in schema.names
+    ]
+    return pa.table(columns, schema=schema)
