@@ -10,8 +10,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "hornbeam/grow.hpp"
+#include "grow_options.hpp"
+#include "grown.hpp"
 #include "hornbeam/xlog.hpp"
-#include "routed_table.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {
@@ -100,11 +101,6 @@ std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_
     return parts;
 }
 
-SizeRule size_rule(nb::handle value) {
-    if (nb::isinstance<nb::float_>(value)) return {true, nb::cast<double>(value)};
-    return {false, static_cast<double>(nb::cast<std::int64_t>(value))};
-}
-
 /// (min_samples_leaf, min_objs) for each setting.
 std::vector<SizeSetting> size_settings(const nb::list &given) {
     std::vector<SizeSetting> settings;
@@ -120,13 +116,6 @@ std::vector<SizeSetting> size_settings(const nb::list &given) {
     }
     if (settings.empty()) throw std::invalid_argument("there is no setting");
     return settings;
-}
-
-NominalMode nominal_mode(const std::string &name) {
-    if (name == "subset") return NominalMode::subset;
-    if (name == "value") return NominalMode::value;
-    if (name == "multiway") return NominalMode::multiway;
-    throw std::invalid_argument("nominal '" + name + "' is not known");
 }
 
 /// Tells Python every tenth of a second which share of the rows rests in a leaf.
@@ -168,67 +157,26 @@ Sharing sharing_named(const std::string &name) {
     throw std::invalid_argument("algorithm is '" + name + "'; allowed are auto, serial, overlapping, folds");
 }
 
-/// The trees of all training sets, in one forest for those that grew together.
-struct Grown {
-    std::vector<Forest> parts;
-    std::size_t together = 1; // sets in all forests but the last
-    double seconds = 0.0;
+/// (mass, weight, many_valued) for each training set.
+std::vector<WholeSet> whole_sets(const nb::list &given, std::size_t n_columns) {
+    std::vector<WholeSet> wholes;
+    for (nb::handle one : given) {
+        auto fields = nb::cast<nb::tuple>(one);
+        if (fields.size() != 3) throw std::invalid_argument("a whole set is not (mass, weight, many_valued)");
+        WholeSet set{nb::cast<double>(fields[0]), nb::cast<double>(fields[1]),
+                     nb::cast<std::vector<std::uint8_t>>(fields[2])};
+        if (set.many_valued.size() != n_columns)
+            throw std::invalid_argument("many_valued has a flag for each column");
+        wholes.push_back(std::move(set));
+    }
+    return wholes;
+}
 
-    Grown() = default;
-    Grown(const Grown &) = delete; // what grew may be large
-    Grown(Grown &&) = default;
-
-    std::int32_t n_sets() const {
-        return std::accumulate(parts.begin(), parts.end(), 0,
-                               [](std::int32_t n, const Forest &f) { return n + f.n_sets; });
-    }
-    std::size_t n_nodes() const {
-        return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
-                               [](std::size_t n, const Forest &f) { return n + f.n_nodes; });
-    }
-    std::vector<std::uint32_t> take_order() { return std::move(parts.front().order); }
-    /// What all levels cost; the processor's ticks become shares of the seconds that passed.
-    nb::dict levels() const {
-        LevelCosts all;
-        for (const Forest &f : parts) all.add(f.costs);
-        const double tick = seconds / static_cast<double>(std::max<std::uint64_t>(all.ticks(), 1));
-        std::vector<double> spent;
-        std::vector<std::int64_t> nodes, entries, own;
-        for (const LevelCost &level : all.levels()) {
-            for (std::uint64_t t : level.ticks) spent.push_back(static_cast<double>(t) * tick);
-            nodes.push_back(level.nodes);
-            entries.push_back(level.entries);
-            own.push_back(level.own_entries);
-        }
-        nb::dict out;
-        out["seconds"] = own_array(std::move(spent)); // [level][kind of work]
-        out["nodes"] = own_array(std::move(nodes));
-        out["entries"] = own_array(std::move(entries));
-        out["own_entries"] = own_array(std::move(own));
-        return out;
-    }
-    /// The record at which each of some rows ends, setting after setting.
-    std::vector<std::int32_t> ends(std::int32_t set, const RoutedTable &table,
-                                   std::span<const std::int64_t> rows) {
-        auto [forest, at] = find(set);
-        SignalCancel cancel;
-        std::vector<std::int32_t> found;
-        std::vector<std::uint32_t> records;
-        found.reserve(forest.n_settings * rows.size());
-        for (std::uint32_t setting = 0; setting < forest.n_settings; ++setting) {
-            const FlatTree tree = forest.extract(at, setting, cancel, &records);
-            for (std::int32_t leaf : table.leaves(tree, rows, 1))
-                found.push_back(static_cast<std::int32_t>(records[static_cast<std::size_t>(leaf)]));
-        }
-        return found;
-    }
-    /// The forest of a training set, and its place there.
-    std::pair<Forest &, std::int32_t> find(std::int32_t set) {
-        if (set < 0 || set >= n_sets()) throw nb::index_error("no such training set");
-        const auto at = static_cast<std::size_t>(set);
-        return {parts[at / together], static_cast<std::int32_t>(at % together)};
-    }
-};
+std::size_t all_sets(const std::vector<TrainingSets> &parts) {
+    return std::accumulate(parts.begin(), parts.end(), std::size_t{0}, [](std::size_t n, const auto &part) {
+        return n + static_cast<std::size_t>(part.n_sets);
+    });
+}
 
 Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_classes,
                  const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
@@ -236,8 +184,9 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
                  const nb::object &multiplicity, int threads, const std::string &kernels, bool accelerate,
                  const std::string &counting, const std::string &algorithm, bool consume,
                  const nb::object &report, const nb::object &weights, const nb::object &class_weight,
-                 const nb::object &costs, std::size_t competitors) {
+                 const nb::object &costs, std::size_t competitors, const nb::list &whole) {
     GrowParameters p;
+    std::vector<WholeSet> wholes = whole_sets(whole, table.columns.size());
     p.counting = count_values(counting);
     p.sharing = sharing_named(algorithm);
     GrowTarget t = target_of(target, n_classes, table.n_rows);
@@ -259,13 +208,19 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
         throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
     GrowProgress progress;
     ReportingCancel cancel(progress, report);
+    std::span<const WholeSet> left = wholes;
+    if (!left.empty() && left.size() != all_sets(sets))
+        throw std::invalid_argument("there are as many whole sets as training sets, or none");
     nb::gil_scoped_release release;
     Grown grown;
     grown.together = static_cast<std::size_t>(sets.front().n_sets);
     const auto begin = std::chrono::steady_clock::now();
-    for (const TrainingSets &part : sets)
+    for (const TrainingSets &part : sets) {
+        const auto here = left.first(std::min(left.size(), static_cast<std::size_t>(part.n_sets)));
+        left = left.subspan(here.size());
         grown.parts.push_back(
-            grow(criterion, {table, t, part, p, consume && &part == &sets.back(), progress, cancel}));
+            grow(criterion, {table, t, part, p, consume && &part == &sets.back(), progress, cancel, here}));
+    }
     grown.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return grown;
 }
@@ -333,7 +288,7 @@ void bind_grow(nb::module_ &m) {
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
           nb::arg("counting") = "auto", nb::arg("algorithm") = "auto", nb::arg("consume") = false,
           nb::arg("report") = nb::none(), nb::arg("weights") = nb::none(),
-          nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(), nb::arg("competitors") = 0);
+          nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(), nb::arg("competitors") = 0, nb::arg("whole") = nb::list());
 }
 
 } // namespace hornbeam

@@ -12,5 +12,6 @@ NB_MODULE(_core, m) {
     hornbeam::bind_grow(m);
     hornbeam::bind_labels(m);
     hornbeam::bind_prune(m);
+    hornbeam::bind_source(m);
     hornbeam::bind_tree(m);
 }

@@ -11,28 +11,14 @@
 
 #include "hornbeam/cancel.hpp"
 #include "hornbeam/column.hpp"
+#include "hornbeam/keys.hpp"
 
 namespace hornbeam {
 
-using Key = std::uint64_t;
-
-inline constexpr Key sign_bit = Key{1} << 63;
-inline constexpr Key missing_key = ~Key{0};                // of NaN: no number has it as a float's key
 inline constexpr std::size_t block = std::size_t{1} << 18; // rows between two polls
 inline constexpr std::size_t few_rows = 4096;              // below, short digits cost less than they save
 inline constexpr std::size_t many_rows = 16384;            // above, buckets pay
 inline constexpr std::size_t distant = 24; // a key that must move further gets its whole run sorted
-
-// By integer operations only, so that no floating-point mode (denormals as zero) changes a rank.
-inline Key key_of(double v) {
-    const Key bits = std::bit_cast<Key>(v);
-    if ((bits << 1) > 0xFFE0000000000000u) return missing_key;
-    const Key key = bits ^ (static_cast<Key>(static_cast<std::int64_t>(bits) >> 63) | sign_bit);
-    return key + (key == sign_bit - 1); // -0.0 joins 0.0
-}
-inline Key key_of(std::int64_t v) { return static_cast<Key>(v) ^ sign_bit; }
-inline double float_of(Key key) { return std::bit_cast<double>(key & sign_bit ? key ^ sign_bit : ~key); }
-inline std::int64_t integer_of(Key key) { return static_cast<std::int64_t>(key ^ sign_bit); }
 
 /// Calls body(i) for lo <= i < hi, polling now and then where that takes long.
 template <class Body> void for_range(std::size_t lo, std::size_t hi, Cancel &cancel, Body body) {

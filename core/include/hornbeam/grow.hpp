@@ -71,6 +71,14 @@ struct GrowProgress {
     std::atomic<std::int64_t> all{0};
 };
 
+/// What a training set is as a whole, where the rows of the table are only those of one of its nodes.
+struct WholeSet {
+    double mass = 0.0;   // as qualities see it
+    double weight = 0.0; // of all its rows
+    /// c45, by attribute: nominal ones with a category for every three rows, or more; may be empty.
+    std::vector<std::uint8_t> many_valued;
+};
+
 /// The table's presorted lists are used up where `consume` is set: growth then needs no copy of them.
 struct GrowTask {
     EncodedTable &table;
@@ -80,6 +88,7 @@ struct GrowTask {
     bool consume = false;
     GrowProgress &progress;
     Cancel &cancel;
+    std::span<const WholeSet> whole = {}; // by set; empty: the table has all rows of the sets
 };
 
 /// `criterion`: "gini", "entropy", "gain_ratio", "c45", "correlation" (classes) or "variance" (numeric

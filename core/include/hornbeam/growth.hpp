@@ -81,8 +81,8 @@ template <Criterion C> class Growth {
             open_node(criterion, static_cast<std::int32_t>(s), t);
             for (const SizeSetting &setting : p.settings) {
                 task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
-                rules_.add({mass_of(criterion, t),
-                            weight_of(criterion, t),
+                rules_.add({task_.whole.empty() ? mass_of(criterion, t) : task_.whole[s].mass,
+                            task_.whole.empty() ? weight_of(criterion, t) : task_.whole[s].weight,
                             std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
                             std::max<std::int64_t>(1, setting.min_samples_leaf.rows_of(t.n)),
                             setting.min_objs,
@@ -122,6 +122,10 @@ template <Criterion C> class Growth {
     void find_many_valued() {
         const std::size_t n_columns = task_.table.columns.size();
         for (std::size_t s = 0; s < forest_.sets.size(); ++s) {
+            if (!task_.whole.empty()) {
+                for (StopRules &rules : rules_.of_set(s)) rules.many_valued = task_.whole[s].many_valued;
+                continue;
+            }
             std::vector<std::uint8_t> many_valued(n_columns);
             for (std::size_t a = 0; a < n_columns; ++a) {
                 if (numeric(a)) continue;

@@ -1,0 +1,630 @@
+// Scans over sources, and nodes settled from them, for Python.
+#include "bind.hpp"
+
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "grow_options.hpp"
+#include "grown.hpp"
+#include "hornbeam/keys.hpp"
+#include "hornbeam/settling.hpp"
+#include "tree_arrays.hpp"
+
+namespace hornbeam {
+namespace {
+
+using Numbers = nb::ndarray<nb::ndim<1>, nb::device::cpu, nb::ro>;
+using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Classes = nb::ndarray<const ClassCode, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Keys = nb::ndarray<const RowKey, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// ---- rows ----
+
+/// (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).
+AttributeShape shape_of(nb::handle given) {
+    auto fields = nb::cast<nb::tuple>(given);
+    AttributeShape shape;
+    const int kind = nb::cast<int>(fields[0]);
+    if (kind == 2) {
+        shape.kind = ValueKind::nominal;
+        shape.highest = static_cast<RowKey>(std::max<std::int64_t>(1, nb::cast<std::int64_t>(fields[1])) - 1);
+        return shape;
+    }
+    shape.kind = kind == 0 ? ValueKind::floats : ValueKind::integers;
+    if (fields[1].is_none()) return shape; // no value
+    auto key = [&](nb::handle value) {
+        return kind == 0 ? key_of(nb::cast<double>(value)) : key_of(nb::cast<std::int64_t>(value));
+    };
+    shape.lowest = key(fields[1]);
+    shape.highest = key(fields[2]) - shape.lowest;
+    return shape;
+}
+
+std::shared_ptr<RowLayout> layout_of(const nb::list &attributes, std::size_t n_classes, std::size_t n_folds) {
+    if (n_classes == 0 || n_folds == 0) throw std::invalid_argument("there are no classes or no folds");
+    std::vector<AttributeShape> shapes;
+    for (nb::handle a : attributes) shapes.push_back(shape_of(a));
+    return std::make_shared<RowLayout>(std::move(shapes), n_classes, n_folds);
+}
+
+ChunkColumn::Type type_of(nb::dlpack::dtype type) {
+    using Type = ChunkColumn::Type;
+    if (type == nb::dtype<float>()) return Type::f32;
+    if (type == nb::dtype<double>()) return Type::f64;
+    if (type == nb::dtype<std::int8_t>()) return Type::i8;
+    if (type == nb::dtype<std::int16_t>()) return Type::i16;
+    if (type == nb::dtype<std::int32_t>()) return Type::i32;
+    if (type == nb::dtype<std::int64_t>()) return Type::i64;
+    if (type == nb::dtype<std::uint8_t>()) return Type::u8;
+    if (type == nb::dtype<std::uint16_t>()) return Type::u16;
+    if (type == nb::dtype<std::uint32_t>()) return Type::u32;
+    throw std::invalid_argument("a column is of no type that scans read");
+}
+
+/// A chunk and the arrays that it points into.
+struct HeldChunk {
+    Chunk chunk;
+    std::vector<Numbers> arrays;
+    std::vector<Flags> flags;
+    std::vector<Classes> classes;
+
+    /// (values, missing or None) for each column.
+    HeldChunk(const RowLayout &layout, const nb::list &columns, const Classes &of_rows, const nb::object &folds) {
+        chunk.n = of_rows.shape(0);
+        if (columns.size() != layout.attributes.size())
+            throw std::invalid_argument("a chunk has other columns than its layout");
+        for (nb::handle column : columns) add(nb::cast<nb::tuple>(column));
+        chunk.classes = {of_rows.data(), chunk.n};
+        for (ClassCode c : chunk.classes)
+            if (c >= layout.n_classes) throw std::invalid_argument("a class code is not below n_classes");
+        if (folds.is_none() != (layout.n_folds == 1))
+            throw std::invalid_argument("folds are given where there are several, and only there");
+        if (folds.is_none()) return;
+        classes.push_back(nb::cast<Classes>(folds));
+        chunk.folds = {classes.back().data(), classes.back().shape(0)};
+        if (chunk.folds.size() != chunk.n) throw std::invalid_argument("folds and rows differ in number");
+        for (std::uint16_t f : chunk.folds)
+            if (f >= layout.n_folds) throw std::invalid_argument("a fold is not below n_folds");
+    }
+
+  private:
+    void add(const nb::tuple &column) {
+        arrays.push_back(nb::cast<Numbers>(column[0]));
+        const Numbers &values = arrays.back();
+        ChunkColumn c{type_of(values.dtype()), values.data(), static_cast<std::ptrdiff_t>(values.stride(0)),
+                      nullptr};
+        if (values.shape(0) != chunk.n) throw std::invalid_argument("the columns of a chunk differ in length");
+        if (!column[1].is_none()) {
+            flags.push_back(nb::cast<Flags>(column[1]));
+            if (flags.back().shape(0) != chunk.n) throw std::invalid_argument("a mask differs in length");
+            c.missing = flags.back().data();
+        }
+        chunk.columns.push_back(c);
+    }
+};
+
+/// Rows that were kept, and how they are laid out.
+struct KeptRows {
+    std::shared_ptr<const RowLayout> layout;
+    RowStore store;
+
+    KeptRows(std::shared_ptr<const RowLayout> layout, RowStore store)
+        : layout(std::move(layout)), store(std::move(store)) {}
+    KeptRows(const KeptRows &) = delete;
+    KeptRows(KeptRows &&) = default;
+
+    nb::list blocks() const {
+        nb::list out;
+        store.each([&](const std::uint8_t *bytes, std::size_t n) {
+            out.append(nb::bytes(bytes, n * layout->stride));
+        });
+        return out;
+    }
+};
+
+/// What the grower takes: (kind, values, missing, categories) for each column, classes, and folds.
+nb::tuple unpacked(const RowLayout &layout, const std::vector<std::pair<const std::uint8_t *, std::size_t>> &parts) {
+    std::size_t n = 0;
+    for (const auto &part : parts) n += part.second;
+    const std::size_t width = layout.attributes.size();
+    std::vector<std::vector<double>> floats(width);
+    std::vector<std::vector<std::int64_t>> integers(width);
+    std::vector<std::vector<std::int32_t>> codes(width);
+    std::vector<std::vector<std::uint8_t>> missing(width);
+    std::vector<ClassCode> classes(n);
+    std::vector<std::uint16_t> folds(layout.n_folds > 1 ? n : 0);
+    for (std::size_t a = 0; a < width; ++a) {
+        if (layout.attributes[a].kind == ValueKind::floats) floats[a].resize(n);
+        if (layout.attributes[a].kind == ValueKind::integers) integers[a].resize(n);
+        if (layout.attributes[a].nominal()) codes[a].resize(n);
+    }
+    {
+        SignalCancel cancel;
+        nb::gil_scoped_release release;
+        RowBlock block(layout);
+        std::size_t at = 0;
+        for (auto [bytes, rows] : parts)
+            for (std::size_t first = 0; first < rows; first += block_rows) {
+                cancel.poll();
+                block.unpack(layout, bytes + first * layout.stride, std::min(block_rows, rows - first));
+                for (std::size_t a = 0; a < width; ++a) {
+                    const AttributeShape &shape = layout.attributes[a];
+                    const RowKey *key = block.keys[a].data();
+                    for (std::size_t i = 0; i < block.n; ++i) {
+                        const bool none = key[i] == shape.missing();
+                        if (shape.kind == ValueKind::floats) {
+                            floats[a][at + i] =
+                                none ? std::numeric_limits<double>::quiet_NaN() : shape.float_at(key[i]);
+                        } else if (shape.nominal()) {
+                            codes[a][at + i] = none ? -1 : static_cast<std::int32_t>(key[i]);
+                        } else {
+                            integers[a][at + i] = none ? 0 : shape.integer_at(key[i]);
+                            if (none) {
+                                missing[a].resize(n);
+                                missing[a][at + i] = 1;
+                            }
+                        }
+                    }
+                }
+                for (std::size_t i = 0; i < block.n; ++i) {
+                    classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
+                    if (!folds.empty())
+                        folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
+                }
+                at += block.n;
+            }
+    }
+    nb::list columns;
+    for (std::size_t a = 0; a < width; ++a) {
+        const AttributeShape &shape = layout.attributes[a];
+        if (shape.kind == ValueKind::floats)
+            columns.append(nb::make_tuple(0, own_array(std::move(floats[a])), nb::none(), 0));
+        else if (shape.nominal())
+            columns.append(
+                nb::make_tuple(2, own_array(std::move(codes[a])), nb::none(), static_cast<int>(shape.highest + 1)));
+        else if (missing[a].empty())
+            columns.append(nb::make_tuple(1, own_array(std::move(integers[a])), nb::none(), 0));
+        else
+            columns.append(
+                nb::make_tuple(1, own_array(std::move(integers[a])), own_array(std::move(missing[a])), 0));
+    }
+    nb::object of_folds = folds.empty() ? nb::none() : nb::cast(own_array(std::move(folds)));
+    return nb::make_tuple(columns, own_array(std::move(classes)), of_folds);
+}
+
+nb::tuple unpack_bytes(const RowLayout &layout, const nb::list &blocks) {
+    std::vector<Bytes> kept;
+    std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
+    for (nb::handle block : blocks) {
+        kept.push_back(nb::cast<Bytes>(block));
+        if (kept.back().shape(0) % layout.stride != 0) throw std::invalid_argument("a block is not whole rows");
+        parts.emplace_back(kept.back().data(), kept.back().shape(0) / layout.stride);
+    }
+    return unpacked(layout, parts);
+}
+
+// ---- plans ----
+
+std::vector<std::uint8_t> flags_of(nb::handle given) {
+    auto a = nb::cast<Flags>(given);
+    return {a.data(), a.data() + a.shape(0)};
+}
+
+Watch watch_of(const Grid &grid, nb::handle given) {
+    auto fields = nb::cast<nb::tuple>(given);
+    Watch watch{nb::cast<std::int32_t>(fields[0]), {}};
+    if (watch.attribute < 0 || static_cast<std::size_t>(watch.attribute) >= grid.of.size())
+        throw std::invalid_argument("there is no such attribute");
+    if (!fields[1].is_none()) {
+        watch.wanted = flags_of(fields[1]);
+        if (watch.wanted.size() != std::size_t{grid.of[static_cast<std::size_t>(watch.attribute)].size()} + 1)
+            throw std::invalid_argument("a watch has a flag for each bucket, and one for missing");
+    }
+    return watch;
+}
+
+RouteTest test_of(const nb::dict &given, const RowLayout &layout, std::size_t n_places) {
+    RouteTest test;
+    const auto kind = nb::cast<std::string>(given["kind"]);
+    test.attribute = nb::cast<std::int32_t>(given["attribute"]);
+    if (test.attribute < 0 || static_cast<std::size_t>(test.attribute) >= layout.attributes.size())
+        throw std::invalid_argument("there is no such attribute");
+    test.missing = nb::cast<std::int32_t>(given["missing"]);
+    test.children = nb::cast<std::vector<std::int32_t>>(given["children"]);
+    for (std::int32_t child : test.children)
+        if (child >= static_cast<std::int32_t>(n_places)) throw std::invalid_argument("there is no such place");
+    if (kind == "coarse") {
+        test.kind = RouteTest::Kind::coarse;
+        test.first = nb::cast<std::uint32_t>(given["first"]);
+        test.last = nb::cast<std::uint32_t>(given["last"]);
+    } else if (kind == "numeric") {
+        test.lo = nb::cast<RowKey>(given["lo"]);
+    } else if (kind == "nominal") {
+        test.kind = RouteTest::Kind::nominal;
+        test.child_of = nb::cast<std::vector<std::int32_t>>(given["child_of"]);
+        const RowKey highest = layout.attributes[static_cast<std::size_t>(test.attribute)].highest;
+        if (test.child_of.size() != highest + 1) throw std::invalid_argument("a category has no child");
+    } else {
+        throw std::invalid_argument("a test is coarse, numeric or nominal");
+    }
+    return test;
+}
+
+Place place_of(const nb::dict &given, const RowLayout &layout, const Grid &grid, std::size_t n_places) {
+    Place place;
+    place.counted = nb::cast<std::vector<std::int32_t>>(given["counted"]);
+    for (std::int32_t a : place.counted)
+        if (a < 0 || static_cast<std::size_t>(a) >= layout.attributes.size())
+            throw std::invalid_argument("there is no such attribute");
+    place.keeps = nb::cast<bool>(given["keeps"]);
+    for (nb::handle watch : nb::cast<nb::list>(given["watches"]))
+        place.watches.push_back(watch_of(grid, watch));
+    for (nb::handle test : nb::cast<nb::list>(given["tests"]))
+        place.tests.push_back(test_of(nb::cast<nb::dict>(test), layout, n_places));
+    return place;
+}
+
+/// A scan, and what it is laid out by.
+struct BoundScan {
+    std::shared_ptr<const RowLayout> layout;
+    std::shared_ptr<const Grid> grid;
+    SourceScan scan;
+
+    BoundScan(std::shared_ptr<RowLayout> l, std::shared_ptr<Grid> g, const nb::list &places)
+        : layout(l), grid(g), scan(l, g, places_of(places, *l, *g)) {}
+
+    static std::vector<Place> places_of(const nb::list &given, const RowLayout &layout, const Grid &grid) {
+        std::vector<Place> places;
+        for (nb::handle place : given)
+            places.push_back(place_of(nb::cast<nb::dict>(place), layout, grid, given.size()));
+        if (places.empty()) throw std::invalid_argument("a scan has at least one place");
+        return places;
+    }
+    std::int32_t checked(std::int32_t p) const {
+        if (p < 0 || static_cast<std::size_t>(p) >= scan.n_places()) throw nb::index_error("no such place");
+        return p;
+    }
+};
+
+/// The exact test of a settled node as a way for rows.
+RouteTest route_of(const Settled &settled, const RowLayout &layout, std::vector<std::int32_t> children) {
+    const Choice &c = settled.choice;
+    RouteTest test;
+    test.attribute = c.attribute;
+    test.missing = c.default_child;
+    test.children = std::move(children);
+    if (test.children.size() != settled.children.size())
+        throw std::invalid_argument("a test has as many children as places");
+    if (c.kind == TestKind::numeric) {
+        test.lo = settled.lo;
+    } else {
+        test.kind = RouteTest::Kind::nominal;
+        test.child_of.assign(layout.attributes[static_cast<std::size_t>(c.attribute)].highest + 1, c.default_child);
+        for (auto [code, child] : c.branches) test.child_of[static_cast<std::size_t>(code)] = child;
+    }
+    return test;
+}
+
+nb::dict as_dict(const RouteTest &test) {
+    nb::dict out;
+    out["kind"] = test.kind == RouteTest::Kind::numeric ? "numeric" : "nominal";
+    out["attribute"] = test.attribute;
+    out["missing"] = test.missing;
+    out["children"] = test.children;
+    if (test.kind == RouteTest::Kind::numeric)
+        out["lo"] = test.lo;
+    else
+        out["child_of"] = test.child_of;
+    return out;
+}
+
+// ---- settling ----
+
+/// What is known of all attributes at a place, for a training set that leaves a fold out.
+std::vector<RefinedSet> sets_at(SourceScan &scan, std::int32_t place, std::int32_t left_out) {
+    const Refining refining(scan, place, left_out);
+    const std::vector<std::int32_t> counted = scan.place(place).counted;
+    std::vector<RefinedSet> sets;
+    for (std::size_t a = 0; a < scan.layout().attributes.size(); ++a) {
+        const auto attribute = static_cast<std::int32_t>(a);
+        const auto found = std::find(counted.begin(), counted.end(), attribute);
+        const std::vector<KeyCount> keys = scan.keys_of(place, attribute);
+        if (found != counted.end())
+            sets.push_back(refining.counted(static_cast<std::size_t>(found - counted.begin()), keys));
+        else if (!keys.empty())
+            sets.push_back(refining.listed(attribute, keys));
+    }
+    return sets;
+}
+
+SettleTask task_of(const std::string &criterion, const std::string &nominal, std::shared_ptr<RowLayout> layout,
+                   const nb::list &wholes, std::int64_t max_depth, const nb::object &min_samples_split,
+                   const nb::object &min_samples_leaf, const nb::object &min_objs, double min_impurity_decrease,
+                   const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels) {
+    SettleTask task;
+    task.criterion = criterion;
+    task.layout = std::move(layout);
+    GrowParameters &p = task.parameters;
+    p.nominal = nominal_mode(nominal);
+    p.max_depth = max_depth;
+    p.min_samples_split = size_rule(min_samples_split);
+    p.settings = {{size_rule(min_samples_leaf), min_objs.is_none() ? -1.0 : nb::cast<double>(min_objs)}};
+    p.min_impurity_decrease = min_impurity_decrease;
+    p.kernels = kernels_named(kernels);
+    if (p.kernels == nullptr)
+        throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
+    for (nb::handle whole : wholes) {
+        const auto given = nb::cast<std::vector<std::int64_t>>(whole);
+        if (given.size() != task.layout->n_classes) throw std::invalid_argument("a set has a count for each class");
+        ClassCounts counts(given.size());
+        counts.c = given;
+        for (std::int64_t c : given) counts.n += c;
+        task.wholes.push_back(std::move(counts));
+    }
+    task.many_valued = many_valued;
+    return task;
+}
+
+} // namespace
+
+void bind_source(nb::module_ &m) {
+    nb::class_<RowLayout>(m, "RowLayout")
+        .def(nb::new_(&layout_of), nb::arg("attributes"), nb::arg("n_classes"), nb::arg("n_folds") = 1,
+             "attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).")
+        .def_ro("stride", &RowLayout::stride)
+        .def("unpack", &unpack_bytes, nb::arg("blocks"), "Columns, classes and folds of rows that were kept.")
+        .def(
+            "keys",
+            [](const RowLayout &layout, std::size_t attribute, const Numbers &values, const nb::object &missing) {
+                if (attribute >= layout.attributes.size()) throw nb::index_error("no such attribute");
+                std::vector<AttributeShape> one{layout.attributes[attribute]};
+                const RowLayout alone(std::move(one), 1, 1);
+                std::vector<ClassCode> classes(values.shape(0));
+                Chunk chunk;
+                chunk.n = values.shape(0);
+                chunk.classes = classes;
+                Flags flags;
+                ChunkColumn column{type_of(values.dtype()), values.data(),
+                                   static_cast<std::ptrdiff_t>(values.stride(0)), nullptr};
+                if (!missing.is_none()) {
+                    flags = nb::cast<Flags>(missing);
+                    column.missing = flags.data();
+                }
+                chunk.columns = {column};
+                RowBlock block(alone);
+                std::vector<RowKey> keys;
+                for (std::size_t first = 0; first < chunk.n; first += block_rows) {
+                    block.read(alone, chunk, first, std::min(block_rows, chunk.n - first));
+                    keys.insert(keys.end(), block.keys[0].begin(),
+                                block.keys[0].begin() + static_cast<std::ptrdiff_t>(block.n));
+                }
+                return own_array(std::move(keys));
+            },
+            nb::arg("attribute"), nb::arg("values"), nb::arg("missing").none() = nb::none(),
+            "The keys of values: whole numbers from 0 in their order; a missing one is past the highest.")
+        .def("missing_key", [](const RowLayout &layout, std::size_t attribute) {
+            if (attribute >= layout.attributes.size()) throw nb::index_error("no such attribute");
+            return layout.attributes[attribute].missing();
+        });
+    nb::class_<Grid>(m, "Grid")
+        .def(nb::new_([](std::shared_ptr<RowLayout> layout, const nb::list &edges) {
+                 auto table = std::make_shared<Grid>();
+                 if (edges.size() != layout->attributes.size())
+                     throw std::invalid_argument("there are edges, or None, for each attribute");
+                 for (std::size_t a = 0; a < edges.size(); ++a) {
+                     const AttributeShape &shape = layout->attributes[a];
+                     std::vector<RowKey> of_attribute;
+                     if (!edges[a].is_none()) {
+                         auto given = nb::cast<Keys>(edges[a]);
+                         of_attribute.assign(given.data(), given.data() + given.shape(0));
+                         if (of_attribute.empty() || of_attribute.back() != shape.highest ||
+                             !std::is_sorted(of_attribute.begin(), of_attribute.end(), std::less_equal<>()))
+                             throw std::invalid_argument("edges ascend to the highest key");
+                     } else if (shape.highest >= std::uint32_t{1} << 31) {
+                         throw std::invalid_argument("an attribute has too many values for a bucket each");
+                     }
+                     table->of.emplace_back(shape, std::move(of_attribute));
+                 }
+                 return table;
+             }),
+             nb::arg("layout"), nb::arg("edges"))
+        .def("size", [](const Grid &t, std::size_t a) { return t.of.at(a).size(); }, nb::arg("attribute"))
+        .def(
+            "single", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).single(b); },
+            nb::arg("attribute"), nb::arg("bucket"))
+        .def(
+            "of",
+            [](const Grid &t, std::size_t a, const Keys &keys) {
+                std::vector<std::uint32_t> out(keys.shape(0));
+                for (std::size_t i = 0; i < out.size(); ++i) out[i] = t.of.at(a).of(keys.data()[i]);
+                return own_array(std::move(out));
+            },
+            nb::arg("attribute"), nb::arg("keys"), "The bucket of each key.");
+    nb::class_<KeptRows>(m, "KeptRows")
+        .def_prop_ro("rows", [](const KeptRows &k) { return k.store.rows(); })
+        .def_prop_ro("bytes", [](const KeptRows &k) { return k.store.bytes(); })
+        .def("blocks", &KeptRows::blocks, "The rows as bytes, block by block.")
+        .def("columns",
+             [](const KeptRows &k) {
+                 std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
+                 k.store.each([&](const std::uint8_t *bytes, std::size_t n) { parts.emplace_back(bytes, n); });
+                 return unpacked(*k.layout, parts);
+             })
+        .def("take", [](KeptRows &k, KeptRows &other) { k.store.take(std::move(other.store)); });
+    nb::class_<BoundScan>(m, "SourceScan")
+        .def(nb::init<std::shared_ptr<RowLayout>, std::shared_ptr<Grid>, const nb::list &>(),
+             nb::arg("layout"), nb::arg("grid"), nb::arg("places"))
+        .def(
+            "add",
+            [](BoundScan &s, const nb::list &columns, const Classes &classes, const nb::object &folds) {
+                const HeldChunk held(*s.layout, columns, classes, folds);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.add(held.chunk, cancel);
+            },
+            nb::arg("columns"), nb::arg("classes"), nb::arg("folds").none() = nb::none(),
+            "Rows as (values, missing or None) for each column, with their classes.")
+        .def(
+            "add_rows",
+            [](BoundScan &s, const Bytes &rows, std::int32_t place) {
+                if (rows.shape(0) % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
+                s.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.add_rows(rows.data(), rows.shape(0) / s.layout->stride, place, cancel);
+            },
+            nb::arg("rows"), nb::arg("place") = 0, "Rows that were kept, from a place on.")
+        .def(
+            "add_kept",
+            [](BoundScan &s, const KeptRows &rows, std::int32_t place) {
+                s.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                rows.store.each([&](const std::uint8_t *bytes, std::size_t n) {
+                    s.scan.add_rows(bytes, n, place, cancel);
+                });
+            },
+            nb::arg("rows"), nb::arg("place") = 0)
+        .def("merge",
+             [](BoundScan &s, BoundScan &other) {
+                 if (s.scan.n_places() != other.scan.n_places())
+                     throw std::invalid_argument("scans of different plans are not merged");
+                 nb::gil_scoped_release release;
+                 s.scan.merge(std::move(other.scan));
+             })
+        .def("totals",
+             [](BoundScan &s, std::int32_t p) {
+                 return own_array(std::vector<std::uint64_t>(s.scan.at(s.checked(p)).totals));
+             })
+        .def("rows_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.rows(); })
+        .def("bytes_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.bytes(); })
+        .def("complete", [](const BoundScan &s, std::int32_t p) { return s.scan.complete(s.checked(p)); })
+        .def(
+            "take_rows",
+            [](BoundScan &s, std::int32_t p) {
+                KeptRows kept{s.layout, std::move(s.scan.at(s.checked(p)).rows)};
+                s.scan.at(p).rows = {};
+                return kept;
+            },
+            "The rows that are kept at a place, which has none then.")
+        .def("gather",
+             [](BoundScan &s, std::int32_t p) {
+                 return KeptRows{s.layout, s.scan.gather(s.checked(p))};
+             })
+        .def("add_place",
+             [](BoundScan &s, const nb::dict &place) {
+                 return s.scan.add_place(place_of(place, *s.layout, *s.grid, s.scan.n_places()));
+             })
+        .def(
+            "decide",
+            [](BoundScan &s, std::int32_t p, const Settled &settled, const std::vector<std::int32_t> &children) {
+                for (std::int32_t child : children)
+                    if (child >= static_cast<std::int32_t>(s.scan.n_places())) throw nb::index_error("no such place");
+                RouteTest test = route_of(settled, *s.layout, children);
+                s.checked(p);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.decide(p, std::move(test), cancel);
+            },
+            "Gives a place its true test, and sends the rows it held on their way.")
+        .def(
+            "look_up",
+            [](BoundScan &s, std::int32_t p, const nb::tuple &watch) {
+                Watch given = watch_of(*s.grid, watch);
+                s.checked(p);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.look_up(p, std::move(given), cancel);
+            },
+            "Finds the keys of some buckets among the rows that are kept at and below a place.")
+        .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })
+        .def_prop_ro("rows_kept", [](const BoundScan &s) { return s.scan.rows_kept(); });
+    nb::class_<Settled>(m, "Settled")
+        .def_prop_ro("state",
+                     [](const Settled &s) {
+                         return s.state == Settled::State::leaf ? "leaf" : s.state == Settled::State::test ? "test" : "open";
+                     })
+        .def_prop_ro("attribute", [](const Settled &s) { return s.choice.attribute; })
+        .def_prop_ro("numeric", [](const Settled &s) { return s.choice.kind == TestKind::numeric; })
+        .def_ro("lo", &Settled::lo)
+        .def_ro("hi", &Settled::hi)
+        .def_prop_ro("default_child", [](const Settled &s) { return s.choice.default_child; })
+        .def_prop_ro("branches", [](const Settled &s) { return s.choice.branches; })
+        .def_prop_ro("quality", [](const Settled &s) { return s.choice.quality; })
+        .def_prop_ro("gain", [](const Settled &s) { return s.choice.gain; })
+        .def_ro("bound", &Settled::bound)
+        .def_prop_ro("n_children", [](const Settled &s) { return s.children.size(); })
+        .def_prop_ro("alive",
+                     [](const Settled &s) {
+                         std::vector<std::pair<std::int32_t, std::uint32_t>> out;
+                         for (const AliveBucket &b : s.alive) out.emplace_back(b.attribute, b.bucket);
+                         return out;
+                     })
+        .def("child_counts",
+             [](const Settled &s, std::size_t child) {
+                 return own_array(std::vector<std::int64_t>(s.children.at(child).c));
+             })
+        .def("route", [](const Settled &s, const std::shared_ptr<RowLayout> &layout,
+                         const std::vector<std::int32_t> &children) {
+            return as_dict(route_of(s, *layout, children));
+        });
+    nb::class_<Settling>(m, "Settling")
+        .def(nb::new_([](const std::string &criterion, const std::string &nominal, std::shared_ptr<RowLayout> layout,
+                         const nb::list &wholes, std::int64_t max_depth, const nb::object &min_samples_split,
+                         const nb::object &min_samples_leaf, const nb::object &min_objs,
+                         double min_impurity_decrease, const std::vector<std::vector<std::uint8_t>> &many_valued,
+                         const std::string &kernels) {
+                 SignalCancel cancel;
+                 return Settling::make(task_of(criterion, nominal, std::move(layout), wholes, max_depth,
+                                               min_samples_split, min_samples_leaf, min_objs,
+                                               min_impurity_decrease, many_valued, kernels),
+                                       cancel);
+             }),
+             nb::kw_only(), nb::arg("criterion"), nb::arg("nominal"), nb::arg("layout"), nb::arg("wholes"),
+             nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
+             nb::arg("min_objs").none(), nb::arg("min_impurity_decrease"), nb::arg("many_valued"),
+             nb::arg("kernels") = "auto")
+        .def("open_root", &Settling::open_root, nb::arg("set"), "The node of a set's root; -1 for a leaf.")
+        .def(
+            "settle",
+            [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t left_out) {
+                scan.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                const std::vector<RefinedSet> sets = sets_at(scan.scan, place, left_out);
+                return s.settle(node, sets, cancel);
+            },
+            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
+            "Judges a node by what a scan knows of its place.")
+        .def("split", &Settling::split, "Writes the test of a node down; its children's nodes, -1 for leaves.")
+        .def("depth", [](const Settling &s, std::int64_t node) { return s.node(node).depth; })
+        .def("counts",
+             [](const Settling &s, std::int64_t node) {
+                 return own_array(std::vector<std::int64_t>(s.node(node).total.c));
+             })
+        .def(
+            "graft",
+            [](Settling &s, std::int64_t node, Grown &grown, std::int32_t set) {
+                auto [forest, at] = grown.find(set);
+                s.graft(node, forest, at);
+            },
+            nb::arg("node"), nb::arg("forest"), nb::arg("set") = 0,
+            "Puts a tree grown from the rows of a node in its place.")
+        .def("tree", [](Settling &s, std::int32_t set) {
+            SignalCancel cancel;
+            return to_arrays(s.forest().extract(set, 0, cancel));
+        });
+}
+
+} // namespace hornbeam

@@ -1,0 +1,116 @@
+// Rows on their way through a scan: every value a whole number from 0 in its attribute's order, and the few
+// bytes that a row takes where it is kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hornbeam/statistics.hpp"
+
+namespace hornbeam {
+
+/// What of an attribute is counted and compared: the value's place above the lowest one, or the category.
+using RowKey = std::uint64_t;
+
+enum class ValueKind : std::uint8_t { floats, integers, nominal };
+
+/// One attribute of all rows of a source. Keys up to `highest` are values, `missing()` is a missing one.
+struct AttributeShape {
+    ValueKind kind = ValueKind::floats;
+    std::uint64_t lowest = 0; // the lowest value, as an unsigned number of the same order
+    RowKey highest = 0;       // of a nominal attribute: its last category
+    unsigned width = 1;       // bytes of a key that is kept
+    std::size_t offset = 0;   // in a row that is kept
+
+    bool nominal() const { return kind == ValueKind::nominal; }
+    RowKey missing() const { return highest + 1; }
+    double float_at(RowKey key) const;
+    std::int64_t integer_at(RowKey key) const;
+};
+
+/// Where the parts of a row lie. A row is kept as its keys, its class and its fold.
+struct RowLayout {
+    std::vector<AttributeShape> attributes;
+    std::size_t n_classes = 2, n_folds = 1;
+    std::size_t class_offset = 0, fold_offset = 0;
+    std::size_t stride = 0;
+
+    /// Completes the widths and offsets of attributes. Throws std::invalid_argument where there is no key left
+    /// for a missing value.
+    RowLayout(std::vector<AttributeShape> attributes, std::size_t n_classes, std::size_t n_folds);
+    std::size_t n_joint() const { return n_classes * n_folds; }
+};
+
+/// A column of a chunk as it arrives: any type of number, no copy.
+struct ChunkColumn {
+    enum class Type : std::uint8_t { f32, f64, i8, i16, i32, i64, u8, u16, u32 };
+    Type type = Type::f64;
+    const void *data = nullptr;
+    std::ptrdiff_t stride = 1;             // in elements
+    const std::uint8_t *missing = nullptr; // nonzero for a missing row
+};
+
+/// Rows of a source, all columns of the same length.
+struct Chunk {
+    std::size_t n = 0;
+    std::vector<ChunkColumn> columns;
+    std::span<const ClassCode> classes;
+    std::span<const std::uint16_t> folds; // empty: one fold
+};
+
+inline constexpr std::size_t block_rows = 4096;
+using BlockRow = std::uint16_t;
+
+/// Up to block_rows rows at once, by column. The joint class of a row is its fold times the classes plus its
+/// class: what is counted by it tells the folds apart.
+struct RowBlock {
+    std::size_t n = 0;
+    std::vector<std::vector<RowKey>> keys; // by attribute
+    std::vector<std::uint32_t> joint;
+
+    explicit RowBlock(const RowLayout &layout);
+    /// Takes rows of a chunk. Throws std::invalid_argument for a value outside its attribute's range: the
+    /// source has changed.
+    void read(const RowLayout &layout, const Chunk &chunk, std::size_t first, std::size_t rows);
+    void unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
+};
+
+/// Rows that are kept, in blocks.
+class RowStore {
+  public:
+    RowStore() = default;
+    RowStore(const RowStore &) = delete; // what is kept may be large
+    RowStore(RowStore &&) = default;
+    RowStore &operator=(RowStore &&) = default;
+    void add(const RowLayout &layout, const RowBlock &block, std::span<const BlockRow> rows);
+    /// Takes the rows of another store.
+    void take(RowStore &&other);
+    void add_bytes(const RowLayout &layout, std::span<const std::uint8_t> rows);
+    std::uint64_t rows() const { return rows_; }
+    std::size_t bytes() const { return bytes_; }
+    bool empty() const { return rows_ == 0; }
+    /// Calls visit(bytes, number of rows) for each block.
+    template <class Visit> void each(Visit visit) const {
+        for (const Block &b : blocks_)
+            if (b.rows != 0) visit(b.bytes.get(), b.rows);
+    }
+
+  private:
+    static constexpr std::size_t most_rows = 4096, first_rows = 64; // of a block
+    static constexpr std::size_t slack = 8;                         // a key is written as 8 bytes
+    struct Block {
+        std::unique_ptr<std::uint8_t[]> bytes;
+        std::size_t rows = 0, room = 0;
+    };
+    std::vector<Block> blocks_;
+    std::uint64_t rows_ = 0;
+    std::size_t bytes_ = 0;
+
+    Block &block_with_room(std::size_t stride);
+};
+
+} // namespace hornbeam

@@ -1,0 +1,74 @@
+// Nodes that are settled from counts instead of rows: the test that the grower would choose, found where the
+// AVC-sets are known well enough, and the forest that such nodes and the grower's subtrees make together.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hornbeam/forest.hpp"
+#include "hornbeam/grow.hpp"
+#include "hornbeam/open_categories.hpp"
+#include "hornbeam/refined.hpp"
+#include "hornbeam/test.hpp"
+
+namespace hornbeam {
+
+/// A bucket whose values have to be known before a node can be settled.
+struct AliveBucket {
+    std::int32_t attribute = 0;
+    std::uint32_t bucket = 0;
+};
+
+/// What is known of a node: a leaf, its test, or which buckets leave it open.
+struct Settled {
+    enum class State : std::uint8_t { leaf, test, open };
+    State state = State::leaf;
+    Choice choice;      // `lo` and `hi` are entries of its attribute's set
+    RowKey lo = 0, hi = 0;
+    std::vector<ClassCounts> children;
+    std::vector<AliveBucket> alive;
+    double bound = -1.0; // the highest that a bucket may reach
+};
+
+/// A node of one training set's tree that still grows.
+struct OpenNode {
+    std::int32_t set = 0;
+    std::uint64_t record = 0;
+    ClassCounts total;
+    std::int64_t depth = 0;
+    std::vector<OpenNote> notes;
+};
+
+/// What settling looks at besides counts. Fractions of rows are of each training set.
+struct SettleTask {
+    std::string criterion = "gini";
+    GrowParameters parameters;
+    std::shared_ptr<const RowLayout> layout;
+    std::vector<ClassCounts> wholes;                    // of each training set
+    std::vector<std::vector<std::uint8_t>> many_valued; // c45: by set and attribute
+};
+
+class Settling {
+  public:
+    virtual ~Settling() = default;
+    /// By the criterion's name. Throws std::invalid_argument for one that is not settled from counts.
+    static std::unique_ptr<Settling> make(SettleTask task, Cancel &cancel);
+
+    /// The number of the root of a training set; -1 where it is a leaf.
+    virtual std::int64_t open_root(std::int32_t set) = 0;
+    /// Judges a node by the sets of all attributes, in their order.
+    virtual Settled settle(std::int64_t node, std::span<const RefinedSet> sets, Cancel &cancel) = 0;
+    /// Writes the test of a node down. The numbers of its children, -1 for leaves.
+    virtual std::vector<std::int64_t> split(std::int64_t node, const Settled &settled) = 0;
+    /// Puts the tree of a set that was grown from the rows of a node in the node's place.
+    void graft(std::int64_t node, const Forest &part, std::int32_t set);
+    const OpenNode &node(std::int64_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
+    Forest &forest() { return forest_; }
+
+  protected:
+    Forest forest_;
+    std::vector<OpenNode> nodes_;
+};
+
+} // namespace hornbeam

@@ -1,0 +1,171 @@
+// One scan over the rows of a source (paper 002): rows go down the tests that are known or guessed so far, are
+// counted at the places that ask for it, and kept where the way on is not sure. A scan of a part of the rows
+// is complete in itself: results of parts are merged, in any order.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hornbeam/cancel.hpp"
+#include "hornbeam/rows.hpp"
+
+namespace hornbeam {
+
+/// The buckets that an attribute's keys are counted by. Invariant: bucket b holds the keys above edges[b - 1]
+/// up to edges[b], and the last edge is the attribute's highest key; without edges each key is a bucket.
+class Buckets {
+  public:
+    Buckets(const AttributeShape &shape, std::vector<RowKey> edges);
+
+    std::uint32_t size() const { return size_; }
+    std::uint32_t missing() const { return size_; }
+    std::uint32_t of(RowKey key) const {
+        if (edges_.empty()) return static_cast<std::uint32_t>(key);
+        if (key > edges_.back()) return size_;
+        std::uint32_t b = start_[key >> shift_];
+        const std::uint32_t end = start_[(key >> shift_) + 1];
+        if (end - b > 8) return find(key, b, end);
+        while (edges_[b] < key) ++b;
+        return b;
+    }
+    RowKey low(std::uint32_t b) const { return edges_.empty() ? b : b == 0 ? 0 : edges_[b - 1] + 1; }
+    RowKey high(std::uint32_t b) const { return edges_.empty() ? b : edges_[b]; }
+    bool single(std::uint32_t b) const { return low(b) == high(b); }
+
+  private:
+    std::vector<RowKey> edges_;
+    std::vector<std::uint32_t> start_; // by leading bits of a key: the first bucket it may be in
+    unsigned shift_ = 0;
+    std::uint32_t size_ = 0;
+
+    std::uint32_t find(RowKey key, std::uint32_t begin, std::uint32_t end) const;
+};
+
+/// The buckets of all attributes.
+struct Grid {
+    std::vector<Buckets> of;
+};
+
+/// How often rows of a joint class have a key.
+struct KeyCount {
+    RowKey key = 0;
+    std::uint32_t joint = 0, count = 0;
+    friend bool operator<(const KeyCount &a, const KeyCount &b) {
+        return a.key != b.key ? a.key < b.key : a.joint < b.joint;
+    }
+};
+
+/// Keys by joint class, gathered in any order and brought together now and then.
+class KeyCounts {
+  public:
+    void add(RowKey key, std::uint32_t joint) {
+        if (counts_.size() >= room_) compact();
+        counts_.push_back({key, joint, 1});
+    }
+    void add(std::span<const KeyCount> counts) { counts_.insert(counts_.end(), counts.begin(), counts.end()); }
+    /// In order, each key and joint class once.
+    const std::vector<KeyCount> &compact();
+    std::size_t bytes() const { return counts_.capacity() * sizeof(KeyCount); }
+    std::size_t size() const { return counts_.size(); }
+
+  private:
+    std::vector<KeyCount> counts_, spare_;
+    std::size_t room_ = 1 << 16;
+};
+
+/// Keys of an attribute that a place keeps besides its counts: those in the wanted buckets.
+struct Watch {
+    std::int32_t attribute = 0;
+    std::vector<std::uint8_t> wanted; // by bucket; empty: all
+};
+
+/// Where the rows of a place go. A child below 0 is nobody's: its rows are let go.
+struct RouteTest {
+    enum class Kind : std::uint8_t { coarse, numeric, nominal };
+    Kind kind = Kind::numeric;
+    std::int32_t attribute = 0;
+    std::uint32_t first = 1, last = 0;  // coarse: buckets before first go to child 0, after last to child 1
+    RowKey lo = 0;                      // numeric: keys up to lo go to child 0
+    std::vector<std::int32_t> child_of; // nominal: by category; held: stays here
+    std::int32_t missing = held;        // the child of missing values
+    std::vector<std::int32_t> children; // places
+
+    static constexpr std::int32_t held = -1;
+};
+
+/// What happens to rows that come to a place.
+struct Place {
+    std::vector<std::int32_t> counted; // attributes
+    std::vector<Watch> watches;
+    bool keeps = false;            // all of its rows
+    std::vector<RouteTest> tests; // several where training sets part
+};
+
+/// What a scan brings of a place. Rows that are held by a test are kept too.
+struct PlaceResult {
+    std::vector<std::uint64_t> totals;  // by joint class
+    std::vector<std::uint32_t> counts;  // of the counted attributes: [bucket, then missing][joint class]
+    std::vector<std::size_t> first;     // cell of each counted attribute
+    std::vector<KeyCounts> keys;        // of each watch
+    RowStore rows;
+};
+
+class SourceScan {
+  public:
+    SourceScan(std::shared_ptr<const RowLayout> layout, std::shared_ptr<const Grid> grid,
+               std::vector<Place> places);
+    SourceScan(const SourceScan &) = delete; // what it keeps may be large
+    SourceScan(SourceScan &&) = default;
+
+    void add(const Chunk &chunk, Cancel &cancel);
+    void add_rows(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel);
+    void merge(SourceScan &&other);
+
+    const RowLayout &layout() const { return *layout_; }
+    const Buckets &buckets(std::int32_t attribute) const {
+        return grid_->of[static_cast<std::size_t>(attribute)];
+    }
+    std::size_t n_places() const { return places_.size(); }
+    Place &place(std::int32_t p) { return places_[static_cast<std::size_t>(p)]; }
+    PlaceResult &at(std::int32_t p) { return results_[static_cast<std::size_t>(p)]; }
+    /// One more place, of which nothing is known yet.
+    std::int32_t add_place(Place place);
+    /// Replaces the only test of a place by the true one, and sends the rows it held on their way.
+    void decide(std::int32_t p, RouteTest test, Cancel &cancel);
+    /// Takes all rows at and below a place away; the places below are spent.
+    RowStore gather(std::int32_t p);
+    /// Whether every row that came to a place is kept there or below.
+    bool complete(std::int32_t p) const;
+    /// Watches some more buckets of a place, as if it had been done from the start: their keys come from the
+    /// rows that are kept at and below it.
+    void look_up(std::int32_t p, Watch watch, Cancel &cancel);
+    /// The keys of an attribute that are known at a place, in order: those that were watched, and those of
+    /// rows that its test holds. Of each bucket all or none.
+    std::vector<KeyCount> keys_of(std::int32_t p, std::int32_t attribute);
+    /// Bytes of all results.
+    std::size_t bytes() const;
+    std::uint64_t rows_kept() const;
+
+  private:
+    std::shared_ptr<const RowLayout> layout_;
+    std::shared_ptr<const Grid> grid_;
+    std::vector<Place> places_;
+    std::vector<PlaceResult> results_;
+    RowBlock block_;
+    std::vector<std::vector<std::uint32_t>> codes_; // by attribute, of the block
+    std::vector<std::uint8_t> bucketed_;            // by attribute: codes_ are those of the block
+    std::vector<std::vector<BlockRow>> spare_;
+
+    PlaceResult fresh(const Place &place) const;
+    const std::uint32_t *codes(std::int32_t attribute);
+    void open_block();
+    void stream(std::span<const BlockRow> rows, std::int32_t p);
+    void count(const Place &place, PlaceResult &result, std::span<const BlockRow> rows);
+    void watch(const Place &place, PlaceResult &result, std::span<const BlockRow> rows);
+    void route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows, bool kept);
+    std::vector<BlockRow> take_spare();
+    template <class Visit> void each_below(std::int32_t p, Visit visit);
+};
+
+} // namespace hornbeam

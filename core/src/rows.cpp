@@ -1,0 +1,187 @@
+// Keys from values of any type, and rows to bytes and back.
+#include "hornbeam/rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+#include "hornbeam/keys.hpp"
+
+namespace hornbeam {
+namespace {
+
+unsigned width_of_key(std::uint64_t highest) {
+    return std::max(1u, (static_cast<unsigned>(std::bit_width(highest)) + 7) / 8);
+}
+
+[[noreturn]] void refuse_value(std::size_t attribute) {
+    throw std::invalid_argument("column " + std::to_string(attribute) +
+                                " has a value that no row had before: the source has changed");
+}
+
+/// Writes the keys of rows [first, first + n) of a column.
+template <class T> bool read_keys(const AttributeShape &shape, const ChunkColumn &column, std::size_t first,
+                                  std::size_t n, RowKey *to) {
+    const T *data = static_cast<const T *>(column.data) + static_cast<std::ptrdiff_t>(first) * column.stride;
+    const RowKey missing = shape.missing();
+    RowKey greatest = 0;
+    auto fill = [&](auto key_at) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const RowKey key = key_at(data[static_cast<std::ptrdiff_t>(i) * column.stride]);
+            greatest = std::max(greatest, key);
+            to[i] = key;
+        }
+    };
+    if constexpr (std::is_floating_point_v<T>) {
+        fill([&](T v) {
+            const Key key = key_of(static_cast<double>(v));
+            return key == missing_key ? missing : key - shape.lowest;
+        });
+    } else if (shape.nominal()) {
+        fill([&](T v) { return static_cast<std::int64_t>(v) < 0 ? missing : static_cast<RowKey>(v); });
+    } else if (column.missing == nullptr) {
+        fill([&](T v) { return key_of(static_cast<std::int64_t>(v)) - shape.lowest; });
+    } else {
+        for (std::size_t i = 0; i < n; ++i) {
+            const T v = data[static_cast<std::ptrdiff_t>(i) * column.stride];
+            to[i] = column.missing[first + i] != 0 ? missing
+                                                   : key_of(static_cast<std::int64_t>(v)) - shape.lowest;
+            greatest = std::max(greatest, to[i]);
+        }
+    }
+    return greatest <= missing;
+}
+
+bool read_column(const AttributeShape &shape, const ChunkColumn &column, std::size_t first, std::size_t n,
+                 RowKey *to) {
+    switch (column.type) {
+        using enum ChunkColumn::Type;
+    case f32: return read_keys<float>(shape, column, first, n, to);
+    case f64: return read_keys<double>(shape, column, first, n, to);
+    case i8: return read_keys<std::int8_t>(shape, column, first, n, to);
+    case i16: return read_keys<std::int16_t>(shape, column, first, n, to);
+    case i32: return read_keys<std::int32_t>(shape, column, first, n, to);
+    case i64: return read_keys<std::int64_t>(shape, column, first, n, to);
+    case u8: return read_keys<std::uint8_t>(shape, column, first, n, to);
+    case u16: return read_keys<std::uint16_t>(shape, column, first, n, to);
+    case u32: return read_keys<std::uint32_t>(shape, column, first, n, to);
+    }
+    return false;
+}
+
+std::uint64_t load(const std::uint8_t *from, unsigned width) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, from, width);
+    return value;
+}
+
+} // namespace
+
+double AttributeShape::float_at(RowKey key) const { return float_of(key + lowest); }
+std::int64_t AttributeShape::integer_at(RowKey key) const { return integer_of(key + lowest); }
+
+RowLayout::RowLayout(std::vector<AttributeShape> given, std::size_t n_classes, std::size_t n_folds)
+    : attributes(std::move(given)), n_classes(n_classes), n_folds(n_folds) {
+    for (AttributeShape &a : attributes) {
+        if (a.missing() == 0) throw std::invalid_argument("an attribute spans all whole numbers of 64 bits");
+        a.width = width_of_key(a.missing());
+        a.offset = stride;
+        stride += a.width;
+    }
+    class_offset = stride;
+    stride += width_of_key(n_classes - 1);
+    fold_offset = stride;
+    if (n_folds > 1) stride += width_of_key(n_folds - 1);
+}
+
+RowBlock::RowBlock(const RowLayout &layout) : keys(layout.attributes.size()), joint(block_rows) {
+    for (auto &k : keys) k.resize(block_rows);
+}
+
+void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t first, std::size_t rows) {
+    n = rows;
+    for (std::size_t a = 0; a < keys.size(); ++a)
+        if (!read_column(layout.attributes[a], chunk.columns[a], first, n, keys[a].data())) refuse_value(a);
+    const auto k = static_cast<std::uint32_t>(layout.n_classes);
+    for (std::size_t i = 0; i < n; ++i) joint[i] = chunk.classes[first + i];
+    if (!chunk.folds.empty())
+        for (std::size_t i = 0; i < n; ++i) joint[i] += chunk.folds[first + i] * k;
+}
+
+void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
+    n = n_rows;
+    const std::size_t stride = layout.stride;
+    auto column = [&](std::size_t offset, unsigned width, auto *to) {
+        using To = std::remove_reference_t<decltype(*to)>;
+        const std::uint8_t *from = rows + offset;
+        for (std::size_t i = 0; i < n; ++i, from += stride) to[i] = static_cast<To>(load(from, width));
+    };
+    for (std::size_t a = 0; a < keys.size(); ++a)
+        column(layout.attributes[a].offset, layout.attributes[a].width, keys[a].data());
+    column(layout.class_offset, width_of_key(layout.n_classes - 1), joint.data());
+    if (layout.n_folds == 1) return;
+    const auto k = static_cast<std::uint32_t>(layout.n_classes);
+    const unsigned width = width_of_key(layout.n_folds - 1);
+    for (std::size_t i = 0; i < n; ++i)
+        joint[i] += static_cast<std::uint32_t>(load(rows + i * stride + layout.fold_offset, width)) * k;
+}
+
+RowStore::Block &RowStore::block_with_room(std::size_t stride) {
+    if (blocks_.empty() || blocks_.back().rows == blocks_.back().room) {
+        Block b;
+        b.room = blocks_.empty() ? first_rows : std::min(most_rows, 4 * blocks_.back().room);
+        b.bytes = std::make_unique_for_overwrite<std::uint8_t[]>(b.room * stride + slack);
+        bytes_ += b.room * stride + slack;
+        blocks_.push_back(std::move(b));
+    }
+    return blocks_.back();
+}
+
+void RowStore::add(const RowLayout &layout, const RowBlock &block, std::span<const BlockRow> rows) {
+    const std::size_t stride = layout.stride, k = layout.n_classes;
+    rows_ += rows.size();
+    while (!rows.empty()) {
+        Block &b = block_with_room(stride);
+        const std::size_t n = std::min(rows.size(), b.room - b.rows);
+        std::uint8_t *to = b.bytes.get() + b.rows * stride;
+        const std::span<const BlockRow> part = rows.first(n);
+        // A key is written as 8 bytes; what it spoils behind it is written next, or is slack.
+        for (BlockRow row : part) {
+            for (std::size_t a = 0; a < layout.attributes.size(); ++a)
+                std::memcpy(to + layout.attributes[a].offset, &block.keys[a][row], 8);
+            const std::uint64_t klass = block.joint[row] % k, fold = block.joint[row] / k;
+            std::memcpy(to + layout.class_offset, &klass, 8);
+            if (layout.n_folds > 1) std::memcpy(to + layout.fold_offset, &fold, 8);
+            to += stride;
+        }
+        b.rows += n;
+        rows = rows.subspan(n);
+    }
+}
+
+void RowStore::add_bytes(const RowLayout &layout, std::span<const std::uint8_t> rows) {
+    const std::size_t stride = layout.stride;
+    std::size_t left = rows.size() / stride;
+    const std::uint8_t *from = rows.data();
+    rows_ += left;
+    while (left != 0) {
+        Block &b = block_with_room(stride);
+        const std::size_t n = std::min(left, b.room - b.rows);
+        std::memcpy(b.bytes.get() + b.rows * stride, from, n * stride);
+        b.rows += n;
+        from += n * stride;
+        left -= n;
+    }
+}
+
+void RowStore::take(RowStore &&other) {
+    // A block that has room stays the last one.
+    blocks_.insert(blocks_.begin(), std::make_move_iterator(other.blocks_.begin()),
+                   std::make_move_iterator(other.blocks_.end()));
+    rows_ += other.rows_;
+    bytes_ += other.bytes_;
+    other = {};
+}
+
+} // namespace hornbeam

@@ -1,0 +1,322 @@
+// The scan itself: block after block of rows, place after place.
+#include "hornbeam/source_scan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace hornbeam {
+
+// ---- buckets ----
+
+Buckets::Buckets(const AttributeShape &shape, std::vector<RowKey> edges) : edges_(std::move(edges)) {
+    if (edges_.empty()) {
+        size_ = static_cast<std::uint32_t>(shape.highest + 1);
+        return;
+    }
+    size_ = static_cast<std::uint32_t>(edges_.size());
+    constexpr int leading = 13; // bits: a table of 64 KB
+    const int bits = static_cast<int>(std::bit_width(edges_.back()));
+    shift_ = static_cast<unsigned>(std::max(0, bits - leading));
+    const std::size_t n = (edges_.back() >> shift_) + 1;
+    start_.resize(n + 1);
+    std::uint32_t b = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        while (edges_[b] < RowKey{i} << shift_) ++b;
+        start_[i] = b;
+    }
+    start_[n] = size_ - 1;
+}
+
+std::uint32_t Buckets::find(RowKey key, std::uint32_t begin, std::uint32_t end) const {
+    const auto found = std::lower_bound(edges_.begin() + begin, edges_.begin() + end, key);
+    return static_cast<std::uint32_t>(found - edges_.begin());
+}
+
+// ---- keys ----
+
+const std::vector<KeyCount> &KeyCounts::compact() {
+    std::sort(counts_.begin(), counts_.end());
+    std::size_t n = 0;
+    for (const KeyCount &c : counts_) {
+        if (n != 0 && counts_[n - 1].key == c.key && counts_[n - 1].joint == c.joint)
+            counts_[n - 1].count += c.count;
+        else
+            counts_[n++] = c;
+    }
+    counts_.resize(n);
+    room_ = std::max(room_, 2 * n);
+    return counts_;
+}
+
+// ---- the scan ----
+
+SourceScan::SourceScan(std::shared_ptr<const RowLayout> layout,
+                       std::shared_ptr<const Grid> grid, std::vector<Place> places)
+    : layout_(std::move(layout)), grid_(std::move(grid)), places_(std::move(places)), block_(*layout_),
+      codes_(layout_->attributes.size()), bucketed_(layout_->attributes.size()) {
+    for (const Place &place : places_) results_.push_back(fresh(place));
+    for (auto &codes : codes_) codes.resize(block_rows);
+}
+
+PlaceResult SourceScan::fresh(const Place &place) const {
+    PlaceResult result;
+    result.totals.resize(layout_->n_joint());
+    std::size_t cells = 0;
+    for (std::int32_t a : place.counted) {
+        result.first.push_back(cells);
+        cells += (std::size_t{buckets(a).size()} + 1) * layout_->n_joint();
+    }
+    result.counts.resize(cells);
+    result.keys.resize(place.watches.size());
+    return result;
+}
+
+std::int32_t SourceScan::add_place(Place place) {
+    results_.push_back(fresh(place));
+    places_.push_back(std::move(place));
+    return static_cast<std::int32_t>(places_.size()) - 1;
+}
+
+void SourceScan::open_block() { std::fill(bucketed_.begin(), bucketed_.end(), std::uint8_t{0}); }
+
+const std::uint32_t *SourceScan::codes(std::int32_t attribute) {
+    const auto a = static_cast<std::size_t>(attribute);
+    std::uint32_t *to = codes_[a].data();
+    if (bucketed_[a] == 0) {
+        const Buckets &b = grid_->of[a];
+        const RowKey *keys = block_.keys[a].data();
+        for (std::size_t i = 0; i < block_.n; ++i) to[i] = b.of(keys[i]);
+        bucketed_[a] = 1;
+    }
+    return to;
+}
+
+void SourceScan::add(const Chunk &chunk, Cancel &cancel) {
+    std::vector<BlockRow> all(block_rows);
+    std::iota(all.begin(), all.end(), BlockRow{0});
+    for (std::size_t first = 0; first < chunk.n; first += block_rows) {
+        cancel.poll();
+        block_.read(*layout_, chunk, first, std::min(block_rows, chunk.n - first));
+        open_block();
+        stream(std::span(all).first(block_.n), 0);
+    }
+}
+
+void SourceScan::add_rows(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel) {
+    std::vector<BlockRow> all(block_rows);
+    std::iota(all.begin(), all.end(), BlockRow{0});
+    for (std::size_t first = 0; first < n; first += block_rows) {
+        cancel.poll();
+        block_.unpack(*layout_, rows + first * layout_->stride, std::min(block_rows, n - first));
+        open_block();
+        stream(std::span(all).first(block_.n), place);
+    }
+}
+
+std::vector<BlockRow> SourceScan::take_spare() {
+    if (spare_.empty()) return std::vector<BlockRow>(block_rows);
+    std::vector<BlockRow> rows = std::move(spare_.back());
+    spare_.pop_back();
+    return rows;
+}
+
+void SourceScan::stream(std::span<const BlockRow> rows, std::int32_t p) {
+    if (p < 0 || rows.empty()) return;
+    const Place &place = places_[static_cast<std::size_t>(p)];
+    PlaceResult &result = results_[static_cast<std::size_t>(p)];
+    for (BlockRow row : rows) ++result.totals[block_.joint[row]];
+    count(place, result, rows);
+    watch(place, result, rows);
+    if (place.keeps) result.rows.add(*layout_, block_, rows);
+    for (const RouteTest &test : place.tests) route(test, result, rows, place.keeps);
+}
+
+void SourceScan::count(const Place &place, PlaceResult &result, std::span<const BlockRow> rows) {
+    const std::size_t n_joint = layout_->n_joint();
+    for (std::size_t c = 0; c < place.counted.size(); ++c) {
+        const std::uint32_t *code = codes(place.counted[c]), *joint = block_.joint.data();
+        std::uint32_t *cell = result.counts.data() + result.first[c];
+        for (BlockRow row : rows) ++cell[code[row] * n_joint + joint[row]];
+    }
+}
+
+void SourceScan::watch(const Place &place, PlaceResult &result, std::span<const BlockRow> rows) {
+    for (std::size_t w = 0; w < place.watches.size(); ++w) {
+        const Watch &watch = place.watches[w];
+        const RowKey *key = block_.keys[static_cast<std::size_t>(watch.attribute)].data();
+        KeyCounts &to = result.keys[w];
+        if (watch.wanted.empty()) {
+            for (BlockRow row : rows) to.add(key[row], block_.joint[row]);
+            continue;
+        }
+        const std::uint32_t *code = codes(watch.attribute);
+        for (BlockRow row : rows)
+            if (watch.wanted[code[row]] != 0) to.add(key[row], block_.joint[row]);
+    }
+}
+
+void SourceScan::route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows, bool kept) {
+    const std::size_t n_children = test.children.size();
+    const RowKey *key = block_.keys[static_cast<std::size_t>(test.attribute)].data();
+    const RowKey missing = layout_->attributes[static_cast<std::size_t>(test.attribute)].missing();
+    auto deal = [&](auto child_of) {
+        if (n_children == 2) {
+            std::vector<BlockRow> left = take_spare(), right = take_spare(), stay = take_spare();
+            std::size_t n_left = 0, n_right = 0, n_stay = 0;
+            for (BlockRow row : rows) {
+                const std::int32_t c = child_of(row);
+                left[n_left] = right[n_right] = stay[n_stay] = row;
+                n_left += c == 0, n_right += c == 1, n_stay += c < 0;
+            }
+            if (!kept && n_stay != 0) result.rows.add(*layout_, block_, std::span(stay).first(n_stay));
+            spare_.push_back(std::move(stay));
+            stream(std::span(left).first(n_left), test.children[0]);
+            spare_.push_back(std::move(left));
+            stream(std::span(right).first(n_right), test.children[1]);
+            spare_.push_back(std::move(right));
+            return;
+        }
+        std::vector<std::vector<BlockRow>> parts(n_children + 1);
+        for (BlockRow row : rows) {
+            const std::int32_t c = child_of(row);
+            parts[c < 0 ? n_children : static_cast<std::size_t>(c)].push_back(row);
+        }
+        if (!kept && !parts[n_children].empty()) result.rows.add(*layout_, block_, parts[n_children]);
+        for (std::size_t c = 0; c < n_children; ++c) stream(parts[c], test.children[c]);
+    };
+    switch (test.kind) {
+    case RouteTest::Kind::coarse: {
+        const std::uint32_t *code = codes(test.attribute);
+        const std::uint32_t none = buckets(test.attribute).missing();
+        deal([&, code](BlockRow row) -> std::int32_t {
+            const std::uint32_t c = code[row];
+            if (c == none) return test.missing;
+            return c < test.first ? 0 : c > test.last ? 1 : RouteTest::held;
+        });
+        break;
+    }
+    case RouteTest::Kind::numeric:
+        deal([&, key](BlockRow row) -> std::int32_t {
+            return key[row] == missing ? test.missing : key[row] > test.lo;
+        });
+        break;
+    case RouteTest::Kind::nominal:
+        deal([&, key](BlockRow row) -> std::int32_t {
+            return key[row] == missing ? test.missing : test.child_of[key[row]];
+        });
+        break;
+    }
+}
+
+void SourceScan::merge(SourceScan &&other) {
+    for (std::size_t p = 0; p < results_.size(); ++p) {
+        PlaceResult &to = results_[p], &from = other.results_[p];
+        for (std::size_t i = 0; i < to.totals.size(); ++i) to.totals[i] += from.totals[i];
+        for (std::size_t i = 0; i < to.counts.size(); ++i) to.counts[i] += from.counts[i];
+        for (std::size_t w = 0; w < to.keys.size(); ++w) to.keys[w].add(from.keys[w].compact());
+        to.rows.take(std::move(from.rows));
+    }
+}
+
+void SourceScan::decide(std::int32_t p, RouteTest test, Cancel &cancel) {
+    RowStore rows = std::move(at(p).rows);
+    at(p).rows = {};
+    place(p).tests.assign(1, std::move(test));
+    place(p).keeps = false;
+    const RouteTest known = place(p).tests[0];
+    std::vector<BlockRow> all(block_rows);
+    std::iota(all.begin(), all.end(), BlockRow{0});
+    rows.each([&](const std::uint8_t *bytes, std::size_t n) {
+        cancel.poll();
+        block_.unpack(*layout_, bytes, n);
+        open_block();
+        route(known, at(p), std::span(all).first(n), false);
+    });
+}
+
+template <class Visit> void SourceScan::each_below(std::int32_t p, Visit visit) {
+    if (p < 0) return;
+    visit(p);
+    for (const RouteTest &test : place(p).tests)
+        for (std::int32_t child : test.children) each_below(child, visit);
+}
+
+RowStore SourceScan::gather(std::int32_t p) {
+    RowStore all;
+    each_below(p, [&](std::int32_t q) {
+        all.take(std::move(at(q).rows));
+        at(q).rows = {};
+    });
+    return all;
+}
+
+bool SourceScan::complete(std::int32_t p) const {
+    const Place &here = places_[static_cast<std::size_t>(p)];
+    if (here.keeps) return true;
+    if (here.tests.empty()) {
+        const auto &totals = results_[static_cast<std::size_t>(p)].totals;
+        return std::all_of(totals.begin(), totals.end(), [](std::uint64_t n) { return n == 0; });
+    }
+    return std::all_of(here.tests[0].children.begin(), here.tests[0].children.end(),
+                       [&](std::int32_t child) { return child >= 0 && complete(child); });
+}
+
+void SourceScan::look_up(std::int32_t p, Watch watch, Cancel &cancel) {
+    const auto a = static_cast<std::size_t>(watch.attribute);
+    KeyCounts found;
+    each_below(p, [&](std::int32_t q) {
+        at(q).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
+            cancel.poll();
+            block_.unpack(*layout_, bytes, n);
+            open_block();
+            const std::uint32_t *code = codes(watch.attribute);
+            for (std::size_t i = 0; i < n; ++i)
+                if (watch.wanted[code[i]] != 0) found.add(block_.keys[a][i], block_.joint[i]);
+        });
+    });
+    place(p).watches.push_back(std::move(watch));
+    at(p).keys.push_back(std::move(found));
+}
+
+std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute) {
+    const Place &here = place(p);
+    std::vector<std::uint8_t> known(std::size_t{buckets(attribute).size()} + 1);
+    KeyCounts keys;
+    for (std::size_t w = 0; w < here.watches.size(); ++w) {
+        if (here.watches[w].attribute != attribute) continue;
+        keys.add(at(p).keys[w].compact());
+        for (std::size_t b = 0; b < here.watches[w].wanted.size(); ++b) known[b] |= here.watches[w].wanted[b];
+    }
+    const bool held = here.tests.size() == 1 && here.tests[0].kind == RouteTest::Kind::coarse &&
+                      here.tests[0].attribute == attribute;
+    if (held) {
+        const auto a = static_cast<std::size_t>(attribute);
+        at(p).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
+            block_.unpack(*layout_, bytes, n);
+            open_block();
+            const std::uint32_t *code = codes(attribute);
+            for (std::size_t i = 0; i < n; ++i)
+                if (code[i] >= here.tests[0].first && code[i] <= here.tests[0].last && known[code[i]] == 0)
+                    keys.add(block_.keys[a][i], block_.joint[i]);
+        });
+    }
+    return keys.compact();
+}
+
+std::size_t SourceScan::bytes() const {
+    std::size_t all = 0;
+    for (const PlaceResult &r : results_) {
+        all += r.counts.size() * sizeof(std::uint32_t) + r.rows.bytes();
+        for (const KeyCounts &k : r.keys) all += k.bytes();
+    }
+    return all;
+}
+
+std::uint64_t SourceScan::rows_kept() const {
+    std::uint64_t all = 0;
+    for (const PlaceResult &r : results_) all += r.rows.rows();
+    return all;
+}
+
+} // namespace hornbeam
