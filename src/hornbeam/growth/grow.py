@@ -16,7 +16,7 @@ from hornbeam.growth.costs import ClassCosts
 from hornbeam.growth.parameters import Engine, Parameters
 from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree, costs_of
-from hornbeam.table import Table
+from hornbeam.table import Schema, Table
 
 MAX_CLASSES = 2**16
 MAX_TARGET = 1e100  # squares of sums stay finite
@@ -232,21 +232,30 @@ def _finite(tree: Tree, target: Target) -> Tree:
 def _native_target(table: Table, target: Target) -> tuple[npt.NDArray[Any], int]:
     if isinstance(target, NumericTarget):
         values = np.ascontiguousarray(target.values)
-        largest = float(np.abs(values).max(initial=0.0))
-        if largest > MAX_TARGET:
-            raise DataError(f"the target reaches {largest:g}; up to {MAX_TARGET:g} is allowed, so rescale it")
+        check_largest(float(np.abs(values).max(initial=0.0)))
         return values, 0
     n_classes = len(target.labels)
+    check_classes(table.schema, n_classes)
+    return target.codes.astype(np.uint16), n_classes
+
+
+def check_largest(largest: float) -> None:
+    """Refuse targets so large that sums of their squares are no doubles."""
+    if largest > MAX_TARGET:
+        raise DataError(f"the target reaches {largest:g}; up to {MAX_TARGET:g} is allowed, so rescale it")
+
+
+def check_classes(schema: Schema, n_classes: int) -> None:
+    """Refuse more classes, or categories times classes, than a node can count."""
     if n_classes > MAX_CLASSES:
         raise DataError(
             f"the target has {n_classes} classes; up to {MAX_CLASSES} are allowed; "
             "for a number use TreeRegressor"
         )
-    for attribute in table.schema.attributes:
+    for attribute in schema.attributes:
         n_categories = len(attribute.labels)
         if n_categories * n_classes > MAX_CATEGORY_CLASSES:
             raise DataError(
                 f"attribute {attribute.name!r} has {n_categories} categories for {n_classes} classes; "
                 f"categories times classes may reach {MAX_CATEGORY_CLASSES}: leave it out or merge categories"
             )
-    return target.codes.astype(np.uint16), n_classes

@@ -25,11 +25,21 @@ def encode_weights(weights: Any, n_rows: int) -> Array | None:
         raise DataError(f"sample_weight has shape {values.shape}; give one weight for each row")
     if len(values) != n_rows:
         raise DataError(f"sample_weight has {len(values)} weights for {n_rows} rows; give one for each row")
+    check_weights(values)
+    if not values.any():
+        raise no_weight()
+    return np.ascontiguousarray(values)
+
+
+def check_weights(values: Array) -> None:
+    """Refuse weights that are no finite numbers from 0."""
     wrong = np.flatnonzero(~(values >= 0) | np.isinf(values))
     if len(wrong):
         raise DataError(
             f"sample_weight of row {wrong[0]} is {values[wrong[0]]:g}; finite numbers from 0 are allowed"
         )
-    if not values.any():
-        raise DataError("sample_weight is zero for every row; at least one row needs a weight above zero")
-    return np.ascontiguousarray(values)
+
+
+def no_weight() -> DataError:
+    """The error for rows none of which weighs anything."""
+    return DataError("sample_weight is zero for every row; at least one row needs a weight above zero")

@@ -39,7 +39,8 @@ class Categories:
             column = chunk.column(name)
             if column.type == TEXT and known.issuperset(column.dictionary.to_pylist()):
                 continue  # whichever of them occur
-            cells = as_nominal(read_chunked(pa.chunked_array([column]), name), name)
+            values = column if pa.types.is_dictionary(column.type) else column.unique()
+            cells = as_nominal(read_chunked(pa.chunked_array([values]), name), name)
             self._join(name, known, cells.labels)
 
     def merge(self, other: "Categories") -> None:
@@ -58,6 +59,10 @@ class Categories:
                 f"{show_name(name)}: the labels of nominal columns take more than the {self._limit:,} bytes "
                 "allowed; leave the column out or allow more"
             )
+
+    def is_nominal(self, name: str) -> bool:
+        """Whether the values of a column are labels."""
+        return name in self._labels
 
     def labels(self, name: str) -> tuple[str, ...]:
         """The labels of a nominal column, sorted by their UTF-8 bytes."""

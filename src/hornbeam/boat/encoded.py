@@ -1,0 +1,105 @@
+"""A chunk as native kernels take it: attributes, targets, weights and folds of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hornbeam.boat.classes import ClassCodes
+from hornbeam.boat.columns import ColumnCodes, EncodedColumn
+from hornbeam.boat.ranges import Range
+from hornbeam.boat.reading import Reading
+from hornbeam.errors import SourceChanged, UsageError
+from hornbeam.table import Attribute, encode_targets
+from hornbeam.table.columns import Array
+from hornbeam.table.sources import fold_of
+
+Folds = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedChunk:
+    """Rows of a source that weigh something, encoded by the survey's schema.
+
+    A column is ("float", float32 or float64, NaN missing), ("integer", codes of any width but uint64, mask of
+    missing cells or None) or ("nominal", int32 codes, -1 missing); arrays are Arrow's own where they can be,
+    so they are for reading. `classes` or `values` ([rows, targets]) is the target.
+    """
+
+    n_rows: int
+    columns: list[EncodedColumn]
+    classes: npt.NDArray[np.uint16] | None
+    values: npt.NDArray[np.float64] | None
+    weights: npt.NDArray[np.float64] | None
+    folds: Folds | None
+
+
+class Encoder:
+    """Encodes the chunks of a scan by the attributes and class labels that a survey found.
+
+    What it did not find is refused at once, so that kernels need not look for it: the source has changed.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        attributes: Sequence[Attribute],
+        labels: Array,
+        ranges: Sequence[Range] = (),
+        folds: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._reading, self._folds, self._seed = reading, folds, seed
+        self._attributes, self._ranges = attributes, ranges
+        self._columns = ColumnCodes(attributes, self._changed)
+        target = reading.targets[0]
+        self._classes = ClassCodes(labels, partial(self._changed, target))
+        if folds is not None and reading.key is None and not reading.source.ordered:
+            raise UsageError(
+                f"{reading.source.name}: its rows have no numbers, so folds need a key; name a column by key"
+            )
+
+    def encode(self, chunk: pa.RecordBatch, first: int = 0) -> EncodedChunk:
+        """The rows of a chunk, the first of which has this number in the source."""
+        reading = self._reading
+        with reading.naming(first):
+            weights = reading.weights(chunk)
+            folds = self._folds_of(chunk, first)
+            if weights is not None and not weights.all():
+                heavy = weights != 0
+                chunk, weights = chunk.filter(pa.array(heavy)), weights[heavy]
+                folds = None if folds is None else folds[heavy]
+            classes = values = None
+            if reading.classification:
+                classes = self._classes.encode(chunk.column(reading.targets[0]))
+            else:
+                values = encode_targets(chunk.select(list(reading.targets)))
+            columns = self._columns.encode(chunk)
+            self._check(columns)
+            return EncodedChunk(chunk.num_rows, columns, classes, values, weights, folds)
+
+    def _check(self, columns: list[EncodedColumn]) -> None:
+        """Refuse what lies outside the ranges, where they are known."""
+        for range_, column, attribute in zip(self._ranges, columns, self._attributes, strict=False):
+            news = range_.news(column, attribute)
+            if news is not None:
+                raise self._changed(attribute.name, news)
+
+    def _folds_of(self, chunk: pa.RecordBatch, first: int) -> Folds | None:
+        if self._folds is None:
+            return None
+        key = self._reading.key
+        keys = pa.array(np.arange(first, first + chunk.num_rows)) if key is None else chunk.column(key)
+        found = fold_of(keys, self._folds, self._seed)
+        return found.astype(np.uint8) if self._folds <= 2**8 else found.astype(np.uint16)
+
+    def _changed(self, name: str, news: str) -> SourceChanged:
+        return SourceChanged(
+            f"{self._reading.source.name} changed between two scans (column {name!r} has {news} now); "
+            "a query must give the same rows each time, and files must not be written to"
+        )

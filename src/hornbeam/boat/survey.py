@@ -1,0 +1,179 @@
+"""The survey of a source: all that one scan can say of the rows, and a uniform sample of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hornbeam.boat.classes import ClassTally
+from hornbeam.boat.columns import wide
+from hornbeam.boat.encoded import Encoder
+from hornbeam.boat.ranges import Range, RangeTally
+from hornbeam.boat.reading import Reading, Report
+from hornbeam.growth import ClassTarget, NumericTarget, Target
+from hornbeam.growth.grow import check_classes, check_largest
+from hornbeam.table import Schema, Table, encode_targets
+from hornbeam.table.columns import Array
+from hornbeam.table.sources import Categories, Reservoir, fold_of
+from hornbeam.table.sources.part import check_count
+from hornbeam.table.sources.sampling import joined, plain_rows, sample_rows
+from hornbeam.table.weights import no_weight
+
+__all__ = ["Range", "Survey", "survey"]
+
+Exponents = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What all rows of a source have in common, and some of them.
+
+    `schema` and `labels` (the class labels, sorted; none for regression) are those of a table of all rows.
+    Everything else is of the rows that weigh something: their number, the rows of each class, the range of
+    each attribute, and a sample. The exponents are those of `math.frexp` of the least magnitude beside 0 and
+    of the greatest; None without weights, without numeric targets, and where all are 0.
+    """
+
+    rows: int
+    schema: Schema
+    labels: Array
+    class_counts: npt.NDArray[np.int64]
+    ranges: tuple[Range, ...]
+    weighted: bool
+    weight_exponents: Exponents | None
+    target_exponents: Exponents | None
+    sample: Table
+    sample_target: Target
+
+
+def survey(reading: Reading, sample: int, seed: int, report: Report | None = None) -> Survey:
+    """Scan the source once. The sample has that many rows, or all, and does not depend on chunks and formats;
+    `report` hears after each chunk how many rows were read."""
+    gathering = _Gathering(reading, sample, seed)
+    for first, chunk in reading.scan(report):
+        with reading.naming(first):
+            gathering.add(chunk)
+    with reading.naming():
+        return gathering.survey()
+
+
+class _Gathering:
+    """What is known after some chunks."""
+
+    def __init__(self, reading: Reading, sample: int, seed: int) -> None:
+        self._reading, self._rows = reading, 0
+        self._categories = Categories(reading.schema, reading.nominal, reading.memory_limit)
+        self._ranges = [RangeTally(name, self._categories.is_nominal(name)) for name in reading.attributes]
+        self._classes = ClassTally(reading.source.schema.field(reading.targets[0]).type)
+        self._weights, self._targets = _Magnitudes(), _Magnitudes()
+        self._sampler = _sampler(reading, sample, seed)
+
+    def add(self, chunk: pa.RecordBatch) -> None:
+        """Take in the next rows. Labels are those of all rows, whatever they weigh, as in a table."""
+        reading = self._reading
+        self._categories.add(chunk)
+        weights = reading.weights(chunk)
+        counted = chunk
+        if weights is not None:
+            self._weights.add(weights)
+            if not weights.all():
+                counted = chunk.filter(pa.array(weights != 0))
+        if reading.classification:
+            target = reading.targets[0]
+            self._classes.add(chunk.column(target), None if counted is chunk else counted.column(target))
+        else:
+            self._targets.add(encode_targets(chunk.select(list(reading.targets))))
+        if reading.key is not None and chunk.column(reading.key).null_count:
+            fold_of(chunk.column(reading.key), 2)  # refuses it
+        for name, tally in zip(reading.attributes, self._ranges, strict=True):
+            tally.add(counted.column(name))
+        self._sampler.add(counted)
+        self._rows += counted.num_rows
+
+    def survey(self) -> Survey:
+        """The survey of all rows that were taken in."""
+        reading, schema = self._reading, self._categories.schema()
+        if not self._rows:
+            raise no_weight()
+        labels, counts = np.empty(0, dtype=object), np.empty(0, dtype=np.int64)
+        if reading.classification:
+            labels, counts = self._classes.settle()
+            check_classes(schema, len(labels))
+        else:
+            check_largest(self._targets.greatest)
+        table, target = _decoded(reading, schema, labels, self._sampler.table())
+        return Survey(
+            rows=self._rows,
+            schema=schema,
+            labels=labels,
+            class_counts=counts,
+            ranges=tuple(tally.range() for tally in self._ranges),
+            weighted=reading.source.weight is not None,
+            weight_exponents=self._weights.exponents(),
+            target_exponents=self._targets.exponents(),
+            sample=table,
+            sample_target=target,
+        )
+
+
+class _Magnitudes:
+    """The least magnitude beside 0, and the greatest."""
+
+    def __init__(self) -> None:
+        self.least, self.greatest = math.inf, 0.0
+
+    def add(self, values: Array) -> None:
+        sizes = np.abs(values)
+        self.greatest = max(self.greatest, float(sizes.max(initial=0.0)))
+        self.least = min(self.least, float(sizes.min(initial=math.inf, where=sizes > 0)))
+
+    def exponents(self) -> Exponents | None:
+        if not self.greatest:
+            return None
+        return math.frexp(self.least)[1], math.frexp(self.greatest)[1]
+
+
+class _Numbered:
+    """The sample of rows whose total is known beforehand, and so the numbers of those that are in it."""
+
+    def __init__(self, n: int, seed: int, total: int, schema: pa.Schema) -> None:
+        self._rows, self._schema, self._seen = sample_rows(n, seed, total), schema, 0
+        self._held: list[pa.Table] = []
+
+    def add(self, chunk: pa.RecordBatch) -> None:
+        first, self._seen = self._seen, self._seen + chunk.num_rows
+        begin, end = np.searchsorted(self._rows, [first, self._seen])
+        if begin < end:
+            self._held.append(plain_rows(chunk, self._rows[begin:end] - first))
+
+    def table(self) -> pa.Table:
+        return joined(self._held, self._schema)
+
+
+def _sampler(reading: Reading, n: int, seed: int) -> _Numbered | Reservoir:
+    """Both draw the same rows; only rows that weigh something have a number, and how many do is not known."""
+    schema = pa.schema([reading.source.schema.field(name) for name in reading.columns])
+    if n == 0:
+        return _Numbered(0, seed, 0, schema)
+    check_count("sample", n)
+    total = reading.source.rows
+    if total is None or reading.source.weight is not None:
+        return Reservoir(n, seed, schema)
+    return _Numbered(n, seed, total, schema)
+
+
+def _decoded(reading: Reading, schema: Schema, labels: Array, rows: pa.Table) -> tuple[Table, Target]:
+    """The sample as a table of the survey's schema, and its target."""
+    batches = rows.combine_chunks().to_batches()
+    empty = [pa.array([], field.type) for field in rows.schema]
+    batch = batches[0] if batches else pa.RecordBatch.from_arrays(empty, schema=rows.schema)
+    encoded = Encoder(reading, schema.attributes, labels).encode(batch)
+    table = Table(schema, tuple(map(wide, encoded.columns)), rows.num_rows)
+    if encoded.classes is not None:
+        return table, ClassTarget(encoded.classes.astype(np.int32), labels, encoded.weights)
+    assert encoded.values is not None
+    return table, NumericTarget(encoded.values, reading.targets, encoded.weights)
