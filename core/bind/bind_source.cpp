@@ -598,25 +598,28 @@ void bind_source(nb::module_ &m) {
             "Gives a place its true test, and sends the rows it held on their way.")
         .def(
             "look_up",
-            [](BoundScan &s, std::int32_t p, const nb::tuple &watch) {
-                Watch given = watch_of(*s.grid, watch);
+            [](BoundScan &s, std::int32_t p, const nb::list &watches) {
+                std::vector<Watch> given;
+                for (nb::handle watch : watches) given.push_back(watch_of(*s.grid, watch));
                 s.checked(p);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
                 s.scan.look_up(p, std::move(given), cancel);
             },
-            nb::arg("place"), nb::arg("watch"),
+            nb::arg("place"), nb::arg("watches"),
             "Finds the keys of some buckets among the rows that are kept at and below a place.")
         .def(
             "look_on",
-            [](BoundScan &s, const Bytes &rows, std::int32_t p) {
-                if (s.scan.place(s.checked(p)).watches.empty()) throw std::invalid_argument("nothing is looked up");
+            [](BoundScan &s, const Bytes &rows, std::int32_t p, std::size_t n_watches) {
+                if (s.scan.place(s.checked(p)).watches.size() < n_watches)
+                    throw std::invalid_argument("so much is not looked up");
                 if (rows.shape(0) % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
-                s.scan.look_on(rows.data(), rows.shape(0) / s.layout->stride, p, cancel);
+                s.scan.look_on(rows.data(), rows.shape(0) / s.layout->stride, p, n_watches, cancel);
             },
-            nb::arg("rows"), nb::arg("place"), "The same, the last time, among rows that were put away.")
+            nb::arg("rows"), nb::arg("place"), nb::arg("n_watches"),
+            "The same for the last watches, among rows that were put away.")
         .def("counted", [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
         .def("keeps", [](BoundScan &s, std::int32_t p) { return s.scan.place(s.checked(p)).keeps; })
         .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })

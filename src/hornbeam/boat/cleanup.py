@@ -65,6 +65,7 @@ class Cleanup:
         self._children: dict[int, list[int]] = {}  # by place
         self._routes: dict[int, dict[str, Any]] = {}  # of places that are settled
         self._reopened: list[Family] = []
+        self.scan: _core.SourceScan | None = None
 
     def run(self) -> None:
         root = self.settling.open_root(0)
@@ -127,8 +128,9 @@ class Cleanup:
         return len(node.rows) * self.survey.rows / max(1, self.survey.sample.n_rows)
 
     def _too_large(self, rows: float) -> bool:
-        """Whether so many rows are too many for the grower."""
-        return rows * self.nodes.family_bytes > self._budget * (1 - _KEPT_PART)
+        """Whether so many rows are too many for the grower, beside what is kept."""
+        kept = self.scan.bytes if self.scan is not None else self._budget * _KEPT_PART
+        return rows * self.nodes.family_bytes > self._budget - kept
 
     # ---- scans ----
 
@@ -243,12 +245,14 @@ class Cleanup:
         """Find the values in all buckets that leave a node open among the rows kept at and below it."""
         below = list(self._places_below(place))
         while settled.state == "open":
+            watches = []
             for attribute in sorted({a for a, _ in settled.alive}):
                 wanted = np.zeros(self.grid.size(attribute) + 1, dtype=np.uint8)
                 wanted[[bucket for a, bucket in settled.alive if a == attribute]] = 1
-                self.scan.look_up(place, (attribute, wanted))
-                for block in self.keeping.away(below):
-                    self.scan.look_on(block, place)
+                watches.append((attribute, wanted))
+            self.scan.look_up(place, watches)
+            for block in self.keeping.away(below):
+                self.scan.look_on(block, place, len(watches))
             settled = self.settling.settle(node, self.scan, place)
         return settled
 

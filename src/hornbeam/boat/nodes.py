@@ -21,8 +21,10 @@ Counts = npt.NDArray[np.int64]
 Columns = list[tuple[int, npt.NDArray[np.generic], npt.NDArray[np.uint8] | None, int]]
 
 _KINDS = ("float", "integer", "nominal")
-# What growing takes of memory for each cell and each row, its columns included; measured from above.
-_CELL_BYTES, _ROW_BYTES = 40, 64
+# What growing takes of memory for a cell of each kind of attribute and for a row, columns included; measured
+# from above. Few are the values that the grower counts instead of listing rows.
+_NOMINAL, _FEW, _MANY, _ROW = 14, 16, 28, 24
+_FEW_VALUES = 512
 
 
 class Nodes:
@@ -58,7 +60,11 @@ class Nodes:
     @property
     def family_bytes(self) -> int:
         """What a row of a family takes while the grower works on it."""
-        return _CELL_BYTES * len(self.survey.schema.attributes) + _ROW_BYTES
+        size = _ROW
+        for i, attribute in enumerate(self.survey.schema.attributes):
+            few = self.layout.missing_key(i) <= _FEW_VALUES
+            size += _NOMINAL if attribute.kind == "nominal" else _FEW if few else _MANY
+        return size
 
     def finish(self, node: int, columns: Columns, classes: npt.NDArray[np.uint16], of_set: int = 0) -> None:
         """Grow the rest of the tree below a node from all of its rows."""
