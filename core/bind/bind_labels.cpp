@@ -150,6 +150,31 @@ nb::tuple encode_ints(nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::c
     return nb::make_tuple(own_array(std::move(encoded.codes)), own_array(std::move(encoded.distinct)));
 }
 
+using Places = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class... T>
+std::vector<std::int32_t> recode_any(const Places &values, Table table, std::int64_t low) {
+    std::vector<std::int32_t> codes;
+    const auto one = [&]<class U>(const U *) {
+        if (values.dtype() != nb::dtype<U>()) return false;
+        nb::gil_scoped_release release;
+        codes = recode<U>({static_cast<const U *>(values.data()), values.shape(0)},
+                          {table.data(), table.shape(0)}, low);
+        return true;
+    };
+    if (table.shape(0) == 0)
+        throw nb::value_error("the table has no entry; give at least the one for others");
+    if (!(one(static_cast<const T *>(nullptr)) || ...))
+        throw nb::type_error("the values are not integers; give an array of int8 to uint64");
+    return codes;
+}
+
+auto recode_values(const Places &values, Table table, std::int64_t low) {
+    return own_array(recode_any<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                                std::uint16_t, std::uint32_t, std::uint64_t>(values, table, low));
+}
+
 } // namespace
 
 void bind_labels(nb::module_ &m) {
@@ -157,6 +182,9 @@ void bind_labels(nb::module_ &m) {
           "Codes (int32, -1 for None or NaN) and the labels in order of their UTF-8 bytes.");
     m.def("encode_ints", &encode_ints, nb::arg("values").noconvert(),
           "Codes (int32) and the distinct values in ascending order.");
+    m.def("recode", &recode_values, nb::arg("values").noconvert(), nb::arg("table").noconvert(),
+          nb::arg("low") = 0,
+          "The entry of a table that begins at low for each integer, and its last for those beyond it.");
 }
 
 } // namespace hornbeam

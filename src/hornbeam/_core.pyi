@@ -1,5 +1,6 @@
 """Hornbeam's native core."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy
@@ -87,7 +88,7 @@ def kernels() -> list[str]: ...
 def xlog(m: float) -> float:
     """m log2 m, correctly rounded."""
 
-def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, settings: list, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, counting: str = 'auto', algorithm: str = 'auto', consume: bool = False, report: object | None = None, weights: object | None = None, class_weight: object | None = None, costs: object | None = None, competitors: int = 0) -> Forest: ...
+def grow(table: EncodedTable, target: object, n_classes: int, *, criterion: str, nominal: str, max_depth: int, min_samples_split: object, settings: list, min_impurity_decrease: float, multiplicity: object | None, threads: int = 1, kernels: str = 'auto', accelerate: bool = True, counting: str = 'auto', algorithm: str = 'auto', consume: bool = False, report: object | None = None, weights: object | None = None, class_weight: object | None = None, costs: object | None = None, competitors: int = 0, whole: list = []) -> Forest: ...
 
 def encode_labels(values: object | None) -> tuple:
     """
@@ -96,6 +97,11 @@ def encode_labels(values: object | None) -> tuple:
 
 def encode_ints(values: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]) -> tuple:
     """Codes (int32) and the distinct values in ascending order."""
+
+def recode(values: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], low: int = 0) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """
+    The entry of a table that begins at low for each integer, and its last for those beyond it.
+    """
 
 def prune_by_errors(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, confidence: float, criterion: str, weights: object | None, costs: tuple, order: object | None) -> dict:
     """
@@ -125,6 +131,153 @@ def masses(count_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), orde
 
 def expected_errors(n: float, e: float, confidence: float) -> float:
     """What C4.5 expects n rows to get wrong of which e were."""
+
+class RowLayout:
+    def __init__(self, attributes: list, n_classes: int, n_folds: int = 1) -> None:
+        """
+        attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).
+        """
+
+    @property
+    def stride(self) -> int: ...
+
+    def unpack(self, blocks: list) -> tuple:
+        """Columns, classes and folds of rows that were kept."""
+
+    def keys(self, attribute: int, values: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)], missing: object | None = None) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """
+        The keys of values: whole numbers from 0 in their order; a missing one is past the highest.
+        """
+
+    def missing_key(self, arg: int, /) -> int: ...
+
+class Grid:
+    def __init__(self, layout: RowLayout, edges: list) -> None: ...
+
+    def size(self, attribute: int) -> int: ...
+
+    def single(self, attribute: int, bucket: int) -> bool: ...
+
+    def of(self, attribute: int, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The bucket of each key."""
+
+class KeptRows:
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def blocks(self) -> list:
+        """The rows as bytes, block by block."""
+
+    def columns(self) -> tuple: ...
+
+    def take(self, arg: KeptRows, /) -> None: ...
+
+class SourceScan:
+    def __init__(self, layout: RowLayout, grid: Grid, places: list) -> None: ...
+
+    def add(self, columns: list, classes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], folds: object | None = None) -> None:
+        """Rows as (values, missing or None) for each column, with their classes."""
+
+    def add_rows(self, rows: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], place: int = 0) -> None:
+        """Rows that were kept, from a place on."""
+
+    def add_kept(self, rows: KeptRows, place: int = 0) -> None: ...
+
+    def merge(self, arg: SourceScan, /) -> None: ...
+
+    def totals(self, arg: int, /) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def rows_at(self, arg: int, /) -> int: ...
+
+    def bytes_at(self, arg: int, /) -> int: ...
+
+    def complete(self, arg: int, /) -> bool: ...
+
+    def take_rows(self, arg: int, /) -> KeptRows:
+        """The rows that are kept at a place, which has none then."""
+
+    def gather(self, arg: int, /) -> KeptRows: ...
+
+    def add_place(self, arg: dict, /) -> int: ...
+
+    def decide(self, arg0: int, arg1: Settled, arg2: Sequence[int], /) -> None:
+        """Gives a place its true test, and sends the rows it held on their way."""
+
+    def look_up(self, arg0: int, arg1: tuple, /) -> None:
+        """
+        Finds the keys of some buckets among the rows that are kept at and below a place.
+        """
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def rows_kept(self) -> int: ...
+
+class Settled:
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def attribute(self) -> int: ...
+
+    @property
+    def numeric(self) -> bool: ...
+
+    @property
+    def lo(self) -> int: ...
+
+    @property
+    def hi(self) -> int: ...
+
+    @property
+    def default_child(self) -> int: ...
+
+    @property
+    def branches(self) -> list[tuple[int, int]]: ...
+
+    @property
+    def quality(self) -> float: ...
+
+    @property
+    def gain(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def n_children(self) -> int: ...
+
+    @property
+    def alive(self) -> list[tuple[int, int]]: ...
+
+    def child_counts(self, arg: int, /) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    def route(self, arg0: RowLayout, arg1: Sequence[int], /) -> dict: ...
+
+class Settling:
+    def __init__(self, *, criterion: str, nominal: str, layout: RowLayout, wholes: list, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_objs: object | None, min_impurity_decrease: float, many_valued: Sequence[Sequence[int]], kernels: str = 'auto') -> None: ...
+
+    def open_root(self, set: int) -> int:
+        """The node of a set's root; -1 for a leaf."""
+
+    def settle(self, node: int, scan: SourceScan, place: int, left_out: int = -1) -> Settled:
+        """Judges a node by what a scan knows of its place."""
+
+    def split(self, arg0: int, arg1: Settled, /) -> list[int]:
+        """Writes the test of a node down; its children's nodes, -1 for leaves."""
+
+    def depth(self, arg: int, /) -> int: ...
+
+    def counts(self, arg: int, /) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    def graft(self, node: int, forest: Forest, set: int = 0) -> None:
+        """Puts a tree grown from the rows of a node in its place."""
+
+    def tree(self, arg: int, /) -> dict: ...
 
 class Router:
     """A tree made ready to send rows to their leaves."""

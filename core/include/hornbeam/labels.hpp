@@ -1,6 +1,7 @@
 // Labels of nominal values: text or integers become dense codes in the order of the labels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -49,6 +50,16 @@ struct EncodedIntegers {
     std::vector<std::int32_t> codes;
     std::vector<std::int64_t> distinct; // ascending
 };
+/// The code of each value: the entry of a table that begins at `low`, and its last for values beyond it.
+template <class T> std::vector<std::int32_t> recode(std::span<const T> values,
+                                                    std::span<const std::int32_t> table, std::int64_t low) {
+    const std::uint64_t first = static_cast<std::uint64_t>(low), last = table.size() - 1;
+    std::vector<std::int32_t> codes(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+        codes[i] = table[std::min(static_cast<std::uint64_t>(values[i]) - first, last)];
+    return codes;
+}
+
 EncodedIntegers encode_integer_labels(Strided<std::int64_t> values, std::size_t n, Cancel &cancel);
 
 } // namespace hornbeam

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam._core import recode
 from hornbeam.boat.columns import LabelCodes
 from hornbeam.errors import DataError, SourceChanged
 from hornbeam.growth.grow import MAX_CLASSES
@@ -86,8 +87,8 @@ class ClassCodes:
         if labels.dtype.kind in "iub" and len(labels):
             whole = [int(label) for label in labels.tolist()]
             if whole[-1] - whole[0] < _NARROW:
-                self._low = whole[0]
-                self._table = np.full(whole[-1] - whole[0] + 1, -1, dtype=np.int32)
+                self._low = whole[0] if whole[0] < 2**63 else whole[0] - 2**64
+                self._table = np.full(whole[-1] - whole[0] + 2, -1, dtype=np.int32)
                 self._table[[label - whole[0] for label in whole]] = np.arange(len(whole))
 
     def encode(self, column: pa.Array) -> npt.NDArray[np.uint16]:
@@ -103,16 +104,9 @@ class ClassCodes:
 
     def _numbers(self, column: pa.Array) -> Array:
         values: Array = column.to_numpy(zero_copy_only=False)
-        return self._search(values) if self._table is None else self._look_up(values, self._table)
-
-    def _search(self, values: Array) -> Array:
+        if self._table is not None:
+            return recode(
+                values.view(np.uint8) if values.dtype == np.bool_ else values, self._table, self._low
+            )
         codes = np.searchsorted(self._labels, values).clip(max=len(self._labels) - 1)
         return np.where(self._labels[codes] == values, codes, -1)
-
-    def _look_up(self, values: Array, table: npt.NDArray[np.int32]) -> Array:
-        if not self._low <= int(values.min()) <= int(values.max()) < self._low + len(table):
-            return self._search(values)
-        if values.dtype == np.uint64:
-            return table.take(values - np.uint64(self._low))
-        places = values.view(np.uint8) if values.dtype == np.bool_ else values
-        return table.take(places.astype(np.int64) - self._low if self._low else places)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam._core import recode
 from hornbeam.errors import SourceChanged
 from hornbeam.table import Attribute, Column
 from hornbeam.table.arrow import is_text, narrow_integers, read_chunked
@@ -54,7 +55,7 @@ class LabelCodes:
             self._dictionary, self._table = dictionary, self._table_of(dictionary)
         if places.null_count:
             places = places.fill_null(len(dictionary))
-        codes: npt.NDArray[np.int32] = self._table.take(places.to_numpy(), mode="clip")
+        codes = recode(places.to_numpy(), self._table)
         if len(codes) and int(self._table.min()) == _UNSEEN and int(codes.min()) == _UNSEEN:
             place = int(places[int(codes.argmin())].as_py())
             raise self._refuse(repr(str(dictionary[place].as_py())[:40]))

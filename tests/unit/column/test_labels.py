@@ -96,3 +96,28 @@ def test_other_arrays_are_no_integer_labels() -> None:
     for array in (np.zeros(3), np.zeros(3, dtype=np.int32), np.zeros((2, 2), dtype=np.int64), [1, 2]):
         with pytest.raises(TypeError):
             _core.encode_ints(array)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_integers_are_recoded_by_a_table(dtype: str) -> None:
+    table = np.array([7, -1, 9, -2], np.int32)
+    ends = np.iinfo(dtype)
+    values = np.array([0, 1, 2, 3, 4, 100, ends.min, ends.max], dtype)
+    wanted = [7, -1, 9, -2, -2, -2, 7 if ends.min == 0 else -2, -2]
+    assert _core.recode(values, table).tolist() == wanted
+    low = int(values[-1]) - 2
+    shifted = _core.recode(values, table, low if low < 2**63 else low - 2**64)
+    assert shifted.tolist() == [-2] * 7 + [9]
+    if ends.min < 0:
+        assert _core.recode(values, table, int(ends.min)).tolist() == [-2] * 6 + [7, -2]
+    assert _core.recode(values[:0], table).tolist() == []
+
+
+def test_what_cannot_be_recoded_is_refused() -> None:
+    table = np.array([1], np.int32)
+    with pytest.raises(TypeError, match="not integers"):
+        _core.recode(np.zeros(2), table)
+    with pytest.raises(ValueError, match="no entry"):
+        _core.recode(np.zeros(2, np.int8), table[:0])
+    with pytest.raises(TypeError):
+        _core.recode(np.zeros(2, np.int8), table.astype(np.int64))  # type: ignore[arg-type]
