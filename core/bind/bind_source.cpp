@@ -133,74 +133,85 @@ struct KeptRows {
     }
 };
 
-/// What the grower takes: (kind, values, missing, categories) for each column, classes, and folds.
-nb::tuple unpacked(const RowLayout &layout, const std::vector<std::pair<const std::uint8_t *, std::size_t>> &parts) {
+using RowParts = std::vector<std::span<const std::uint8_t>>;
+
+/// Reads columns of rows that lie in several parts; body(block, number of the block's first row).
+template <class Body> void read_parts(const RowLayout &layout, const RowParts &parts,
+                                      std::span<const std::int32_t> attributes, Cancel &cancel, Body body) {
+    RowBlock block(layout);
+    std::size_t at = 0;
+    for (auto part : parts)
+        for (std::size_t first = 0, rows = part.size() / layout.stride; first < rows; first += block_rows) {
+            cancel.poll();
+            block.unpack(layout, part.data() + first * layout.stride, std::min(block_rows, rows - first),
+                         attributes);
+            body(block, at);
+            at += block.n;
+        }
+}
+
+/// A column as the grower has it. Other columns are not touched, so that one at a time is unpacked.
+Column encoded_column(const RowLayout &layout, const RowParts &parts, std::int32_t attribute, std::size_t n,
+                      Cancel &cancel) {
+    const auto a = static_cast<std::size_t>(attribute);
+    const AttributeShape &shape = layout.attributes[a];
+    auto read = [&](auto put) {
+        read_parts(layout, parts, std::span(&attribute, 1), cancel, [&](const RowBlock &block, std::size_t at) {
+            for (std::size_t i = 0; i < block.n; ++i) put(at + i, block.keys[a][i]);
+        });
+    };
+    if (shape.nominal()) {
+        NominalColumn column;
+        column.n_categories = static_cast<std::int32_t>(shape.highest + 1);
+        column.codes.resize(n);
+        read([&](std::size_t i, RowKey key) {
+            column.codes[i] = key == shape.missing() ? -1 : static_cast<std::int32_t>(key);
+        });
+        return column;
+    }
+    if (shape.kind == ValueKind::floats) {
+        auto values = std::make_unique_for_overwrite<double[]>(n);
+        read([&](std::size_t i, RowKey key) {
+            values[i] = key == shape.missing() ? std::numeric_limits<double>::quiet_NaN() : shape.float_at(key);
+        });
+        return encode_floats({values.get(), 1}, n, cancel);
+    }
+    auto values = std::make_unique_for_overwrite<std::int64_t[]>(n);
+    std::vector<std::uint8_t> missing;
+    read([&](std::size_t i, RowKey key) {
+        if (key == shape.missing()) {
+            missing.resize(n);
+            missing[i] = 1;
+        }
+        values[i] = key == shape.missing() ? 0 : shape.integer_at(key);
+    });
+    return encode_integers({values.get(), 1}, missing.empty() ? nullptr : missing.data(), n, cancel);
+}
+
+/// What the grower takes: the table, the class and the fold of each row.
+nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
     std::size_t n = 0;
-    for (const auto &part : parts) n += part.second;
-    const std::size_t width = layout.attributes.size();
-    std::vector<std::vector<double>> floats(width);
-    std::vector<std::vector<std::int64_t>> integers(width);
-    std::vector<std::vector<std::int32_t>> codes(width);
-    std::vector<std::vector<std::uint8_t>> missing(width);
+    for (auto part : parts) n += part.size() / layout.stride;
+    if (n > 0x7FFFFFFF) throw std::invalid_argument("a table has at most 2147483647 rows");
+    EncodedTable table;
+    table.n_rows = n;
     std::vector<ClassCode> classes(n);
     std::vector<std::uint16_t> folds(layout.n_folds > 1 ? n : 0);
-    for (std::size_t a = 0; a < width; ++a) {
-        if (layout.attributes[a].kind == ValueKind::floats) floats[a].resize(n);
-        if (layout.attributes[a].kind == ValueKind::integers) integers[a].resize(n);
-        if (layout.attributes[a].nominal()) codes[a].resize(n);
-    }
     {
         SignalCancel cancel;
         nb::gil_scoped_release release;
-        RowBlock block(layout);
-        std::size_t at = 0;
-        for (auto [bytes, rows] : parts)
-            for (std::size_t first = 0; first < rows; first += block_rows) {
-                cancel.poll();
-                block.unpack(layout, bytes + first * layout.stride, std::min(block_rows, rows - first));
-                for (std::size_t a = 0; a < width; ++a) {
-                    const AttributeShape &shape = layout.attributes[a];
-                    const RowKey *key = block.keys[a].data();
-                    for (std::size_t i = 0; i < block.n; ++i) {
-                        const bool none = key[i] == shape.missing();
-                        if (shape.kind == ValueKind::floats) {
-                            floats[a][at + i] =
-                                none ? std::numeric_limits<double>::quiet_NaN() : shape.float_at(key[i]);
-                        } else if (shape.nominal()) {
-                            codes[a][at + i] = none ? -1 : static_cast<std::int32_t>(key[i]);
-                        } else {
-                            integers[a][at + i] = none ? 0 : shape.integer_at(key[i]);
-                            if (none) {
-                                missing[a].resize(n);
-                                missing[a][at + i] = 1;
-                            }
-                        }
-                    }
-                }
-                for (std::size_t i = 0; i < block.n; ++i) {
-                    classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
-                    if (!folds.empty())
-                        folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
-                }
-                at += block.n;
+        for (std::size_t a = 0; a < layout.attributes.size(); ++a)
+            table.columns.push_back(encoded_column(layout, parts, static_cast<std::int32_t>(a), n, cancel));
+        const std::int32_t any = 0;
+        read_parts(layout, parts, std::span(&any, 1), cancel, [&](const RowBlock &block, std::size_t at) {
+            for (std::size_t i = 0; i < block.n; ++i) {
+                classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
+                if (!folds.empty()) folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
             }
-    }
-    nb::list columns;
-    for (std::size_t a = 0; a < width; ++a) {
-        const AttributeShape &shape = layout.attributes[a];
-        if (shape.kind == ValueKind::floats)
-            columns.append(nb::make_tuple(0, own_array(std::move(floats[a])), nb::none(), 0));
-        else if (shape.nominal())
-            columns.append(
-                nb::make_tuple(2, own_array(std::move(codes[a])), nb::none(), static_cast<int>(shape.highest + 1)));
-        else if (missing[a].empty())
-            columns.append(nb::make_tuple(1, own_array(std::move(integers[a])), nb::none(), 0));
-        else
-            columns.append(
-                nb::make_tuple(1, own_array(std::move(integers[a])), own_array(std::move(missing[a])), 0));
+        });
     }
     nb::object of_folds = folds.empty() ? nb::none() : nb::cast(own_array(std::move(folds)));
-    return nb::make_tuple(columns, own_array(std::move(classes)), of_folds);
+    return nb::make_tuple(std::move(table), own_array(std::move(classes)), of_folds);
 }
 
 /// Rows that were put away, as arrays of bytes.
@@ -216,13 +227,6 @@ struct HeldBlocks {
         }
     }
 };
-
-nb::tuple unpack_bytes(const RowLayout &layout, const nb::list &blocks) {
-    const HeldBlocks held(layout, blocks);
-    std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
-    for (auto rows : held.rows) parts.emplace_back(rows.data(), rows.size() / layout.stride);
-    return unpacked(layout, parts);
-}
 
 // ---- plans ----
 
@@ -416,7 +420,6 @@ void bind_source(nb::module_ &m) {
         .def(nb::new_(&layout_of), nb::arg("attributes"), nb::arg("n_classes"), nb::arg("n_folds") = 1,
              "attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).")
         .def_ro("stride", &RowLayout::stride)
-        .def("unpack", &unpack_bytes, nb::arg("blocks"), "Columns, classes and folds of rows that were kept.")
         .def(
             "keys",
             [](const RowLayout &layout, std::size_t attribute, const Numbers &values, const nb::object &missing) {
@@ -493,15 +496,17 @@ void bind_source(nb::module_ &m) {
         .def_prop_ro("bytes", [](const KeptRows &k) { return k.store.bytes(); })
         .def("blocks", &KeptRows::blocks, "The rows as bytes, block by block.")
         .def(
-            "columns",
+            "encode",
             [](const KeptRows &k, const nb::list &others) {
                 const HeldBlocks held(*k.layout, others);
-                std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
-                k.store.each([&](const std::uint8_t *bytes, std::size_t n) { parts.emplace_back(bytes, n); });
-                for (auto rows : held.rows) parts.emplace_back(rows.data(), rows.size() / k.layout->stride);
-                return unpacked(*k.layout, parts);
+                RowParts parts = held.rows;
+                k.store.each([&](const std::uint8_t *bytes, std::size_t n) {
+                    parts.emplace_back(bytes, n * k.layout->stride);
+                });
+                return encode_parts(*k.layout, parts);
             },
-            nb::arg("others") = nb::list(), "Columns, classes and folds of these rows, and of others.")
+            nb::arg("others") = nb::list(),
+            "The table of these rows, and of others that were put away; their classes and folds.")
         .def("take", [](KeptRows &k, KeptRows &other) { k.store.take(std::move(other.store)); });
     nb::class_<BoundScan>(m, "SourceScan")
         .def(nb::init<std::shared_ptr<RowLayout>, std::shared_ptr<Grid>, const nb::list &>(),

@@ -347,10 +347,10 @@ class Cleanup:
                 self.meter.families += 1
                 blocks = list(self.keeping.away([family.place]))
                 rows = self.scan.take_rows(family.place)
-                columns, classes, _ = rows.columns(blocks)
+                encoded, classes, _ = rows.encode(blocks)
                 self.keeping.forget(family.place)
                 del rows, blocks
-                self.nodes.finish(family.node, columns, classes)
+                self.nodes.finish(family.node, encoded, classes)
                 report((i + 1) / len(families))
 
 

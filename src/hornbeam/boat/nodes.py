@@ -15,15 +15,13 @@ from hornbeam.growth import ClassTarget, Grower, WholeSet
 from hornbeam.growth.memory import least_rows
 from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree
-from hornbeam.table import Column, Table
+from hornbeam.table import Table
 
 Counts = npt.NDArray[np.int64]
-Columns = list[tuple[int, npt.NDArray[np.generic], npt.NDArray[np.uint8] | None, int]]
 
-_KINDS = ("float", "integer", "nominal")
-# What growing takes of memory for a cell of each kind of attribute and for a row, columns included; measured
-# from above. Few are the values that the grower counts instead of listing rows.
-_NOMINAL, _FEW, _MANY, _ROW = 14, 16, 28, 24
+# What growing takes of memory for a cell of each kind of attribute and for a row; measured from above. Few
+# are the values that the grower counts instead of listing rows.
+_NOMINAL, _FEW, _MANY, _ROW = 10, 8, 20, 24
 _FEW_VALUES = 512
 
 
@@ -59,19 +57,18 @@ class Nodes:
 
     @property
     def family_bytes(self) -> int:
-        """What a row of a family takes while the grower works on it."""
-        size = _ROW
+        """What a row of a family takes while it is encoded and the grower works on it."""
+        size = _ROW + self.layout.stride
         for i, attribute in enumerate(self.survey.schema.attributes):
             few = self.layout.missing_key(i) <= _FEW_VALUES
             size += _NOMINAL if attribute.kind == "nominal" else _FEW if few else _MANY
         return size
 
-    def finish(self, node: int, columns: Columns, classes: npt.NDArray[np.uint16], of_set: int = 0) -> None:
+    def finish(
+        self, node: int, encoded: _core.EncodedTable, classes: npt.NDArray[np.uint16], of_set: int = 0
+    ) -> None:
         """Grow the rest of the tree below a node from all of its rows."""
-        schema = self.survey.schema
-        table = Table(
-            schema, tuple(Column(_KINDS[c[0]], c[1], c[2]) for c in columns), len(classes)  # type: ignore[arg-type]
-        )
+        table = Table(self.survey.schema, (), len(classes))
         p, rows = self.task.parameters, self._wholes[of_set]
         depth = None if p.max_depth is None else p.max_depth - self.settling.depth(node)
         below = replace(
@@ -80,8 +77,8 @@ class Nodes:
             min_samples_split=max(2, least_rows(p.min_samples_split, rows)),
             min_samples_leaf=least_rows(p.min_samples_leaf, rows),
         )
-        target = ClassTarget(classes.view(np.uint16), self.survey.labels)
-        grower = Grower(table, target, below, threads=self.task.threads)
+        target = ClassTarget(classes, self.survey.labels)  # type: ignore[arg-type]
+        grower = Grower(table, target, below, threads=self.task.threads, encoded=encoded)
         whole = WholeSet(float(rows), float(rows), self._many_valued[of_set])
         self.settling.graft(node, grower.grow(whole=[whole]), 0)
 
