@@ -12,6 +12,7 @@ from hornbeam.drawing.text import escape
 
 from . import findings, overview
 from .records import Study
+from .scans import scans_section
 from .search import search_section
 
 
@@ -27,6 +28,7 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
         tag("div", findings.importance_section(study), findings.error_section(study), class_="pair"),
         findings.text_section(study),
         findings.data_section(study),
+        scans_section(study.scans) if study.scans is not None else "",
         findings.repeat_section(study),
         tag("footer", f"Grown by Hornbeam {escape(study.version)}; this page needs no network."),
     )
