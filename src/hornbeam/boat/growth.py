@@ -41,8 +41,10 @@ def _grow_by_scans(task: SourceTask, meter: Meter, grow: Algorithm) -> SourceGro
     with meter.scan("survey") as report:
         found = survey(task.reading, task.sample_rows, task.seed, report)
     trees = grow(task, found, meter)
-    with meter.phase("pruning"):
-        pairs = tuple(Pair(_pruned(task, tree), tree) for tree in trees)
+    pairs = tuple(Pair(tree, tree) for tree in trees)
+    if task.pruning.prune is not None:
+        with meter.phase("pruning"):
+            pairs = tuple(Pair(_pruned(task, tree), tree) for tree in trees)
     estimate = None
     if task.folds is not None:
         with meter.scan("judging") as report:

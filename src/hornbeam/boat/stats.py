@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -44,18 +44,19 @@ class SourceStats:
         """Plain, for JSON."""
         return asdict(self) | {"seconds": dict(self.seconds)}
 
-    def to_pairs(self) -> list[tuple[str, str]]:
-        """Names and values for people."""
-        held = [count_of(self.held_rows, "row")]
+    def to_pairs(self, digits: Callable[[int], str] = "{:,}".format) -> list[tuple[str, str]]:
+        """Names and values for people; `digits` writes a number of rows."""
+        held = [f"{digits(self.held_rows)} {'row' if self.held_rows == 1 else 'rows'}"]
         if self.families:
-            held.append(f"{count_of(self.families, 'family', 'families')} finished in memory")
+            families = "family" if self.families == 1 else "families"
+            held.append(f"{digits(self.families)} {families} finished in memory")
         if self.spilled_bytes:
             held.append(f"{text_of(self.spilled_bytes)} on disk for a while")
         limit = "no limit" if self.memory_limit is None else f"limit {text_of(self.memory_limit)}"
         phases = ", ".join(f"{name} {seconds_text(value)}" for name, value in self.seconds.items())
         return [
             ("algorithm", f"{self.algorithm}: {self.reason}"),
-            ("scans", f"{self.scans} ({count_of(self.rows, 'row')}, {text_of(self.bytes)} read)"),
+            ("scans", f"{self.scans} ({digits(self.rows)} rows, {text_of(self.bytes)} read)"),
             ("alarms", str(self.alarms)),
             ("rows held", "; ".join(held)),
             ("peak memory", f"{text_of(self.peak_memory)} of the process ({limit})"),
@@ -67,11 +68,6 @@ class SourceStats:
         pairs = self.to_pairs()
         width = max(len(name) for name, _ in pairs)
         return "\n".join(f"{name.ljust(width)}  {value}" for name, value in pairs)
-
-
-def count_of(number: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def seconds_text(seconds: float) -> str:

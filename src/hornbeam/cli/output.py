@@ -122,7 +122,7 @@ def scanning() -> Iterator[Listener | None]:
     from rich import progress as rich
     from rich.console import Console
 
-    columns = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn())
+    columns = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn(24))
     told = rich.TextColumn("{task.fields[told]}")
     with rich.Progress(*columns, told, console=Console(stderr=True), transient=True) as bars:
         lines: dict[tuple[int, str], rich.TaskID] = {}
@@ -142,7 +142,7 @@ def progress_text(news: Progress) -> str:
     """How far a phase is: rows, rows a second, time left."""
     parts = []
     if news.scan:
-        of = "" if news.total_rows is None else f" of {news.total_rows:,}"
+        of = "" if news.total_rows is None or news.finished else f" of {news.total_rows:,}"
         parts = [f"{news.rows:,}{of} rows", f"{_pace(news.rows_per_second)} rows/s"]
     left = news.seconds_left
     if news.finished:

@@ -37,7 +37,7 @@ def print_learned(learned: Learned) -> None:
         ("tree", style(f"{leaves}, depth {tree.depth}", bold=True)),
         (_measure(score), style(_score_text(score), bold=True)),
         *([("cross-validated", style(_estimate_text(learned), bold=True))] if learned.estimate else []),
-        ("grown from", f"{learned.n_rows} rows, {columns} attributes ({_used(learned)} used)"),
+        ("grown from", f"{learned.n_rows:,} rows, {columns} attributes ({_used(learned)} used)"),
         ("target", f"{learned.target} ({learned.task})"),
         *_scan_pairs(learned),
         ("time", _time(learned)),
@@ -106,10 +106,10 @@ def _score_text(score: Score) -> str:
     if score.measure == "accuracy":
         right = round(score.value * score.rows)
         guess = f"always the most common class: {score.baseline:.4f}"
-        what = f"{score.rows} rows by weight" if score.by_weight else f"{right} of {score.rows} rows"
+        what = f"{score.rows:,} rows by weight" if score.by_weight else f"{right:,} of {score.rows:,} rows"
         return f"{score.value:.4f} ({what}; {guess})"
     if not score.mean_absolute_error:
-        return f"{score.value:.4f} ({score.rows} rows)"
+        return f"{score.value:.4f} ({score.rows:,} rows)"
     errors = ", ".join(f"{error:.6g}" for error in score.mean_absolute_error)
     return f"{score.value:.4f} ({score.rows} rows; mean absolute error {errors})"
 

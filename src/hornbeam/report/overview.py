@@ -99,6 +99,8 @@ def cards(study: Study) -> str:
     time = "to grow the tree" if study.estimate is None else "to grow the tree and all folds"
     if study.search is not None:
         time = "to grow all trees and choose"
+    if study.scans is not None:
+        time = time.replace("grow", "read the rows and grow")
     return tag(
         "div",
         first,

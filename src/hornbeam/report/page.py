@@ -25,7 +25,7 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
         search_section(study.search) if study.search is not None else "",
         overview.icicle_section(study),
         overview.ask_section() if ask is not None else "",
-        tag("div", findings.importance_section(study), findings.error_section(study), class_="pair"),
+        _side_by_side(findings.importance_section(study), findings.error_section(study)),
         findings.text_section(study),
         findings.data_section(study),
         scans_section(study.scans) if study.scans is not None else "",
@@ -36,6 +36,10 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
     script = (resources.files(__package__) / "page.js").read_text(encoding="utf-8")
     element = tag("script", data, type="application/json", id="hornbeam-data")
     return write_page(study.title, *content, data=element, script=script)
+
+
+def _side_by_side(first: str, second: str) -> str:
+    return tag("div", first, second, class_="pair") if second else first
 
 
 def embed_json(content: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hornbeam.boat.stats import SourceStats, seconds_text
 from hornbeam.drawing.html import section, tag
-from hornbeam.drawing.text import escape
+from hornbeam.drawing.text import count_text, escape
 
 _SAID = ("algorithm", "seconds")  # elsewhere in the section
 
@@ -14,7 +14,7 @@ def scans_section(stats: SourceStats) -> str:
     hint = f"Grown by the algorithm {stats.algorithm}: {stats.reason}."
     entries = [
         tag("dt", escape(name)) + tag("dd", escape(value))
-        for name, value in stats.to_pairs()
+        for name, value in stats.to_pairs(count_text)
         if name not in _SAID
     ]
     longest = max(stats.seconds.values(), default=0.0) or 1.0
@@ -28,5 +28,5 @@ def scans_section(stats: SourceStats) -> str:
         "How the rows were read",
         hint,
         tag("dl", *entries, class_="meta"),
-        tag("div", *bars, class_="bars phases"),
+        tag("div", *bars, class_="bars"),
     )

@@ -260,7 +260,7 @@ def test_progress_is_for_people_who_watch(rows: pa.Table, place: Path) -> None:
     assert watched.wait() == 0
     shown = seen.decode()
     assert "scan 1, reading" in shown
-    assert "500 of 500 rows" in shown
+    assert "500 rows" in shown
     assert "rows/s" in shown
 
 
@@ -270,8 +270,7 @@ def test_pace_and_time_left_read_well() -> None:
     assert progress_text(Progress("survey", 1, 1200, None, None, 2.0)) == "1,200 rows, 600 rows/s"
     assert progress_text(Progress("growing", 0, 0, None, 0.1, 60.0)) == "9 min left"
     assert (
-        progress_text(Progress("survey", 1, 9000, 9000, 1.0, 2.0, True))
-        == "9,000 of 9,000 rows, 4.5 k rows/s, 2.0 s"
+        progress_text(Progress("survey", 1, 9000, 9000, 1.0, 2.0, True)) == "9,000 rows, 4.5 k rows/s, 2.0 s"
     )
 
 

@@ -152,7 +152,7 @@ def test_the_record_says_what_it_took(source: Any, scanner: None) -> None:
     assert stats.bytes == source.stats.bytes > 0
     assert stats.peak_memory > 10**7
     assert stats.memory_limit == 10**8
-    assert list(stats.seconds) == ["survey", "gathering", "growing", "pruning"]
+    assert list(stats.seconds) == ["survey", "gathering", "growing"]
     assert json.loads(json.dumps(stats.to_record()))["spilled_bytes"] == 4096
     text = stats.to_text()
     assert "boat: it was asked for" in text
@@ -170,7 +170,6 @@ def test_whoever_listens_hears_of_every_scan(
         (1, "survey"),
         (2, "gathering"),
         (0, "growing"),
-        (0, "pruning"),
         (3, "judging"),
     ]
     assert [news.rows for news in ends if news.scan] == [600, 600, 600]
