@@ -11,6 +11,7 @@ namespace hornbeam {
 
 namespace nb = nanobind;
 
+void bind_checksum(nb::module_ &m);
 void bind_column(nb::module_ &m);
 void bind_cuts(nb::module_ &m);
 void bind_grow(nb::module_ &m);

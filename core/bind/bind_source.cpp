@@ -203,14 +203,24 @@ nb::tuple unpacked(const RowLayout &layout, const std::vector<std::pair<const st
     return nb::make_tuple(columns, own_array(std::move(classes)), of_folds);
 }
 
-nb::tuple unpack_bytes(const RowLayout &layout, const nb::list &blocks) {
-    std::vector<Bytes> kept;
-    std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
-    for (nb::handle block : blocks) {
-        kept.push_back(nb::cast<Bytes>(block));
-        if (kept.back().shape(0) % layout.stride != 0) throw std::invalid_argument("a block is not whole rows");
-        parts.emplace_back(kept.back().data(), kept.back().shape(0) / layout.stride);
+/// Rows that were put away, as arrays of bytes.
+struct HeldBlocks {
+    std::vector<Bytes> arrays;
+    std::vector<std::span<const std::uint8_t>> rows;
+
+    HeldBlocks(const RowLayout &layout, const nb::list &blocks) {
+        for (nb::handle block : blocks) {
+            arrays.push_back(nb::cast<Bytes>(block));
+            rows.emplace_back(arrays.back().data(), arrays.back().shape(0));
+            if (rows.back().size() % layout.stride != 0) throw std::invalid_argument("a block is not whole rows");
+        }
     }
+};
+
+nb::tuple unpack_bytes(const RowLayout &layout, const nb::list &blocks) {
+    const HeldBlocks held(layout, blocks);
+    std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
+    for (auto rows : held.rows) parts.emplace_back(rows.data(), rows.size() / layout.stride);
     return unpacked(layout, parts);
 }
 
@@ -332,21 +342,44 @@ nb::dict as_dict(const RouteTest &test) {
 // ---- settling ----
 
 /// What is known of all attributes at a place, for a training set that leaves a fold out.
-std::vector<RefinedSet> sets_at(SourceScan &scan, std::int32_t place, std::int32_t left_out) {
-    const Refining refining(scan, place, left_out);
-    const std::vector<std::int32_t> counted = scan.place(place).counted;
-    std::vector<RefinedSet> sets;
-    for (std::size_t a = 0; a < scan.layout().attributes.size(); ++a) {
-        const auto attribute = static_cast<std::int32_t>(a);
-        const auto found = std::find(counted.begin(), counted.end(), attribute);
-        const std::vector<KeyCount> keys = scan.keys_of(place, attribute);
-        if (found != counted.end())
-            sets.push_back(refining.counted(static_cast<std::size_t>(found - counted.begin()), keys));
-        else if (!keys.empty())
-            sets.push_back(refining.listed(attribute, keys));
+class SetsAt final : public SetReader {
+  public:
+    SetsAt(SourceScan &scan, std::int32_t place, std::int32_t left_out, Cancel &cancel)
+        : scan_(scan), place_(place), cancel_(cancel), refining_(scan, place, left_out) {
+        const Place &here = scan.place(place);
+        for (std::size_t a = 0; a < scan.layout().attributes.size(); ++a) {
+            const auto attribute = static_cast<std::int32_t>(a);
+            const auto counted = std::find(here.counted.begin(), here.counted.end(), attribute);
+            const bool listed = std::any_of(here.watches.begin(), here.watches.end(), [&](const Watch &w) {
+                return w.attribute == attribute && w.wanted.empty();
+            });
+            if (counted != here.counted.end())
+                known_.push_back({attribute, counted - here.counted.begin()});
+            else if (listed)
+                known_.push_back({attribute, -1});
+        }
     }
-    return sets;
-}
+    std::size_t size() const override { return known_.size(); }
+    RefinedSet read(std::size_t i) const override {
+        const std::vector<KeyCount> keys = scan_.keys_of(place_, known_[i].attribute, cancel_);
+        return known_[i].counted < 0 ? refining_.listed(known_[i].attribute, keys)
+                                     : refining_.counted(static_cast<std::size_t>(known_[i].counted), keys);
+    }
+    bool exact(std::size_t i) const override {
+        return known_[i].counted < 0 || scan_.buckets(known_[i].attribute).all_single();
+    }
+
+  private:
+    struct Known {
+        std::int32_t attribute;
+        std::ptrdiff_t counted; // which of the counted attributes; -1: all of its keys are kept
+    };
+    SourceScan &scan_;
+    std::int32_t place_;
+    Cancel &cancel_;
+    Refining refining_;
+    std::vector<Known> known_;
+};
 
 SettleTask task_of(const std::string &criterion, const std::string &nominal, std::shared_ptr<RowLayout> layout,
                    const nb::list &wholes, std::int64_t max_depth, const nb::object &min_samples_split,
@@ -443,6 +476,10 @@ void bind_source(nb::module_ &m) {
         .def(
             "single", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).single(b); },
             nb::arg("attribute"), nb::arg("bucket"))
+        .def("low", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).low(b); },
+             nb::arg("attribute"), nb::arg("bucket"), "The least key of a bucket.")
+        .def("high", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).high(b); },
+             nb::arg("attribute"), nb::arg("bucket"), "The greatest key of a bucket.")
         .def(
             "of",
             [](const Grid &t, std::size_t a, const Keys &keys) {
@@ -455,12 +492,16 @@ void bind_source(nb::module_ &m) {
         .def_prop_ro("rows", [](const KeptRows &k) { return k.store.rows(); })
         .def_prop_ro("bytes", [](const KeptRows &k) { return k.store.bytes(); })
         .def("blocks", &KeptRows::blocks, "The rows as bytes, block by block.")
-        .def("columns",
-             [](const KeptRows &k) {
-                 std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
-                 k.store.each([&](const std::uint8_t *bytes, std::size_t n) { parts.emplace_back(bytes, n); });
-                 return unpacked(*k.layout, parts);
-             })
+        .def(
+            "columns",
+            [](const KeptRows &k, const nb::list &others) {
+                const HeldBlocks held(*k.layout, others);
+                std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
+                k.store.each([&](const std::uint8_t *bytes, std::size_t n) { parts.emplace_back(bytes, n); });
+                for (auto rows : held.rows) parts.emplace_back(rows.data(), rows.size() / k.layout->stride);
+                return unpacked(*k.layout, parts);
+            },
+            nb::arg("others") = nb::list(), "Columns, classes and folds of these rows, and of others.")
         .def("take", [](KeptRows &k, KeptRows &other) { k.store.take(std::move(other.store)); });
     nb::class_<BoundScan>(m, "SourceScan")
         .def(nb::init<std::shared_ptr<RowLayout>, std::shared_ptr<Grid>, const nb::list &>(),
@@ -496,6 +537,23 @@ void bind_source(nb::module_ &m) {
                 });
             },
             nb::arg("rows"), nb::arg("place") = 0)
+        .def(
+            "send_on",
+            [](BoundScan &s, const nb::list &blocks, std::int32_t place) {
+                const HeldBlocks held(*s.layout, blocks);
+                s.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                for (auto rows : held.rows)
+                    s.scan.send_on(rows.data(), rows.size() / s.layout->stride, place, cancel);
+            },
+            nb::arg("rows"), nb::arg("place"), "Sends rows that a place has counted before on their way.")
+        .def(
+            "put_back",
+            [](BoundScan &s, KeptRows &rows, std::int32_t place) {
+                s.scan.at(s.checked(place)).rows.take(std::move(rows.store));
+            },
+            nb::arg("rows"), nb::arg("place"), "Rows that a place has counted before are kept there again.")
         .def("merge",
              [](BoundScan &s, BoundScan &other) {
                  if (s.scan.n_places() != other.scan.n_places())
@@ -547,7 +605,20 @@ void bind_source(nb::module_ &m) {
                 nb::gil_scoped_release release;
                 s.scan.look_up(p, std::move(given), cancel);
             },
+            nb::arg("place"), nb::arg("watch"),
             "Finds the keys of some buckets among the rows that are kept at and below a place.")
+        .def(
+            "look_on",
+            [](BoundScan &s, const Bytes &rows, std::int32_t p) {
+                if (s.scan.place(s.checked(p)).watches.empty()) throw std::invalid_argument("nothing is looked up");
+                if (rows.shape(0) % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.look_on(rows.data(), rows.shape(0) / s.layout->stride, p, cancel);
+            },
+            nb::arg("rows"), nb::arg("place"), "The same, the last time, among rows that were put away.")
+        .def("counted", [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
+        .def("keeps", [](BoundScan &s, std::int32_t p) { return s.scan.place(s.checked(p)).keeps; })
         .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })
         .def_prop_ro("rows_kept", [](const BoundScan &s) { return s.scan.rows_kept(); });
     nb::class_<Settled>(m, "Settled")
@@ -595,17 +666,26 @@ void bind_source(nb::module_ &m) {
              nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
              nb::arg("min_objs").none(), nb::arg("min_impurity_decrease"), nb::arg("many_valued"),
              nb::arg("kernels") = "auto")
+        .def(
+            "open_apart",
+            [](Settling &s, std::int32_t set, const std::vector<std::int64_t> &counts) {
+                ClassCounts total(counts.size());
+                total.c = counts;
+                for (std::int64_t c : counts) total.n += c;
+                return s.open_apart(set, std::move(total));
+            },
+            nb::arg("set"), nb::arg("counts"), "A node that is only judged.")
         .def("open_root", &Settling::open_root, nb::arg("set"), "The node of a set's root; -1 for a leaf.")
         .def(
             "settle",
-            [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t left_out) {
+            [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t left_out,
+               double margin) {
                 scan.checked(place);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
-                const std::vector<RefinedSet> sets = sets_at(scan.scan, place, left_out);
-                return s.settle(node, sets, cancel);
+                return s.settle(node, SetsAt(scan.scan, place, left_out, cancel), margin, cancel);
             },
-            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
+            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1, nb::arg("margin") = 0.0,
             "Judges a node by what a scan knows of its place.")
         .def("split", &Settling::split, "Writes the test of a node down; its children's nodes, -1 for leaves.")
         .def("depth", [](const Settling &s, std::int64_t node) { return s.node(node).depth; })

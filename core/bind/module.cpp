@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
     // A thread or a traceback may still hold an object at exit; the interpreter frees it all the same.
     nb::set_leak_warnings(false);
     m.doc() = "Hornbeam's native core.";
+    hornbeam::bind_checksum(m);
     hornbeam::bind_column(m);
     hornbeam::bind_cuts(m);
     hornbeam::bind_grow(m);

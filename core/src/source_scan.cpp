@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace hornbeam {
 
@@ -54,7 +55,8 @@ const std::vector<KeyCount> &KeyCounts::compact() {
 SourceScan::SourceScan(std::shared_ptr<const RowLayout> layout,
                        std::shared_ptr<const Grid> grid, std::vector<Place> places)
     : layout_(std::move(layout)), grid_(std::move(grid)), places_(std::move(places)), block_(*layout_),
-      codes_(layout_->attributes.size()), bucketed_(layout_->attributes.size()) {
+      codes_(layout_->attributes.size()), bucketed_(layout_->attributes.size()), all_(block_rows) {
+    std::iota(all_.begin(), all_.end(), BlockRow{0});
     for (const Place &place : places_) results_.push_back(fresh(place));
     for (auto &codes : codes_) codes.resize(block_rows);
 }
@@ -93,25 +95,26 @@ const std::uint32_t *SourceScan::codes(std::int32_t attribute) {
 }
 
 void SourceScan::add(const Chunk &chunk, Cancel &cancel) {
-    std::vector<BlockRow> all(block_rows);
-    std::iota(all.begin(), all.end(), BlockRow{0});
     for (std::size_t first = 0; first < chunk.n; first += block_rows) {
         cancel.poll();
         block_.read(*layout_, chunk, first, std::min(block_rows, chunk.n - first));
         open_block();
-        stream(std::span(all).first(block_.n), 0);
+        stream(std::span(all_).first(block_.n), 0);
     }
 }
 
-void SourceScan::add_rows(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel) {
-    std::vector<BlockRow> all(block_rows);
-    std::iota(all.begin(), all.end(), BlockRow{0});
+template <class Body>
+void SourceScan::in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body) {
     for (std::size_t first = 0; first < n; first += block_rows) {
         cancel.poll();
         block_.unpack(*layout_, rows + first * layout_->stride, std::min(block_rows, n - first));
         open_block();
-        stream(std::span(all).first(block_.n), place);
+        body(std::span<const BlockRow>(all_).first(block_.n));
     }
+}
+
+void SourceScan::add_rows(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel) {
+    in_blocks(rows, n, cancel, [&](std::span<const BlockRow> all) { stream(all, place); });
 }
 
 std::vector<BlockRow> SourceScan::take_spare() {
@@ -220,18 +223,15 @@ void SourceScan::merge(SourceScan &&other) {
 }
 
 void SourceScan::decide(std::int32_t p, RouteTest test, Cancel &cancel) {
-    RowStore rows = std::move(at(p).rows);
-    at(p).rows = {};
+    const RowStore rows = std::exchange(at(p).rows, {});
     place(p).tests.assign(1, std::move(test));
     place(p).keeps = false;
-    const RouteTest known = place(p).tests[0];
-    std::vector<BlockRow> all(block_rows);
-    std::iota(all.begin(), all.end(), BlockRow{0});
-    rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-        cancel.poll();
-        block_.unpack(*layout_, bytes, n);
-        open_block();
-        route(known, at(p), std::span(all).first(n), false);
+    rows.each([&](const std::uint8_t *bytes, std::size_t n) { send_on(bytes, n, p, cancel); });
+}
+
+void SourceScan::send_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, Cancel &cancel) {
+    in_blocks(rows, n, cancel, [&](std::span<const BlockRow> all) {
+        for (const RouteTest &test : place(p).tests) route(test, at(p), all, false);
     });
 }
 
@@ -263,23 +263,25 @@ bool SourceScan::complete(std::int32_t p) const {
 }
 
 void SourceScan::look_up(std::int32_t p, Watch watch, Cancel &cancel) {
-    const auto a = static_cast<std::size_t>(watch.attribute);
-    KeyCounts found;
-    each_below(p, [&](std::int32_t q) {
-        at(q).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-            cancel.poll();
-            block_.unpack(*layout_, bytes, n);
-            open_block();
-            const std::uint32_t *code = codes(watch.attribute);
-            for (std::size_t i = 0; i < n; ++i)
-                if (watch.wanted[code[i]] != 0) found.add(block_.keys[a][i], block_.joint[i]);
-        });
-    });
     place(p).watches.push_back(std::move(watch));
-    at(p).keys.push_back(std::move(found));
+    at(p).keys.emplace_back();
+    each_below(p, [&](std::int32_t q) {
+        at(q).rows.each([&](const std::uint8_t *bytes, std::size_t n) { look_on(bytes, n, p, cancel); });
+    });
 }
 
-std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute) {
+void SourceScan::look_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, Cancel &cancel) {
+    const Watch &watch = place(p).watches.back();
+    KeyCounts &found = at(p).keys.back();
+    in_blocks(rows, n, cancel, [&](std::span<const BlockRow> all) {
+        const std::uint32_t *code = codes(watch.attribute);
+        const RowKey *key = block_.keys[static_cast<std::size_t>(watch.attribute)].data();
+        for (BlockRow row : all)
+            if (watch.wanted[code[row]] != 0) found.add(key[row], block_.joint[row]);
+    });
+}
+
+std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel) {
     const Place &here = place(p);
     std::vector<std::uint8_t> known(std::size_t{buckets(attribute).size()} + 1);
     KeyCounts keys;
@@ -291,14 +293,15 @@ std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute
     const bool held = here.tests.size() == 1 && here.tests[0].kind == RouteTest::Kind::coarse &&
                       here.tests[0].attribute == attribute;
     if (held) {
-        const auto a = static_cast<std::size_t>(attribute);
+        const RouteTest &test = here.tests[0];
+        const RowKey *key = block_.keys[static_cast<std::size_t>(attribute)].data();
         at(p).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-            block_.unpack(*layout_, bytes, n);
-            open_block();
-            const std::uint32_t *code = codes(attribute);
-            for (std::size_t i = 0; i < n; ++i)
-                if (code[i] >= here.tests[0].first && code[i] <= here.tests[0].last && known[code[i]] == 0)
-                    keys.add(block_.keys[a][i], block_.joint[i]);
+            in_blocks(bytes, n, cancel, [&](std::span<const BlockRow> all) {
+                const std::uint32_t *code = codes(attribute);
+                for (BlockRow row : all)
+                    if (code[row] >= test.first && code[row] <= test.last && known[code[row]] == 0)
+                        keys.add(key[row], block_.joint[row]);
+            });
         });
     }
     return keys.compact();

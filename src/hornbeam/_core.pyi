@@ -6,6 +6,14 @@ import numpy
 from numpy.typing import NDArray
 
 
+def checksum(columns: list[Any], n_rows: int) -> int:
+    """
+    The sum of the hashes of rows, columns given as tuples (values, missing, factor, table).
+    """
+
+def row_words(columns: list[Any], n_rows: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+    """The sum of the words of each row, not mixed."""
+
 class EncodedTable:
     """Columns presorted for the grower."""
 

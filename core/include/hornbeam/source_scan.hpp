@@ -32,6 +32,7 @@ class Buckets {
     RowKey low(std::uint32_t b) const { return edges_.empty() ? b : b == 0 ? 0 : edges_[b - 1] + 1; }
     RowKey high(std::uint32_t b) const { return edges_.empty() ? b : edges_[b]; }
     bool single(std::uint32_t b) const { return low(b) == high(b); }
+    bool all_single() const { return edges_.empty(); }
 
   private:
     std::vector<RowKey> edges_;
@@ -133,6 +134,8 @@ class SourceScan {
     std::int32_t add_place(Place place);
     /// Replaces the only test of a place by the true one, and sends the rows it held on their way.
     void decide(std::int32_t p, RouteTest test, Cancel &cancel);
+    /// Sends rows that a place has counted before on their way.
+    void send_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, Cancel &cancel);
     /// Takes all rows at and below a place away; the places below are spent.
     RowStore gather(std::int32_t p);
     /// Whether every row that came to a place is kept there or below.
@@ -140,9 +143,11 @@ class SourceScan {
     /// Watches some more buckets of a place, as if it had been done from the start: their keys come from the
     /// rows that are kept at and below it.
     void look_up(std::int32_t p, Watch watch, Cancel &cancel);
+    /// The same for the last watch of a place and rows of it that were put away.
+    void look_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, Cancel &cancel);
     /// The keys of an attribute that are known at a place, in order: those that were watched, and those of
     /// rows that its test holds. Of each bucket all or none.
-    std::vector<KeyCount> keys_of(std::int32_t p, std::int32_t attribute);
+    std::vector<KeyCount> keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel);
     /// Bytes of all results.
     std::size_t bytes() const;
     std::uint64_t rows_kept() const;
@@ -155,8 +160,10 @@ class SourceScan {
     RowBlock block_;
     std::vector<std::vector<std::uint32_t>> codes_; // by attribute, of the block
     std::vector<std::uint8_t> bucketed_;            // by attribute: codes_ are those of the block
+    std::vector<BlockRow> all_; // rows of a block
     std::vector<std::vector<BlockRow>> spare_;
 
+    template <class Body> void in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body);
     PlaceResult fresh(const Place &place) const;
     const std::uint32_t *codes(std::int32_t attribute);
     void open_block();

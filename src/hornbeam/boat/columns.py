@@ -12,13 +12,12 @@ import pyarrow as pa
 
 from hornbeam.errors import SourceChanged
 from hornbeam.table import Attribute, Column
-from hornbeam.table.arrow import is_text, read_chunked
+from hornbeam.table.arrow import is_text, narrow_integers, read_chunked
 from hornbeam.table.columns import Array, Mask
 from hornbeam.table.labels import cell_texts
 
 EncodedColumn: TypeAlias = tuple[str, Array] | tuple[str, Array, Mask | None]
 
-_MS_A_DAY = 86_400_000
 _SIGN = np.uint64(2**63)
 _UNSEEN = -2
 
@@ -31,20 +30,8 @@ def floats(column: pa.Array) -> Array:
 
 def integers(column: pa.Array, name: str) -> tuple[Array, Mask | None]:
     """The codes of an exact column, 0 where missing, and the mask of missing ones; uint64 as value - 2^63."""
-    type_ = column.type
-    if pa.types.is_decimal(type_):
-        cells = read_chunked(pa.chunked_array([column]), name)
-        return cells.values, cells.missing
-    if not pa.types.is_integer(type_):
-        column = column.view(pa.int32() if type_.bit_width == 32 else pa.int64())
-    missing = None
-    if column.null_count:
-        missing = column.is_null().to_numpy(zero_copy_only=False).view(np.uint8)
-        column = column.fill_null(0)
-    values: Array = column.to_numpy()
-    if pa.types.is_uint64(type_):
-        values = (values ^ _SIGN).view(np.int64)
-    return (values // _MS_A_DAY if pa.types.is_date64(type_) else values), missing
+    values, missing = narrow_integers(column, name)
+    return (values ^ _SIGN).view(np.int64) if values.dtype == np.uint64 else values, missing
 
 
 class LabelCodes:

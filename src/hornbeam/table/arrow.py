@@ -131,6 +131,24 @@ def _integers(column: pa.ChunkedArray) -> tuple[Array, Mask | None]:
     return values.astype(np.int64, copy=False), missing
 
 
+def narrow_integers(column: pa.Array, name: str) -> tuple[Array, Mask | None]:
+    """The exact values of integers, decimals or times, as narrow as Arrow keeps them, and the mask.
+
+    They are the codes of `read_chunked`, except that a uint64 is itself.
+    """
+    type_ = column.type
+    if pa.types.is_decimal(type_):
+        return _decimals(pa.chunked_array([column]), name)
+    if not pa.types.is_integer(type_):
+        column = column.view(pa.int32() if type_.bit_width == 32 else pa.int64())
+    missing = None
+    if column.null_count:
+        missing = column.is_null().to_numpy(zero_copy_only=False).view(np.uint8)
+        column = column.fill_null(0)
+    values: Array = column.to_numpy()
+    return (values // _MS_A_DAY if pa.types.is_date64(type_) else values), missing
+
+
 def _decimals(column: pa.ChunkedArray, name: str) -> tuple[Array, Mask | None]:
     """The scaled integers of a decimal column, refused where one does not fit 64 bits."""
     words = column.type.bit_width // 64

@@ -14,12 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam._core import checksum, row_words
 from hornbeam.errors import DataError, UsageError
-from hornbeam.table.arrow import is_text, read_chunked, to_chunked
+from hornbeam.table.arrow import is_text, narrow_integers, read_chunked, to_chunked
+from hornbeam.table.columns import Array, Mask
 from hornbeam.table.labels import cell_texts
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 Tables: TypeAlias = dict[str, tuple[pa.Array, Words]]
+WordColumn: TypeAlias = tuple[Array, Mask | None, int, Words | None]  # cells, mask, factor, words of places
 
 MOST_FOLDS = 10_000
 _MASK = 2**64 - 1
@@ -28,9 +31,9 @@ _LONG = 4096  # bytes of a text that is hashed by itself
 _AT_ONCE = 1 << 16  # bytes of texts that are hashed together
 
 
-def mix(words: Words, spare: Words | None = None) -> Words:
+def mix(words: Words) -> Words:
     """Scatter each word over all 64 bits, in place: the end of SplitMix64."""
-    shifted = np.empty_like(words) if spare is None else spare
+    shifted = np.empty_like(words)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         np.right_shift(words, np.uint64(shift), out=shifted)
         np.bitwise_xor(words, shifted, out=words)
@@ -52,23 +55,19 @@ def numbered_words(seed: int, name: str, first: int, count: int) -> Words:
 
 
 class Checksum:
-    """The sum of the hashes of rows, modulo 2^64; it owns the room that hashing takes."""
+    """The sum of the hashes of rows, modulo 2^64."""
 
     def __init__(self) -> None:
         self.value = 0
-        self._room = np.empty((2, 0), dtype=np.uint64)
         self._tables: Tables = {}
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Count the rows of a batch in."""
-        if self._room.shape[1] < batch.num_rows:  # new room for every chunk would cost more than the hashing
-            self._room = np.empty((2, batch.num_rows), dtype=np.uint64)
-        rows, words = self._room[:, : batch.num_rows]
-        rows[:] = 0
-        for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            _fill(words, column, name, np.uint64(named_word(name) | 1), self._tables)
-            np.add(rows, words, out=rows)
-        self.value = (self.value + int(mix(rows, spare=words).sum(dtype=np.uint64))) & _MASK
+        columns = [
+            _words(column, name, named_word(name) | 1, self._tables)
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
+        self.value = (self.value + checksum(columns, batch.num_rows)) & _MASK
 
 
 def fold_of(keys: Any, k: int, seed: int = 0) -> npt.NDArray[np.int32]:
@@ -79,13 +78,9 @@ def fold_of(keys: Any, k: int, seed: int = 0) -> npt.NDArray[np.int32]:
     if not isinstance(k, numbers.Integral) or not 2 <= k <= MOST_FOLDS:
         raise UsageError(f"k={k!r} folds; whole numbers from 2 to {MOST_FOLDS} are allowed")
     column = to_chunked(keys)
-    words = np.empty(len(column), dtype=np.uint64)
-    missing, start = 0, 0
-    for chunk in column.chunks:
-        part = words[start : start + len(chunk)]
-        _fill(part, chunk, "key", np.uint64(1), {})
-        missing += int((part == _MISSING).sum())
-        start += len(chunk)
+    parts = [row_words([_words(chunk, "key", 1, {})], len(chunk)) for chunk in column.chunks]
+    words = np.concatenate([np.empty(0, dtype=np.uint64), *parts])
+    missing = int((words == _MISSING).sum())
     if missing:
         raise DataError(
             f"the key is missing in {missing:,} of {len(column):,} rows; a row without a key has no fold: "
@@ -95,8 +90,8 @@ def fold_of(keys: Any, k: int, seed: int = 0) -> npt.NDArray[np.int32]:
     return (words % np.uint64(k)).astype(np.int32)
 
 
-def _fill(words: Words, column: pa.Array, name: str, factor: np.uint64, tables: Tables) -> None:
-    """Write the word of each cell, times a factor; what the table takes for one value has one word.
+def _words(column: pa.Array, name: str, factor: int, tables: Tables) -> WordColumn:
+    """The cells of a column, so that what the table takes for one value has one word.
 
     `tables` keeps the last dictionary of each column with its words: neighbouring chunks often share one.
     """
@@ -105,37 +100,20 @@ def _fill(words: Words, column: pa.Array, name: str, factor: np.uint64, tables: 
     if pa.types.is_dictionary(column.type):
         known, table = tables.get(name, (None, None))
         if table is None or not column.dictionary.equals(known):
-            table = np.append(_dictionary_words(column.dictionary, name), _MISSING) * factor
+            table = np.append(_dictionary_words(column.dictionary, name), _MISSING) * np.uint64(factor)
             tables[name] = column.dictionary, table
-        places = column.indices.fill_null(len(table) - 1) if column.indices.null_count else column.indices
-        np.take(table, places.to_numpy(), out=words, mode="clip")
-        return
+        places = column.indices
+        if places.null_count:
+            places = places.cast(pa.int64()).fill_null(len(table) - 1)
+        return places.to_numpy(), None, 1, table
     if pa.types.is_null(column.type):
-        words[:] = _MISSING
-    else:
-        _fill_numbers(words, column, name)
-    np.multiply(words, factor, out=words)
-
-
-def _fill_numbers(words: Words, column: pa.Array, name: str) -> None:
+        return np.zeros(len(column), dtype=np.int8), np.ones(len(column), dtype=np.uint8), factor, None
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy(zero_copy_only=False)
+        return values.astype(np.float32) if values.dtype == np.float16 else values, None, factor, None
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
-    if pa.types.is_integer(column.type) and not column.null_count:
-        signed = not pa.types.is_uint64(column.type)
-        np.copyto(words.view(np.int64) if signed else words, column.to_numpy())
-        return
-    cells = read_chunked(pa.chunked_array([column]), name)
-    if cells.type == "float64":
-        with np.errstate(invalid="ignore"):  # of signalling NaNs, which damaged files hold
-            np.add(cells.values, 0.0, out=words.view(np.float64))  # -0.0 is 0.0
-        words ^= words >> np.uint64(32)  # small numbers differ in their high bits only
-        words[np.isnan(cells.values)] = _MISSING
-        return
-    np.copyto(words, cells.values.view(np.uint64))
-    if cells.type == "uint64":
-        words ^= np.uint64(2**63)
-    if cells.missing is not None:
-        words[cells.missing != 0] = _MISSING
+    return *narrow_integers(column, name), factor, None
 
 
 def _dictionary_words(dictionary: pa.Array, name: str) -> Words:

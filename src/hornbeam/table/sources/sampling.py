@@ -11,24 +11,28 @@ import pyarrow as pa
 from hornbeam.table.sources.hashing import Words, numbered_words
 from hornbeam.table.sources.types import TEXT, plain_schema
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 16  # words that stay in the cache
 _STREAM = "sample"
 _MOST = np.uint64(2**64 - 1)
 
 
 def sample_rows(n: int, seed: int, total: int) -> npt.NDArray[np.int64]:
     """The numbers of n rows out of `total`, ascending; all of them where there are no more."""
-    rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
-    words: Words = np.empty(0, dtype=np.uint64)
-    bound = _MOST
+    rows: list[npt.NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    words: list[Words] = [np.empty(0, dtype=np.uint64)]
+    count, bound = 0, _MOST
     for first in range(0, total, _AT_ONCE):
         new = numbered_words(seed, _STREAM, first, min(_AT_ONCE, total - first))
         chosen = np.flatnonzero(new <= bound)
-        words, rows = np.concatenate([words, new[chosen]]), np.concatenate([rows, first + chosen])
-        kept = _least(words, n)
-        words, rows = words[kept], rows[kept]
-        bound = words.max() if len(words) == n else _MOST
-    return rows
+        words.append(new[chosen])
+        rows.append(first + chosen)
+        count += len(chosen)
+        if count >= 2 * n or first + _AT_ONCE >= total:
+            least = _least(np.concatenate(words), n)
+            words, rows = [np.concatenate(words)[least]], [np.concatenate(rows)[least]]
+            count = len(least)
+            bound = words[0].max() if count == n else _MOST
+    return rows[0]
 
 
 def _least(words: Words, n: int) -> npt.NDArray[np.int64]:

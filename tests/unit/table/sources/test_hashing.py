@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
+from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
 from hornbeam.table.sources import fold_of
 from hornbeam.table.sources.hashing import Checksum
@@ -103,6 +104,71 @@ def test_texts_hash_alone_as_among_many() -> None:
     texts = ["x" * int(n) + str(i) for i, n in enumerate(rng.choice([0, 1, 9, 4090, 4096, 70_000], 300))]
     wanted = sum(checksum({"a": [text]}) for text in texts) % 2**64
     assert checksum({"a": texts}) == wanted
+
+
+def plain_checksum(columns: list[list[int]]) -> int:
+    """The definition, in Python's integers."""
+    total, most = 0, 2**64 - 1
+    for row in zip(*columns, strict=True):
+        word = sum(row) & most
+        word = ((word ^ word >> 30) * 0xBF58476D1CE4E5B9) & most
+        word = ((word ^ word >> 27) * 0x94D049BB133111EB) & most
+        total += word ^ word >> 31
+    return total & most
+
+
+@pytest.mark.parametrize("rows", [0, 1, 1023, 1024, 3000])
+def test_the_core_counts_as_the_definition_does(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    missing = (rng.random(rows) < 0.5).astype(np.uint8)
+    table = rng.integers(0, 2**64, 5, dtype=np.uint64)
+    given, wanted = [], []
+    for dtype in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]:
+        ends = np.iinfo(dtype)
+        values, factor = (
+            rng.integers(ends.min, ends.max, rows, dtype, endpoint=True),
+            int(rng.integers(2**60)),
+        )
+        given += [(values, None, factor, None), (values, missing, factor, None)]
+        wanted.append([int(v) * factor for v in values])
+        marked = zip(values, missing, strict=True)
+        wanted.append([(0x9E3779B97F4A7C15 if gone else int(v)) * factor for v, gone in marked])
+        places = np.abs(values.astype(np.float64)).clip(0, 4).astype(dtype)
+        given.append((places, None, 1, table))
+        wanted.append([int(table[int(place)]) for place in places])
+    for dtype in ("float32", "float64"):
+        floats = rng.choice([0.0, -0.0, 1.5, -2.25, np.nan, np.inf, 1e-30], rows).astype(dtype)
+        bits = (floats.astype(np.float64) + 0.0).view(np.uint64)
+        given.append((floats, None, 3, None))
+        words = np.where(np.isnan(floats), np.uint64(0x9E3779B97F4A7C15), bits ^ bits >> np.uint64(32))
+        wanted.append([3 * int(word) for word in words])
+    assert _core.checksum(given, rows) == plain_checksum(wanted)
+    assert _core.row_words(given, rows).tolist() == [sum(row) % 2**64 for row in zip(*wanted, strict=True)]
+
+
+def test_places_beyond_a_table_are_its_last() -> None:
+    table = np.array([5, 9], np.uint64)
+    assert _core.row_words([(np.array([0, 1, 2, -1]), None, 1, table)], 4).tolist() == [5, 9, 9, 9]
+
+
+@pytest.mark.parametrize(
+    ("column", "match"),
+    [
+        ((np.zeros(3), None, 1), "not a tuple"),
+        ((np.zeros(4), None, 1, None), "not as many as the rows"),
+        ((np.zeros((3, 1)), None, 1, None), "not a contiguous array"),
+        ((np.zeros(6)[::2], None, 1, None), "not a contiguous array"),
+        ((np.zeros(3, bool), None, 1, None), "not a contiguous array"),
+        ((np.zeros(3, np.float16), None, 1, None), "not a contiguous array"),
+        ((np.zeros(3, np.int8), np.zeros(2, np.uint8), 1, None), "missing is not"),
+        ((np.zeros(3, np.int8), None, -1, None), "the factor is not"),
+        ((np.zeros(3, np.int8), None, 1, np.zeros(0, np.uint64)), "the table is not"),
+    ],
+)
+def test_the_core_refuses_what_is_no_column(column: tuple[object, ...], match: str) -> None:
+    for call in (_core.checksum, _core.row_words):
+        with pytest.raises(ValueError, match=f"column 0: .*{match}"):
+            call([column], 3)
 
 
 class TestFolds:
