@@ -9,6 +9,7 @@ from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.memory_route import Outgrown, grow_in_memory
 from hornbeam.boat.meter import Meter
+from hornbeam.boat.naming import naming_columns
 from hornbeam.boat.survey import Survey, survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.growth import Pair, prune_tree
@@ -23,6 +24,11 @@ SCANNING: dict[str, Algorithm] = {}
 
 def grow_source(task: SourceTask) -> SourceGrowth:
     """The tree that all rows in memory would give, and with folds theirs; and what it took."""
+    with naming_columns(task.reading.targets, task.reading.source.weight):
+        return _grow(task)
+
+
+def _grow(task: SourceTask) -> SourceGrowth:
     choice = choose(task, tuple(SCANNING))
     meter = Meter(task.reading.source, task.progress)
     if choice.algorithm == "memory":

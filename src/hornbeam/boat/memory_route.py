@@ -40,7 +40,9 @@ def memory_for(task: SourceTask, rows: int) -> int:
     reading = task.reading
     width = len(reading.attributes)
     said = 8 if reading.classification else len(reading.targets)
-    return _CELL * rows * (width + said) + memory_needed(rows, width, said, task.parameters)
+    return _CELL * rows * (width + len(reading.targets) + 1) + memory_needed(
+        rows, width, said, task.parameters
+    )
 
 
 def grow_in_memory(task: SourceTask, meter: Meter, limit: int | None) -> SourceGrowth:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.boat.meter import Listener
+from hornbeam.boat.naming import naming_columns
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.stats import available_memory
 from hornbeam.errors import DataTypeError, UsageError
@@ -93,6 +94,19 @@ class SourceTask:
 
         kinds = Categories(self.reading.schema, self.reading.nominal).schema().attributes
         return any(attribute.kind == "nominal" for attribute in kinds)
+
+
+def read_as(
+    source: Source,
+    targets: tuple[str, ...],
+    classification: bool,
+    nominal: tuple[str, ...],
+    key: str | None,
+    memory_limit: int | None,
+) -> Reading:
+    """What of the source is read, and as what."""
+    with naming_columns(targets, source.weight):
+        return Reading(source, targets, classification, nominal, key, memory_limit)
 
 
 def check_source(source: Any) -> Source:

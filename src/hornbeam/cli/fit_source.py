@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.meter import Listener
-from hornbeam.boat.reading import Reading
-from hornbeam.boat.task import SourceTask, check_memory
+from hornbeam.boat.task import SourceTask, check_memory, read_as
 from hornbeam.errors import HornbeamError, UsageError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
 from hornbeam.growth import ClassCosts, Pruning
@@ -30,6 +29,7 @@ _NAMES = (
     "target|key|weight|nominal_features|memory_limit|algorithm|variant|prune|competitors|criterion|cv|sql"
 )
 _NAMED = re.compile(rf"\b({_NAMES})=")
+_DATABASE = 10**9  # bytes that DuckDB may hold at most; less where the limit is less
 _SAID = re.compile(r"\b(min_samples_leaf|max_depth)\b")
 
 
@@ -46,8 +46,10 @@ def learn_source(
     if plan.test is not None:
         raise UsageError("--test: rows of a source are judged by folds; use --cv K, or leave it out")
     with naming_options(), scanning() as listener:
-        rows = source(data, sql=sql, weight=plan.weight)
-        task, settings = _settled(rows, plan, key, listener)
+        limit = check_memory(plan.memory_limit)
+        database = _DATABASE if limit is None else min(limit, _DATABASE)
+        rows = source(data, sql=sql, weight=plan.weight, memory_limit=database)
+        task, settings = _settled(rows, plan, limit, key, listener)
         growth = grow_source(replace(task, algorithm=algorithm or "auto", variant=variant))
     tree, grown = growth.pairs[0]
     kind = CLASSIFIER if task.reading.classification else REGRESSOR
@@ -65,19 +67,18 @@ def learn_source(
 
 
 def _settled(
-    rows: Source, plan: Plan, key: str | None, listener: Listener | None
+    rows: Source, plan: Plan, limit: int | None, key: str | None, listener: Listener | None
 ) -> tuple[SourceTask, Settings]:
     """What to grow; whatever does not fit the columns is refused before a row is read."""
     columns = rows.schema.empty_table()
     check_target_names(rows.schema.names, plan.targets)
     check_nominal(columns, plan)
-    limit = check_memory(plan.memory_limit)
     task = plan.task or _task_of(rows, plan.targets)
     options = {entry.name for entry in fields(Pruning)}
     parameters = check_parameters(without(plan.parameters, options), task)
     pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
     check_weights(columns, plan, task)
-    reading = Reading(rows, plan.targets, task == "classification", plan.nominal_features, key, limit)
+    reading = read_as(rows, plan.targets, task == "classification", plan.nominal_features, key, limit)
 
     def costs(labels: NDArray[Any]) -> ClassCosts:
         return ClassCosts.checked(plan.class_weight, None, labels)

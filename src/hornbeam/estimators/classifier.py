@@ -80,6 +80,8 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
     feature_importances_ : ndarray
     schema_ : Schema
         Names, kinds and categories of the attributes.
+    scan_stats_ : hornbeam.boat.stats.SourceStats
+        After `fit_source`: scans, rows, bytes, alarms, rows held, peak memory, seconds.
     """
 
     def __init__(

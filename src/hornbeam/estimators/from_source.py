@@ -72,7 +72,6 @@ class FromSource:
         `scan_stats_` then says what it took.
         """
         from hornbeam.boat.growth import grow_source
-        from hornbeam.boat.reading import Reading
         from hornbeam.boat.task import (
             SourceTask,
             check_cv,
@@ -81,6 +80,7 @@ class FromSource:
             check_nominal,
             check_source,
             check_targets,
+            read_as,
         )
 
         begin = perf_counter()
@@ -90,7 +90,7 @@ class FromSource:
         check_class_weight(class_weight)
         nominal = check_nominal(self.nominal_features, source)
         of_classes = self._task == "classification"
-        reading = Reading(source, check_targets(target), of_classes, nominal, check_key(key), limit)
+        reading = read_as(source, check_targets(target), of_classes, nominal, check_key(key), limit)
         task = SourceTask(
             reading,
             parameters,

@@ -47,6 +47,8 @@ class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="vari
     feature_importances_ : ndarray
     schema_ : Schema
         Names, kinds and categories of the attributes.
+    scan_stats_ : hornbeam.boat.stats.SourceStats
+        After `fit_source`: what it took.
     """
 
     n_outputs_: int

@@ -280,17 +280,17 @@ def test_rows_that_change_between_two_scans_are_noticed(scanner: None) -> None:
 
 def test_missing_and_unfit_targets_are_refused_as_fit_does() -> None:
     rows = pa.table({"x": [1, 2, 3], "y": ["a", None, "b"], "z": [1.0, None, 2.0], "t": ["a", "b", "c"]})
-    with pytest.raises(DataError, match="missing label in row 1"):
+    with pytest.raises(DataError, match="target 'y' has a missing label in row 1"):
         TreeClassifier().fit_source(hb.source(rows), target="y")
-    with pytest.raises(DataError, match="Input y contains NaN"):
+    with pytest.raises(DataError, match="rows: target 'z' contains NaN"):
         TreeRegressor().fit_source(hb.source(rows), target="z")
-    with pytest.raises(DataError, match="text"):
+    with pytest.raises(DataError, match="target 't' holds text where numbers are needed"):
         TreeRegressor().fit_source(hb.source(rows), target="t")
 
 
 def test_weights_that_weigh_nothing_are_refused() -> None:
     rows = pa.table({"x": [1, 2, 3], "y": ["a", "a", "b"], "w": [0.0, 0.0, 0.0], "v": [1.0, -1.0, 0.0]})
-    with pytest.raises(DataError, match="zero for every row"):
+    with pytest.raises(DataError, match="weight 'w' is zero for every row"):
         TreeClassifier().fit_source(hb.source(rows, weight="w"), target="y")
-    with pytest.raises(DataError, match="finite numbers from 0"):
+    with pytest.raises(DataError, match="weight 'v' of row 1 is -1; finite numbers from 0"):
         TreeClassifier().fit_source(hb.source(rows, weight="v"), target="y")
