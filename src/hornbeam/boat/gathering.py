@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hornbeam.errors import DataError
-from hornbeam.table import MAX_ROWS, Attribute, Column, Schema, Table
+from hornbeam.table import MAX_CATEGORIES, MAX_ROWS, Attribute, Column, Schema, Table
 from hornbeam.table.arrow import read_chunked
 from hornbeam.table.columns import Array, Cells, Mask
 from hornbeam.table.labels import as_nominal, check_labels
@@ -72,6 +72,8 @@ class GatheredColumn:
         """Codes by the order in which labels came; -1 is missing."""
         known = self._codes
         places = [known.setdefault(label, len(known)) for label in cells.labels]
+        if len(known) > MAX_CATEGORIES:
+            check_labels(list(known), self._name)
         coded: npt.NDArray[np.int32] = np.array([*places, -1], dtype=np.int32)[cells.values]
         return coded
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam import _core
 from hornbeam.boat.gathering import GatheredTable
 from hornbeam.boat.grown import SourceGrowth, empty_fold, fold_numbers, ranges_of, sample_of
 from hornbeam.boat.meter import Meter
@@ -14,13 +18,15 @@ from hornbeam.boat.task import SourceTask
 from hornbeam.errors import DataError
 from hornbeam.growth import (
     ClassTarget,
+    Grower,
     NumericTarget,
     Pair,
     Target,
     grow_and_prune,
+    prune_tree,
 )
 from hornbeam.growth.memory import memory_needed, text_of
-from hornbeam.table import Table, encode_classes, encode_targets
+from hornbeam.table import Column, Table, encode_classes, encode_targets
 from hornbeam.table.weights import no_weight
 from hornbeam.validation import estimate_by_folds
 
@@ -52,40 +58,58 @@ def grow_in_memory(task: SourceTask, meter: Meter, limit: int | None) -> SourceG
         _check_fits(task, known, limit)
     with meter.scan("reading") as report:
         table, target, folds = _gather(task, limit, report)
-    meter.held_rows = table.n_rows
-    with meter.phase("growing") as share:
-        if task.folds is None:
-            random = np.random.RandomState(task.seed) if task.pruning.holds_out else None
-            grown, tree = grow_and_prune(
-                table,
-                target,
-                task.parameters,
-                task.pruning,
-                random=random,
-                threads=task.threads,
-                report=share,
-            )
-            pairs, estimate = [Pair(tree, grown)], None
-        else:
-            assert folds is not None
-            sizes = np.bincount(folds, minlength=task.folds).tolist()
-            if not all(sizes):
-                raise empty_fold(task, sizes)
-            forest, estimate = estimate_by_folds(
-                table,
-                target,
-                task.parameters,
-                folds,
-                pruning=task.pruning,
-                seed=task.seed,
-                threads=task.threads,
-                memory_limit=limit,
-                report=share,
-            )
-            pairs = [forest.pair(i) for i in range(forest.n_sets)]
-    meter.families = 1
+    meter.held_rows, meter.families = table.n_rows, 1
     labels = target.labels if isinstance(target, ClassTarget) else None
-    return SourceGrowth(tuple(pairs), labels, table.n_rows, sample_of(table), ranges_of(table), estimate)
+    seen = SourceGrowth((), labels, table.n_rows, sample_of(table), ranges_of(table))
+    with meter.phase("growing") as share:
+        if folds is not None:
+            return _grow_folds(task, table, target, folds, limit, seen, share)
+        if task.pruning.prune in ("error_based", "reduced_error"):
+            random = np.random.RandomState(task.seed)
+            how = task.parameters, task.pruning
+            grown, tree = grow_and_prune(
+                table, target, *how, random=random, threads=task.threads, report=share
+            )
+            return replace(seen, pairs=(Pair(tree, grown),))
+        encoded = _core.encode(table.native(), table.n_rows, task.threads)
+        table = _without_cells(table)  # growing reads the encoded table alone
+        grower = Grower(table, target, task.parameters, threads=task.threads, encoded=encoded)
+        del encoded
+        grown = grower.tree(grower.grow(report=share), 0)
+        tree = prune_tree(grown, task.pruning, criterion=task.parameters.criterion)
+        return replace(seen, pairs=(Pair(tree, grown),))
+
+
+def _grow_folds(
+    task: SourceTask,
+    table: Table,
+    target: Target,
+    folds: npt.NDArray[np.int64],
+    limit: int | None,
+    seen: SourceGrowth,
+    share: Callable[[float], None],
+) -> SourceGrowth:
+    sizes = np.bincount(folds, minlength=task.folds or 0).tolist()
+    if not all(sizes):
+        raise empty_fold(task, sizes)
+    forest, estimate = estimate_by_folds(
+        table,
+        target,
+        task.parameters,
+        folds,
+        pruning=task.pruning,
+        seed=task.seed,
+        threads=task.threads,
+        memory_limit=limit,
+        report=share,
+    )
+    return replace(seen, pairs=tuple(map(forest.pair, range(forest.n_sets))), estimate=estimate)
+
+
+def _without_cells(table: Table) -> Table:
+    """The same table to ask about its columns, without what is in them."""
+    columns = tuple(Column(column.kind, column.values[:0].copy()) for column in table.columns)
+    return Table(table.schema, columns, table.n_rows)
 
 
 def _check_fits(task: SourceTask, rows: int, limit: int | None) -> None:
