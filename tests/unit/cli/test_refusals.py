@@ -109,7 +109,7 @@ def test_predict_speaks_of_the_file_and_the_model(place: Path) -> None:
         (
             ("--criterion", "beauty"),
             "--criterion 'beauty' for classification: "
-            "use 'gini', 'entropy', 'gain_ratio', 'correlation' or 'c45'",
+            "use 'gini', 'entropy', 'gain_ratio', 'correlation', 'c45' or 'quest'",
         ),
         (("--nominal", "one-hot"), "--nominal 'one-hot': use 'subset', 'value' or 'multiway'"),
         (("--min-samples-leaf", "0"), "--min-samples-leaf 0: a whole number from 1 (rows)"),
