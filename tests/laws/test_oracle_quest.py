@@ -14,6 +14,7 @@ from scipy import stats
 from tests.oracle.candidates import Group
 from tests.oracle.coordinates import chi_square, coordinates, leading
 from tests.oracle.grow import grow
+from tests.oracle.growth import TreeNode
 from tests.oracle.log_p import exp, ln, ln_gamma, log_p_chi_square, log_p_f
 from tests.oracle.table import AllParameters, ClassCounts, Classes, Column
 
@@ -110,3 +111,47 @@ def test_many_values_give_no_advantage() -> None:
             chosen[root.choice.candidate.attribute] += 1
     assert sum(chosen) > 290
     assert min(chosen) > 70  # gini: almost always one of the many values
+
+
+def root_of(columns: list[Column], labels: str, **parameters: float) -> TreeNode:
+    return grow(columns, Classes(tuple(labels)), AllParameters("quest", max_depth=1, **parameters))[0]  # type: ignore[arg-type]
+
+
+def threshold_of(node: TreeNode) -> float | int | None:
+    assert node.choice is not None
+    return node.choice.candidate.threshold
+
+
+def test_cuts_by_hand() -> None:
+    def numbers(*values: float | None) -> list[Column]:
+        return [Column("x", "float", values)]
+
+    # Equal spreads and sizes: half-way between the means 2 and 9, and so between 3 and 8.
+    assert threshold_of(root_of(numbers(1, 2, 3, 8, 9, 10), "aaabbb")) == 5.5
+    # The wide class reaches further: (z - 4)^2 / 1 and (z - 20)^2 / 100 part at about 7.
+    assert threshold_of(root_of(numbers(3, 4, 5, 8, 10, 20, 30), "aaabbbb")) == 6.5
+    # A superclass of equal values is cut off, on either side.
+    assert threshold_of(root_of(numbers(2, 2, 2, 3, 5, 9), "aaabbb")) == 2.5
+    assert threshold_of(root_of(numbers(9, 9, 9, 8, 5, 2), "aaabbb")) == 8.5
+    # Three classes: a and b are near each other, c is far.
+    assert threshold_of(root_of(numbers(1, 2, 3, 4, 20, 21), "aabbcc")) == 12.0
+    # A cut that leaves too few rows makes a leaf.
+    assert root_of(numbers(1, 2, 3, 8, 9, 10), "aaabbb", min_samples_leaf=4).choice is None
+    # Missing rows go where more rows are.
+    found = root_of(numbers(1, 2, 3, 8, 9, 10, 11, None, None), "aaabbbbab").choice
+    assert found is not None
+    assert (found.default, [branch.rows for branch in found.branches]) == (1, [3, 6])
+
+
+def test_categories_by_hand() -> None:
+    labels = Column("x", "nominal", tuple("pqrspqrspqrs"))
+    other = Column("y", "float", (1.0, 2.0, 1.0, 2.0) * 3)
+    node = root_of([other, labels], "aabbaabbaabb")
+    assert node.choice is not None
+    assert node.choice.candidate.child_of == (("p", 0), ("q", 0), ("r", 1), ("s", 1))
+    assert [c.candidate.attribute for c in node.competitors] == [0]
+
+
+def test_xor_is_split_half_way() -> None:
+    node = root_of([Column("x", "float", (0.0, 0.0, 1.0, 1.0))], "abba")
+    assert threshold_of(node) == 0.5
