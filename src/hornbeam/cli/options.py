@@ -66,7 +66,7 @@ def tree_options(function: F) -> F:
         click.option(
             "--criterion",
             metavar="NAME",
-            help="gini, entropy, gain_ratio, correlation or c45; regression: variance.",
+            help="gini, entropy, gain_ratio, correlation, c45 or quest; regression: variance.",
         ),
         click.option(
             "--nominal",

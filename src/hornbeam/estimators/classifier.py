@@ -23,9 +23,10 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "gain_ratio", "correlation", "c45"}, default="gini"
+    criterion : {"gini", "entropy", "gain_ratio", "correlation", "c45", "quest"}, default="gini"
         What a test is chosen by; "log_loss" is another name of "entropy". "c45" chooses as C4.5 does: gain
-        ratio, among the attributes of at least average gain.
+        ratio, among the attributes of at least average gain. "quest" selects the attribute by its p-value
+        and then cuts it by discriminant analysis; without weights (docs/quest.md).
     nominal : {"subset", "value", "multiway"}, default="subset"
         Tests on nominal attributes: one of a set, one value, or a branch for each value.
     nominal_features : "from_dtype" or list of names or positions, default="from_dtype"

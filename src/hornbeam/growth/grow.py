@@ -107,6 +107,11 @@ class Grower:
         self.table, self.target, self.parameters = table, target, parameters
         self.threads, self.engine = threads, engine or Engine()
         self._values, self._n_classes = _native_target(table, target)
+        if parameters.criterion == "quest" and _weighs(target):
+            raise UsageError(
+                "criterion 'quest' tests hypotheses about rows, and a weight is no number of rows: leave out "
+                "sample_weight, class_weight and cost_matrix, or use criterion 'gini'"
+            )
         self._encoded = encoded
         kernels = self.engine.kernels
         if kernels != "auto" and kernels not in _core.kernels():
@@ -229,6 +234,12 @@ def grow_forest(
     grower = Grower(table, target, parameters, threads=threads, engine=engine)
     forest = grower.grow(multiplicity)
     return [grower.tree(forest, i) for i in range(forest.n_sets)]
+
+
+def _weighs(target: Target) -> bool:
+    """Whether rows, classes or mistakes differ in what they count."""
+    costs = target.costs if isinstance(target, ClassTarget) else ClassCosts()
+    return target.weights is not None or costs.weights is not None or costs.matrix is not None
 
 
 def _finite(tree: Tree, target: Target) -> Tree:
