@@ -249,7 +249,7 @@ def test_progress_is_for_people_who_watch(rows: pa.Table, place: Path) -> None:
     quiet = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=True)
     assert quiet.stderr == ""
     master, slave = pty.openpty()
-    watched = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=slave)
+    watched = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=slave)
     os.close(slave)
     seen = b""
     try:
@@ -257,6 +257,7 @@ def test_progress_is_for_people_who_watch(rows: pa.Table, place: Path) -> None:
             seen += piece
     except OSError:  # the other end is closed
         pass
+    os.close(master)
     assert watched.wait() == 0
     shown = seen.decode()
     assert "scan 1, reading" in shown
