@@ -82,8 +82,8 @@ struct GrowTask {
     Cancel &cancel;
 };
 
-/// `criterion`: "gini", "entropy", "gain_ratio", "c45", "correlation" (classes) or "variance" (numeric
-/// targets).
+/// `criterion`: "gini", "entropy", "gain_ratio", "c45", "correlation", "quest" (classes; quest without
+/// weights and costs, subset tests only) or "variance" (numeric targets).
 Forest grow(const std::string &criterion, const GrowTask &task);
 
 } // namespace hornbeam
