@@ -91,8 +91,8 @@ struct GrowTask {
     std::span<const WholeSet> whole = {}; // by set; empty: the table has all rows of the sets
 };
 
-/// `criterion`: "gini", "entropy", "gain_ratio", "c45", "correlation" (classes) or "variance" (numeric
-/// targets).
+/// `criterion`: "gini", "entropy", "gain_ratio", "c45", "correlation", "quest" (classes; quest without
+/// weights and costs, subset tests only) or "variance" (numeric targets).
 Forest grow(const std::string &criterion, const GrowTask &task);
 
 } // namespace hornbeam
