@@ -9,9 +9,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "hornbeam/grow.hpp"
 #include "grow_options.hpp"
 #include "grown.hpp"
+#include "hornbeam/grow.hpp"
 #include "hornbeam/xlog.hpp"
 #include "tree_arrays.hpp"
 
@@ -288,7 +288,8 @@ void bind_grow(nb::module_ &m) {
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
           nb::arg("counting") = "auto", nb::arg("algorithm") = "auto", nb::arg("consume") = false,
           nb::arg("report") = nb::none(), nb::arg("weights") = nb::none(),
-          nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(), nb::arg("competitors") = 0, nb::arg("whole") = nb::list());
+          nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(), nb::arg("competitors") = 0,
+          nb::arg("whole") = nb::list());
 }
 
 } // namespace hornbeam

@@ -80,7 +80,8 @@ struct HeldChunk {
     std::vector<Classes> classes;
 
     /// (values, missing or None) for each column.
-    HeldChunk(const RowLayout &layout, const nb::list &columns, const Classes &of_rows, const nb::object &folds) {
+    HeldChunk(const RowLayout &layout, const nb::list &columns, const Classes &of_rows,
+              const nb::object &folds) {
         chunk.n = of_rows.shape(0);
         if (columns.size() != layout.attributes.size())
             throw std::invalid_argument("a chunk has other columns than its layout");
@@ -104,7 +105,8 @@ struct HeldChunk {
         const Numbers &values = arrays.back();
         ChunkColumn c{type_of(values.dtype()), values.data(), static_cast<std::ptrdiff_t>(values.stride(0)),
                       nullptr};
-        if (values.shape(0) != chunk.n) throw std::invalid_argument("the columns of a chunk differ in length");
+        if (values.shape(0) != chunk.n)
+            throw std::invalid_argument("the columns of a chunk differ in length");
         if (!column[1].is_none()) {
             flags.push_back(nb::cast<Flags>(column[1]));
             if (flags.back().shape(0) != chunk.n) throw std::invalid_argument("a mask differs in length");
@@ -156,9 +158,10 @@ Column encoded_column(const RowLayout &layout, const RowParts &parts, std::int32
     const auto a = static_cast<std::size_t>(attribute);
     const AttributeShape &shape = layout.attributes[a];
     auto read = [&](auto put) {
-        read_parts(layout, parts, std::span(&attribute, 1), cancel, [&](const RowBlock &block, std::size_t at) {
-            for (std::size_t i = 0; i < block.n; ++i) put(at + i, block.keys[a][i]);
-        });
+        read_parts(layout, parts, std::span(&attribute, 1), cancel,
+                   [&](const RowBlock &block, std::size_t at) {
+                       for (std::size_t i = 0; i < block.n; ++i) put(at + i, block.keys[a][i]);
+                   });
     };
     if (shape.nominal()) {
         NominalColumn column;
@@ -172,7 +175,8 @@ Column encoded_column(const RowLayout &layout, const RowParts &parts, std::int32
     if (shape.kind == ValueKind::floats) {
         auto values = std::make_unique_for_overwrite<double[]>(n);
         read([&](std::size_t i, RowKey key) {
-            values[i] = key == shape.missing() ? std::numeric_limits<double>::quiet_NaN() : shape.float_at(key);
+            values[i] =
+                key == shape.missing() ? std::numeric_limits<double>::quiet_NaN() : shape.float_at(key);
         });
         return encode_floats({values.get(), 1}, n, cancel);
     }
@@ -206,7 +210,8 @@ nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
         read_parts(layout, parts, std::span(&any, 1), cancel, [&](const RowBlock &block, std::size_t at) {
             for (std::size_t i = 0; i < block.n; ++i) {
                 classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
-                if (!folds.empty()) folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
+                if (!folds.empty())
+                    folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
             }
         });
     }
@@ -223,7 +228,8 @@ struct HeldBlocks {
         for (nb::handle block : blocks) {
             arrays.push_back(nb::cast<Bytes>(block));
             rows.emplace_back(arrays.back().data(), arrays.back().shape(0));
-            if (rows.back().size() % layout.stride != 0) throw std::invalid_argument("a block is not whole rows");
+            if (rows.back().size() % layout.stride != 0)
+                throw std::invalid_argument("a block is not whole rows");
         }
     }
 };
@@ -257,7 +263,8 @@ RouteTest test_of(const nb::dict &given, const RowLayout &layout, std::size_t n_
     test.missing = nb::cast<std::int32_t>(given["missing"]);
     test.children = nb::cast<std::vector<std::int32_t>>(given["children"]);
     for (std::int32_t child : test.children)
-        if (child >= static_cast<std::int32_t>(n_places)) throw std::invalid_argument("there is no such place");
+        if (child >= static_cast<std::int32_t>(n_places))
+            throw std::invalid_argument("there is no such place");
     if (kind == "coarse") {
         test.kind = RouteTest::Kind::coarse;
         test.first = nb::cast<std::uint32_t>(given["first"]);
@@ -324,7 +331,8 @@ RouteTest route_of(const Settled &settled, const RowLayout &layout, std::vector<
         test.lo = settled.lo;
     } else {
         test.kind = RouteTest::Kind::nominal;
-        test.child_of.assign(layout.attributes[static_cast<std::size_t>(c.attribute)].highest + 1, c.default_child);
+        test.child_of.assign(layout.attributes[static_cast<std::size_t>(c.attribute)].highest + 1,
+                             c.default_child);
         for (auto [code, child] : c.branches) test.child_of[static_cast<std::size_t>(code)] = child;
     }
     return test;
@@ -385,9 +393,10 @@ class SetsAt final : public SetReader {
     std::vector<Known> known_;
 };
 
-SettleTask task_of(const std::string &criterion, const std::string &nominal, std::shared_ptr<RowLayout> layout,
-                   const nb::list &wholes, std::int64_t max_depth, const nb::object &min_samples_split,
-                   const nb::object &min_samples_leaf, const nb::object &min_objs, double min_impurity_decrease,
+SettleTask task_of(const std::string &criterion, const std::string &nominal,
+                   std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
+                   const nb::object &min_samples_split, const nb::object &min_samples_leaf,
+                   const nb::object &min_objs, double min_impurity_decrease,
                    const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels) {
     SettleTask task;
     task.criterion = criterion;
@@ -403,7 +412,8 @@ SettleTask task_of(const std::string &criterion, const std::string &nominal, std
         throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
     for (nb::handle whole : wholes) {
         const auto given = nb::cast<std::vector<std::int64_t>>(whole);
-        if (given.size() != task.layout->n_classes) throw std::invalid_argument("a set has a count for each class");
+        if (given.size() != task.layout->n_classes)
+            throw std::invalid_argument("a set has a count for each class");
         ClassCounts counts(given.size());
         counts.c = given;
         for (std::int64_t c : given) counts.n += c;
@@ -422,7 +432,8 @@ void bind_source(nb::module_ &m) {
         .def_ro("stride", &RowLayout::stride)
         .def(
             "keys",
-            [](const RowLayout &layout, std::size_t attribute, const Numbers &values, const nb::object &missing) {
+            [](const RowLayout &layout, std::size_t attribute, const Numbers &values,
+               const nb::object &missing) {
                 if (attribute >= layout.attributes.size()) throw nb::index_error("no such attribute");
                 std::vector<AttributeShape> one{layout.attributes[attribute]};
                 const RowLayout alone(std::move(one), 1, 1);
@@ -475,14 +486,17 @@ void bind_source(nb::module_ &m) {
                  return table;
              }),
              nb::arg("layout"), nb::arg("edges"))
-        .def("size", [](const Grid &t, std::size_t a) { return t.of.at(a).size(); }, nb::arg("attribute"))
+        .def(
+            "size", [](const Grid &t, std::size_t a) { return t.of.at(a).size(); }, nb::arg("attribute"))
         .def(
             "single", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).single(b); },
             nb::arg("attribute"), nb::arg("bucket"))
-        .def("low", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).low(b); },
-             nb::arg("attribute"), nb::arg("bucket"), "The least key of a bucket.")
-        .def("high", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).high(b); },
-             nb::arg("attribute"), nb::arg("bucket"), "The greatest key of a bucket.")
+        .def(
+            "low", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).low(b); },
+            nb::arg("attribute"), nb::arg("bucket"), "The least key of a bucket.")
+        .def(
+            "high", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).high(b); },
+            nb::arg("attribute"), nb::arg("bucket"), "The greatest key of a bucket.")
         .def(
             "of",
             [](const Grid &t, std::size_t a, const Keys &keys) {
@@ -582,18 +596,18 @@ void bind_source(nb::module_ &m) {
             },
             "The rows that are kept at a place, which has none then.")
         .def("gather",
-             [](BoundScan &s, std::int32_t p) {
-                 return KeptRows{s.layout, s.scan.gather(s.checked(p))};
-             })
+             [](BoundScan &s, std::int32_t p) { return KeptRows{s.layout, s.scan.gather(s.checked(p))}; })
         .def("add_place",
              [](BoundScan &s, const nb::dict &place) {
                  return s.scan.add_place(place_of(place, *s.layout, *s.grid, s.scan.n_places()));
              })
         .def(
             "decide",
-            [](BoundScan &s, std::int32_t p, const Settled &settled, const std::vector<std::int32_t> &children) {
+            [](BoundScan &s, std::int32_t p, const Settled &settled,
+               const std::vector<std::int32_t> &children) {
                 for (std::int32_t child : children)
-                    if (child >= static_cast<std::int32_t>(s.scan.n_places())) throw nb::index_error("no such place");
+                    if (child >= static_cast<std::int32_t>(s.scan.n_places()))
+                        throw nb::index_error("no such place");
                 RouteTest test = route_of(settled, *s.layout, children);
                 s.checked(p);
                 SignalCancel cancel;
@@ -625,14 +639,17 @@ void bind_source(nb::module_ &m) {
             },
             nb::arg("rows"), nb::arg("place"), nb::arg("n_watches"),
             "The same for the last watches, among rows that were put away.")
-        .def("counted", [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
+        .def("counted",
+             [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
         .def("keeps", [](BoundScan &s, std::int32_t p) { return s.scan.place(s.checked(p)).keeps; })
         .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })
         .def_prop_ro("rows_kept", [](const BoundScan &s) { return s.scan.rows_kept(); });
     nb::class_<Settled>(m, "Settled")
         .def_prop_ro("state",
                      [](const Settled &s) {
-                         return s.state == Settled::State::leaf ? "leaf" : s.state == Settled::State::test ? "test" : "open";
+                         return s.state == Settled::State::leaf   ? "leaf"
+                                : s.state == Settled::State::test ? "test"
+                                                                  : "open";
                      })
         .def_prop_ro("attribute", [](const Settled &s) { return s.choice.attribute; })
         .def_prop_ro("numeric", [](const Settled &s) { return s.choice.kind == TestKind::numeric; })
@@ -659,10 +676,11 @@ void bind_source(nb::module_ &m) {
             return as_dict(route_of(s, *layout, children));
         });
     nb::class_<Settling>(m, "Settling")
-        .def(nb::new_([](const std::string &criterion, const std::string &nominal, std::shared_ptr<RowLayout> layout,
-                         const nb::list &wholes, std::int64_t max_depth, const nb::object &min_samples_split,
-                         const nb::object &min_samples_leaf, const nb::object &min_objs,
-                         double min_impurity_decrease, const std::vector<std::vector<std::uint8_t>> &many_valued,
+        .def(nb::new_([](const std::string &criterion, const std::string &nominal,
+                         std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
+                         const nb::object &min_samples_split, const nb::object &min_samples_leaf,
+                         const nb::object &min_objs, double min_impurity_decrease,
+                         const std::vector<std::vector<std::uint8_t>> &many_valued,
                          const std::string &kernels) {
                  SignalCancel cancel;
                  return Settling::make(task_of(criterion, nominal, std::move(layout), wholes, max_depth,
@@ -693,9 +711,10 @@ void bind_source(nb::module_ &m) {
                 nb::gil_scoped_release release;
                 return s.settle(node, SetsAt(scan.scan, place, left_out, cancel), margin, cancel);
             },
-            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1, nb::arg("margin") = 0.0,
-            "Judges a node by what a scan knows of its place.")
-        .def("split", &Settling::split, "Writes the test of a node down; its children's nodes, -1 for leaves.")
+            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
+            nb::arg("margin") = 0.0, "Judges a node by what a scan knows of its place.")
+        .def("split", &Settling::split,
+             "Writes the test of a node down; its children's nodes, -1 for leaves.")
         .def("depth", [](const Settling &s, std::int64_t node) { return s.node(node).depth; })
         .def("counts",
              [](const Settling &s, std::int64_t node) {

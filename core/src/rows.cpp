@@ -57,15 +57,24 @@ bool read_column(const AttributeShape &shape, const ChunkColumn &column, std::si
                  RowKey *to) {
     switch (column.type) {
         using enum ChunkColumn::Type;
-    case f32: return read_keys<float>(shape, column, first, n, to);
-    case f64: return read_keys<double>(shape, column, first, n, to);
-    case i8: return read_keys<std::int8_t>(shape, column, first, n, to);
-    case i16: return read_keys<std::int16_t>(shape, column, first, n, to);
-    case i32: return read_keys<std::int32_t>(shape, column, first, n, to);
-    case i64: return read_keys<std::int64_t>(shape, column, first, n, to);
-    case u8: return read_keys<std::uint8_t>(shape, column, first, n, to);
-    case u16: return read_keys<std::uint16_t>(shape, column, first, n, to);
-    case u32: return read_keys<std::uint32_t>(shape, column, first, n, to);
+    case f32:
+        return read_keys<float>(shape, column, first, n, to);
+    case f64:
+        return read_keys<double>(shape, column, first, n, to);
+    case i8:
+        return read_keys<std::int8_t>(shape, column, first, n, to);
+    case i16:
+        return read_keys<std::int16_t>(shape, column, first, n, to);
+    case i32:
+        return read_keys<std::int32_t>(shape, column, first, n, to);
+    case i64:
+        return read_keys<std::int64_t>(shape, column, first, n, to);
+    case u8:
+        return read_keys<std::uint8_t>(shape, column, first, n, to);
+    case u16:
+        return read_keys<std::uint16_t>(shape, column, first, n, to);
+    case u32:
+        return read_keys<std::uint32_t>(shape, column, first, n, to);
     }
     return false;
 }
@@ -120,10 +129,14 @@ void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::si
             for (std::size_t i = 0; i < n; ++i, from += stride) to[i] = static_cast<To>(load(from, W));
         };
         switch (width) {
-        case 1: return by.template operator()<1>();
-        case 2: return by.template operator()<2>();
-        case 3: return by.template operator()<3>();
-        case 4: return by.template operator()<4>();
+        case 1:
+            return by.template operator()<1>();
+        case 2:
+            return by.template operator()<2>();
+        case 3:
+            return by.template operator()<3>();
+        case 4:
+            return by.template operator()<4>();
         default:
             for (std::size_t i = 0; i < n; ++i, from += stride) to[i] = static_cast<To>(load(from, width));
         }

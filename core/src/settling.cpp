@@ -31,11 +31,10 @@ template <Criterion C> class SettlingBy final : public Settling {
         const GrowParameters &p = task_.parameters;
         for (std::size_t s = 0; s < task_.wholes.size(); ++s) {
             const std::int64_t n = task_.wholes[s].n;
-            rules_.push_back({as_double(n), as_double(n),
-                              std::max<std::int64_t>(2, p.min_samples_split.rows_of(n)),
-                              std::max<std::int64_t>(1, p.settings[0].min_samples_leaf.rows_of(n)),
-                              p.settings[0].min_objs,
-                              task_.many_valued.empty() ? std::vector<std::uint8_t>() : task_.many_valued[s]});
+            rules_.push_back(
+                {as_double(n), as_double(n), std::max<std::int64_t>(2, p.min_samples_split.rows_of(n)),
+                 std::max<std::int64_t>(1, p.settings[0].min_samples_leaf.rows_of(n)), p.settings[0].min_objs,
+                 task_.many_valued.empty() ? std::vector<std::uint8_t>() : task_.many_valued[s]});
         }
     }
 
@@ -100,7 +99,9 @@ template <Criterion C> class SettlingBy final : public Settling {
     ClassTarget target_;
     OpenCategories open_categories_;
 
-    const StopRules &rules_of(const OpenNode &node) const { return rules_[static_cast<std::size_t>(node.set)]; }
+    const StopRules &rules_of(const OpenNode &node) const {
+        return rules_[static_cast<std::size_t>(node.set)];
+    }
 
     /// As the grower does: a record of the node, and whether it goes on.
     std::int64_t record(std::int32_t set, const ClassCounts &total, std::int64_t depth,
@@ -111,7 +112,8 @@ template <Criterion C> class SettlingBy final : public Settling {
         describe(grown, criterion_, total, pure);
         const std::int64_t max_depth = task_.parameters.max_depth;
         const bool deep = max_depth >= 0 && depth >= max_depth;
-        if (pure || deep || rules_[static_cast<std::size_t>(set)].ends(total.n, as_double(total.n))) return -1;
+        if (pure || deep || rules_[static_cast<std::size_t>(set)].ends(total.n, as_double(total.n)))
+            return -1;
         nodes_.push_back({set, at, total, depth, std::move(notes)});
         return static_cast<std::int64_t>(nodes_.size()) - 1;
     }
@@ -165,7 +167,8 @@ template <Criterion C> class SettlingBy final : public Settling {
                 ClassCounts missing = none;
                 add(missing, set.row(set.size()));
                 bound_cuts(node, rules, set, none, missing.n, 0, reach, settled);
-                if (missing.n != 0) bound_cuts(node, rules, set, missing, missing.n, missing.n, reach, settled);
+                if (missing.n != 0)
+                    bound_cuts(node, rules, set, missing, missing.n, missing.n, reach, settled);
             } else {
                 for (std::size_t i = 0; i < set.size(); ++i)
                     if (!set.exact(i)) settled.alive.push_back({set.attribute, set.bucket[i]});

@@ -61,8 +61,8 @@ const std::vector<KeyCount> &KeyCounts::compact() {
 
 // ---- the scan ----
 
-SourceScan::SourceScan(std::shared_ptr<const RowLayout> layout,
-                       std::shared_ptr<const Grid> grid, std::vector<Place> places)
+SourceScan::SourceScan(std::shared_ptr<const RowLayout> layout, std::shared_ptr<const Grid> grid,
+                       std::vector<Place> places)
     : layout_(std::move(layout)), grid_(std::move(grid)), places_(std::move(places)), block_(*layout_),
       codes_(layout_->attributes.size()), bucketed_(layout_->attributes.size()), all_(block_rows) {
     std::iota(all_.begin(), all_.end(), BlockRow{0});
@@ -175,7 +175,8 @@ void SourceScan::watch(const Watch &watch, KeyCounts &to, std::span<const BlockR
         if (watch.wanted[code[row]] != 0) to.add(key[row], block_.joint[row]);
 }
 
-void SourceScan::route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows, bool kept) {
+void SourceScan::route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows,
+                       bool kept) {
     const std::size_t n_children = test.children.size();
     const RowKey *key = block_.keys[static_cast<std::size_t>(test.attribute)].data();
     const RowKey missing = layout_->attributes[static_cast<std::size_t>(test.attribute)].missing();
@@ -284,9 +285,8 @@ void SourceScan::look_up(std::int32_t p, std::vector<Watch> watches, Cancel &can
         place(p).watches.push_back(std::move(watch));
     }
     each_below(p, [&](std::int32_t q) {
-        at(q).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-            look_on(bytes, n, p, watches.size(), cancel);
-        });
+        at(q).rows.each(
+            [&](const std::uint8_t *bytes, std::size_t n) { look_on(bytes, n, p, watches.size(), cancel); });
     });
 }
 

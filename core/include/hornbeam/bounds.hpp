@@ -19,9 +19,9 @@ namespace hornbeam {
 
 /// Whether corners bound the quality of cuts. Gain ratio and index of correlation: checked on boxes without
 /// number; gini and entropy: convex.
-template <class C>
-inline constexpr bool has_bound = std::is_same_v<C, Gini> || std::is_same_v<C, Entropy> ||
-                                  std::is_same_v<C, GainRatio> || std::is_same_v<C, Correlation>;
+template <class C> inline constexpr bool has_bound = std::is_same_v<C, Gini> || std::is_same_v<C, Entropy> ||
+                                                     std::is_same_v<C, GainRatio> ||
+                                                     std::is_same_v<C, Correlation>;
 /// Whether a test that tells more apart never has a lower quality: quality is gain.
 template <class C> inline constexpr bool is_gain = std::is_same_v<C, Gini> || std::is_same_v<C, Entropy>;
 

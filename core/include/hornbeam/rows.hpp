@@ -39,8 +39,8 @@ struct RowLayout {
     std::size_t class_offset = 0, fold_offset = 0;
     std::size_t stride = 0;
 
-    /// Completes the widths and offsets of attributes. Throws std::invalid_argument where there is no key left
-    /// for a missing value.
+    /// Completes the widths and offsets of attributes. Throws std::invalid_argument where there is no key
+    /// left for a missing value.
     RowLayout(std::vector<AttributeShape> attributes, std::size_t n_classes, std::size_t n_folds);
     std::size_t n_joint() const { return n_classes * n_folds; }
 };

@@ -24,12 +24,12 @@ struct AliveBucket {
 struct Settled {
     enum class State : std::uint8_t { leaf, test, open };
     State state = State::leaf;
-    Choice choice;      // `lo` and `hi` are entries of its attribute's set
+    Choice choice; // `lo` and `hi` are entries of its attribute's set
     RowKey lo = 0, hi = 0;
     std::vector<ClassCounts> children;
     std::vector<AliveBucket> alive;
     std::vector<AliveBucket> ends; // those of a cut whose values are not known
-    double bound = -1.0; // the highest that a bucket may reach
+    double bound = -1.0;           // the highest that a bucket may reach
 };
 
 /// Where the sets of the attributes come from, one at a time: together they may be large.

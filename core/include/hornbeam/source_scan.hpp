@@ -1,6 +1,6 @@
-// One scan over the rows of a source (paper 002): rows go down the tests that are known or guessed so far, are
-// counted at the places that ask for it, and kept where the way on is not sure. A scan of a part of the rows
-// is complete in itself: results of parts are merged, in any order.
+// One scan over the rows of a source (paper 002): rows go down the tests that are known or guessed so far,
+// are counted at the places that ask for it, and kept where the way on is not sure. A scan of a part of the
+// rows is complete in itself: results of parts are merged, in any order.
 #pragma once
 
 #include <memory>
@@ -57,8 +57,8 @@ struct KeyCount {
     }
 };
 
-/// Keys by joint class, gathered in any order: in cells where they lie close together, else listed and brought
-/// together now and then.
+/// Keys by joint class, gathered in any order: in cells where they lie close together, else listed and
+/// brought together now and then.
 class KeyCounts {
   public:
     KeyCounts() = default;
@@ -74,7 +74,9 @@ class KeyCounts {
         if (counts_.size() >= room_) bring_together();
         counts_.push_back({key, joint, 1});
     }
-    void add(std::span<const KeyCount> counts) { counts_.insert(counts_.end(), counts.begin(), counts.end()); }
+    void add(std::span<const KeyCount> counts) {
+        counts_.insert(counts_.end(), counts.begin(), counts.end());
+    }
     /// In order, each key and joint class once; nothing is added to cells afterwards.
     const std::vector<KeyCount> &compact();
     std::size_t bytes() const {
@@ -116,16 +118,16 @@ struct RouteTest {
 struct Place {
     std::vector<std::int32_t> counted; // attributes
     std::vector<Watch> watches;
-    bool keeps = false;            // all of its rows
+    bool keeps = false;           // all of its rows
     std::vector<RouteTest> tests; // several where training sets part
 };
 
 /// What a scan brings of a place. Rows that are held by a test are kept too.
 struct PlaceResult {
-    std::vector<std::uint64_t> totals;  // by joint class
-    std::vector<std::uint32_t> counts;  // of the counted attributes: [bucket, then missing][joint class]
-    std::vector<std::size_t> first;     // cell of each counted attribute
-    std::vector<KeyCounts> keys;        // of each watch
+    std::vector<std::uint64_t> totals; // by joint class
+    std::vector<std::uint32_t> counts; // of the counted attributes: [bucket, then missing][joint class]
+    std::vector<std::size_t> first;    // cell of each counted attribute
+    std::vector<KeyCounts> keys;       // of each watch
     RowStore rows;
 };
 
@@ -161,7 +163,8 @@ class SourceScan {
     /// rows that are kept at and below it.
     void look_up(std::int32_t p, std::vector<Watch> watches, Cancel &cancel);
     /// The same for the last `n_watches` of a place and rows of it that were put away.
-    void look_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, std::size_t n_watches, Cancel &cancel);
+    void look_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, std::size_t n_watches,
+                 Cancel &cancel);
     /// The keys of an attribute that are known at a place, in order: those that were watched, and those of
     /// rows that its test holds. Of each bucket all or none.
     std::vector<KeyCount> keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel);
@@ -177,7 +180,7 @@ class SourceScan {
     RowBlock block_;
     std::vector<std::vector<std::uint32_t>> codes_; // by attribute, of the block
     std::vector<std::uint8_t> bucketed_;            // by attribute: codes_ are those of the block
-    std::vector<BlockRow> all_; // rows of a block
+    std::vector<BlockRow> all_;                     // rows of a block
     std::vector<std::vector<BlockRow>> spare_;
 
     template <class Body> void in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body,

@@ -23,12 +23,20 @@ _NUMERIC, _SUBSET, _VALUE = 1, 2, 3  # kinds of tests, as trees number them
 
 
 @dataclass(frozen=True)
-class Bootstraps:
-    """How the sampling phase goes: trees of so many draws of so many rows each, down to some depth."""
+class Sampling:
+    """How a guess is made. The tree does not depend on it; scans and memory do."""
 
-    number: int = 20
+    bootstraps: int = 20
     rows: int = 50_000
-    depth: int = 8
+    """Of each bootstrap sample."""
+    depth: int = 6
+    """Of the bootstrap trees: below, they rarely agree."""
+    buckets: int = 4096
+    """Of a numeric attribute, where there are two classes; with more classes there are fewer."""
+    least: int = 2000
+    """Sampled rows of a node that its bootstraps may still speak for."""
+    sure: int = 1000
+    """Sampled rows of a node, all of one class, that make it seem a leaf."""
 
 
 @dataclass(eq=False)
@@ -60,15 +68,15 @@ class CoarseNode:
 
 
 def grow_bootstraps(
-    table: Table, target: Target, parameters: Parameters, rows: int, how: Bootstraps, seed: int, threads: int
+    table: Table, target: Target, parameters: Parameters, rows: int, how: Sampling, seed: int, threads: int
 ) -> list[Tree]:
     """Trees of draws with replacement from a sample of so many rows, grown together.
 
     Sizes shrink as the rows do: a leaf of as many rows would be a much larger share of the draw.
     """
     random, drawn = np.random.default_rng([seed, 0xB007]), min(how.rows, table.n_rows)
-    times = np.empty((table.n_rows, how.number), dtype=np.uint8)
-    for i in range(how.number):
+    times = np.empty((table.n_rows, how.bootstraps), dtype=np.uint8)
+    for i in range(how.bootstraps):
         picked = np.bincount(random.integers(table.n_rows, size=drawn), minlength=table.n_rows)
         times[:, i] = np.minimum(picked, 255)
     share = drawn / rows
@@ -82,7 +90,7 @@ def grow_bootstraps(
     assert isinstance(target, ClassTarget)
     grower = Grower(table, target, scaled, threads=threads)
     forest = grower.grow(times)
-    return [grower.tree(forest, i, collapse=False) for i in range(how.number)]
+    return [grower.tree(forest, i, collapse=False) for i in range(how.bootstraps)]
 
 
 class CoarseTree:

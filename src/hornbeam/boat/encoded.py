@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam import _core
 from hornbeam.boat.classes import ClassCodes
 from hornbeam.boat.columns import ColumnCodes, EncodedColumn
 from hornbeam.boat.ranges import Range
@@ -37,6 +38,12 @@ class EncodedChunk:
     values: npt.NDArray[np.float64] | None
     weights: npt.NDArray[np.float64] | None
     folds: Folds | None
+
+    def add_to(self, scan: _core.SourceScan) -> None:
+        """Let a scan take the rows in."""
+        columns = [(column[1], column[2] if len(column) > 2 else None) for column in self.columns]
+        assert self.classes is not None
+        scan.add(columns, self.classes, None if self.folds is None else self.folds.astype(np.uint16))
 
 
 class Encoder:

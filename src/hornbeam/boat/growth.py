@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hornbeam.boat.choice import choose
+from hornbeam.boat.cleanup import grow_boat
 from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.memory_route import Outgrown, grow_in_memory
@@ -19,7 +20,7 @@ from hornbeam.model import Tree
 Algorithm = Callable[[SourceTask, Survey, Meter], list[Tree]]
 
 # Those that scan, by name, a line each; "memory", which gathers all rows first, is none of them.
-SCANNING: dict[str, Algorithm] = {}
+SCANNING: dict[str, Algorithm] = {"boat": grow_boat}
 
 
 def grow_source(task: SourceTask) -> SourceGrowth:

@@ -14,8 +14,6 @@ from hornbeam.table import Table
 
 Keys = npt.NDArray[np.uint64]
 
-BUCKETS = 4096  # of a numeric attribute, for two classes
-_CELLS = 2 * BUCKETS
 _LEAST_BUCKETS = 64
 
 
@@ -40,14 +38,12 @@ def layout_of(survey: Survey, n_classes: int, folds: int = 1) -> _core.RowLayout
 
 def sample_keys(layout: _core.RowLayout, sample: Table) -> list[Keys]:
     """The keys of the sampled rows, attribute by attribute."""
-    return [
-        layout.keys(i, column.values, column.missing) for i, column in enumerate(sample.columns)
-    ]
+    return [layout.keys(i, column.values, column.missing) for i, column in enumerate(sample.columns)]
 
 
-def bucket_number(n_joint: int) -> int:
+def bucket_number(most: int, n_classes: int) -> int:
     """How many buckets an attribute has: the fewer, the more classes are counted in each."""
-    return max(_LEAST_BUCKETS, min(BUCKETS, _CELLS // n_joint))
+    return most if n_classes <= 2 else min(most, max(_LEAST_BUCKETS, 2 * most // n_classes))
 
 
 def grid_of(layout: _core.RowLayout, keys: list[Keys], nominal: list[bool], buckets: int) -> _core.Grid:

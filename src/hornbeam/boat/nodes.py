@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.boat.chunks import Chunks
+from hornbeam.boat.reading import Report
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.growth import ClassTarget, Grower, WholeSet
@@ -63,6 +65,17 @@ class Nodes:
             few = self.layout.missing_key(i) <= _FEW_VALUES
             size += _NOMINAL if attribute.kind == "nominal" else _FEW if few else _MANY
         return size
+
+    def too_large(self, rows: float, kept: float) -> bool:
+        """Whether so many rows are too many for the grower, where `kept` bytes are in use already."""
+        most = self.task.family_rows
+        if most is not None and rows > most:
+            return True
+        return rows * self.family_bytes > self.task.budget - kept
+
+    def chunks(self, report: Report) -> Chunks:
+        """A scan of the source."""
+        return Chunks(self.task.reading, self.survey, report, self.task.folds, self.task.seed)
 
     def finish(
         self, node: int, encoded: _core.EncodedTable, classes: npt.NDArray[np.uint16], of_set: int = 0

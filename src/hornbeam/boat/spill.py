@@ -16,14 +16,15 @@ from hornbeam.errors import StorageError
 from hornbeam.growth.memory import text_of
 
 Bytes = npt.NDArray[np.uint8]
+Piece = tuple[int, int]  # where rows lie: their first byte, and how many bytes they are
 
 
 class Spill:
     """A file of packed rows. It has no name, so that nothing of it is left behind, whatever happens."""
 
-    def __init__(self, directory: str | None = None) -> None:
-        self._directory = directory or tempfile.gettempdir()
-        self._file = None
+    def __init__(self) -> None:
+        self._directory = tempfile.gettempdir()
+        self._file = -1
         self.bytes = 0
 
     def __enter__(self) -> Self:
@@ -32,41 +33,36 @@ class Spill:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
-    def close(self) -> None:
-        """Give the disk back."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def put(self, rows: _core.KeptRows) -> tuple[int, int]:
-        """Write rows down; where they lie: the first byte, and how many."""
+    def put(self, rows: _core.KeptRows) -> Piece:
+        """Write rows down."""
+        begin = self.bytes
         try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(dir=self._directory, prefix="hornbeam-")
-            begin, size = self.bytes, 0
-            self._file.seek(begin)
+            if self._file < 0:
+                self._file, path = tempfile.mkstemp(prefix="hornbeam-", dir=self._directory)
+                os.unlink(path)
             for block in rows.blocks():
-                self._file.write(block)
-                size += len(block)
-            self._file.flush()
+                written = 0
+                while written < len(block):
+                    written += os.pwrite(self._file, block[written:], self.bytes + written)
+                self.bytes += len(block)
         except OSError as error:
-            self.close()
             raise StorageError(
                 f"{self._directory!r} cannot hold the rows that do not fit in memory "
                 f"({text_of(self.bytes)} written): {error.strerror}; free some room, set TMPDIR to another "
                 "directory, or allow more memory"
             ) from None
-        self.bytes += size
-        return begin, size
+        return begin, self.bytes - begin
 
-    def read(self, begin: int, size: int, most: int) -> Iterator[Bytes]:
+    def read(self, piece: Piece, most: int) -> Iterator[Bytes]:
         """The bytes that lie there, so many at a time at most."""
-        assert self._file is not None
+        begin, size = piece
         for at in range(begin, begin + size, most):
             wanted = min(most, begin + size - at)
-            found = os.pread(self._file.fileno(), wanted, at)
+            found = os.pread(self._file, wanted, at)
             if len(found) < wanted:
                 raise StorageError(f"{self._directory!r} gives back fewer bytes than were written; try again")
             yield np.frombuffer(found, dtype=np.uint8)

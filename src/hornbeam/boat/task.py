@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.meter import Listener
 from hornbeam.boat.naming import naming_columns
 from hornbeam.boat.reading import Reading
@@ -32,7 +33,8 @@ _UNBOUNDED = ("c45", "quest")  # criteria that have no bounds
 Costs = Callable[[npt.NDArray[Any]], ClassCosts]
 
 
-def _no_costs(labels: npt.NDArray[Any]) -> ClassCosts:
+def no_costs(labels: npt.NDArray[Any]) -> ClassCosts:
+    """All classes weigh alike."""
     return ClassCosts()
 
 
@@ -43,7 +45,7 @@ class SourceTask:
     reading: Reading
     parameters: Parameters
     pruning: Pruning = field(default_factory=Pruning)
-    costs: Costs = _no_costs
+    costs: Costs = no_costs
     memory_limit: int | None = None
     algorithm: str = "auto"
     variant: str | None = None
@@ -53,6 +55,12 @@ class SourceTask:
     seed: int = 0
     """Of samples, folds, and the rows that reduced_error keeps out."""
     progress: Listener | None = None
+    sampling: Sampling = Sampling()
+    avc_entries: int | None = None
+    """How many values of all attributes a scan of RainForest counts at once; None: as many as memory has room
+    for."""
+    family_rows: int | None = None
+    """The most rows of a family that is finished in memory; None: as many as memory has room for."""
 
     def __post_init__(self) -> None:
         if self.variant is not None:

@@ -80,6 +80,7 @@ class FromSource:
             check_nominal,
             check_source,
             check_targets,
+            no_costs,
             read_as,
         )
 
@@ -95,7 +96,7 @@ class FromSource:
             reading,
             parameters,
             pruning,
-            costs=self._costs_of,
+            costs=no_costs if self._weighs_alike else self._costs_of,
             memory_limit=limit,
             algorithm=algorithm,
             variant=variant,
@@ -117,6 +118,11 @@ class FromSource:
             }
             self.forest_ = growth.forest
         return self
+
+    @property
+    def _weighs_alike(self) -> bool:
+        """Whether neither classes nor mistakes differ."""
+        return all(getattr(self, name, None) is None for name in ("class_weight", "cost_matrix"))
 
     def _costs_of(self, labels: NDArray[Any]) -> ClassCosts:
         """What classes weigh and mistakes cost."""

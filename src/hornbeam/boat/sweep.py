@@ -1,0 +1,236 @@
+"""One scan and what it settles, from the top down: nodes by their counts, families by the rows kept of them.
+
+The rows that a guess leaves in doubt are held, and families on which the bootstrap trees disagree are kept as
+packed rows; so an alarm is looked into without another scan, unless rows that seemed to need no more tests
+were let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hornbeam import _core
+from hornbeam.boat.coarse import HELD, CoarseNode
+from hornbeam.boat.keeping import Keeping
+from hornbeam.boat.meter import Meter
+from hornbeam.boat.nodes import Nodes
+from hornbeam.boat.plan import PlaceRecord, Route, Watch
+from hornbeam.boat.reading import Report
+from hornbeam.boat.spill import Spill
+from hornbeam.errors import SourceChanged
+
+KEPT_PART = 0.5  # of the memory for rows that are kept and counts; families grow in the rest
+
+
+class Family(NamedTuple):
+    """A node, and the place where its rows come to."""
+
+    node: int
+    place: int
+
+
+class Sweep:
+    """A scan of all rows down a plan. `guesses` are those of the places whose tests are coarse, `routes` the
+    tests that are known."""
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        grid: _core.Grid,
+        meter: Meter,
+        spill: Spill,
+        plan: Sequence[PlaceRecord],
+        guesses: dict[int, CoarseNode],
+        routes: dict[int, Route],
+    ) -> None:
+        self._nodes, self._grid, self._meter, self._settling = nodes, grid, meter, nodes.settling
+        self._guesses, self.routes = guesses, routes
+        self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
+        self._kept = [i for i, place in enumerate(plan) if place.keeps]
+        self._attributes = range(len(nodes.survey.schema))
+        self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
+        room = int(nodes.task.budget * KEPT_PART)
+        self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
+        self.reopened: list[Family] = []
+
+    def run(self, report: Report) -> None:
+        """Scan the source."""
+        for chunk in self._nodes.chunks(report):
+            chunk.add_to(self.scan)
+            self.keeping.relieve(self._kept)
+
+    def too_large(self, rows: float) -> bool:
+        """Whether so many rows are too many for the grower, beside what is kept."""
+        return self._nodes.too_large(rows, self.scan.bytes)
+
+    # ---- settling ----
+
+    def settle(self, begin: Sequence[Family]) -> list[Family]:
+        """Settle all nodes that counts and kept rows can; the families that are left for the grower. Nodes
+        whose rows were let go are `reopened`: another scan has to bring them."""
+        families: list[Family] = []
+        pending = list(begin)
+        while pending:
+            family = pending.pop()
+            counts = self._settling.counts(family.node)
+            if not np.array_equal(self.scan.totals(family.place), counts.astype(np.uint64)):
+                name = self._nodes.task.reading.source.name
+                raise SourceChanged(f"{name} has other rows than before; read from a copy")
+            if family.place in self._guesses:
+                pending += self._settle_guessed(*family)
+            elif not self.scan.complete(family.place):
+                self.reopened.append(family)
+            elif self.too_large(float(counts.sum())):
+                pending += self._settle_family(*family)
+            else:
+                families.append(family)
+        return families
+
+    def _settle_guessed(self, node: int, place: int) -> list[Family]:
+        settled = self._settling.settle(node, self.scan, place)
+        complete = self.scan.complete(place)
+        if settled.state == "open":
+            self._meter.alarms += 1
+            if not complete:
+                self._drop(place)
+                self.reopened.append(Family(node, place))
+                return []
+            settled = self._look_into(node, place, settled)
+        if settled.state == "leaf":
+            self._drop(place)
+            return []
+        if self._confirms(self._guesses[place], settled):
+            return self._split(node, place, settled, self._children[place])
+        self._meter.alarms += 1
+        if complete:
+            self._gather(place)
+            return self._split_family(node, place, settled)
+        return self._reopen_children(node, place, settled)
+
+    def _settle_family(self, node: int, place: int) -> list[Family]:
+        """A family that is too large for the grower: one more level, from its rows."""
+        if not self.scan.counted(place):
+            place = self._count(place)
+        settled = self._settling.settle(node, self.scan, place)
+        if settled.state == "open":
+            settled = self._look_into(node, place, settled)
+        if settled.state == "leaf":
+            self._drop(place)
+            return []
+        return self._split_family(node, place, settled)
+
+    def _look_into(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
+        """Find the values in all buckets that leave a node open among the rows kept at and below it."""
+        below = list(self._places_below(place))
+        while settled.state == "open":
+            watches = self._watches(settled.alive)
+            self.scan.look_up(place, watches)
+            for block in self.keeping.away(below):
+                self.scan.look_on(block, place, len(watches))
+            settled = self._settling.settle(node, self.scan, place)
+        return settled
+
+    def _watches(self, alive: Sequence[tuple[int, int]]) -> list[Watch]:
+        watches: list[Watch] = []
+        for attribute in sorted({a for a, _ in alive}):
+            wanted = np.zeros(self._grid.size(attribute) + 1, dtype=np.uint8)
+            wanted[[bucket for a, bucket in alive if a == attribute]] = 1
+            watches.append((attribute, wanted))
+        return watches
+
+    def _confirms(self, guess: CoarseNode, settled: _core.Settled) -> bool:
+        """Whether the rows that went on by the guess went where the test sends them."""
+        attribute = settled.attribute
+        if attribute != guess.attribute:
+            return False
+        if guess.child_of is not None:
+            return all(guess.child_of[code] in (HELD, child) for code, child in settled.branches)
+        # No row has a key between lo and hi.
+        went_left = guess.first == 0 or self._grid.high(attribute, guess.first - 1) < settled.hi
+        last = self._grid.size(attribute) - 1
+        return went_left and (guess.last >= last or self._grid.low(attribute, guess.last + 1) > settled.lo)
+
+    # ---- rows ----
+
+    def _split_family(self, node: int, place: int, settled: _core.Settled) -> list[Family]:
+        """The rows of a place go to new places for its children."""
+        children = []
+        for i in range(settled.n_children):
+            large = self.too_large(float(settled.child_counts(i).sum()))
+            made = PlaceRecord(self._attributes if large else (), keeps=True)
+            children.append(self.scan.add_place(made.native()))
+        return self._split(node, place, settled, children)
+
+    def _split(self, node: int, place: int, settled: _core.Settled, children: Sequence[int]) -> list[Family]:
+        """Write a test down, and send the rows that its place holds on their way."""
+        nodes = self._settling.split(node, settled)
+        self.routes[place] = settled.route(self._nodes.layout, list(children))
+        pieces = self.keeping.lift(place)
+        self.scan.decide(place, settled, list(children))
+        kept = [p for child in children for p in self._places_below(child) if self.scan.keeps(p)]
+        self.keeping.relieve(kept)
+        for block in self.keeping.read(pieces):
+            self.scan.send_on([block], place)
+            self.keeping.relieve(kept)
+        for below, child in zip(nodes, children, strict=True):
+            if below < 0:
+                self._drop(child)
+        return [Family(n, p) for n, p in zip(nodes, children, strict=True) if n >= 0]
+
+    def _gather(self, place: int) -> None:
+        """All rows below a place come back to it: its guess was wrong."""
+        below = list(self._places_below(place))
+        self.keeping.lay(place, [piece for p in below for piece in self.keeping.lift(p)])
+        self.scan.put_back(self.scan.gather(place), place)
+
+    def _count(self, place: int) -> int:
+        """A place like this one, whose rows are counted as well."""
+        made = self.scan.add_place(PlaceRecord(self._attributes, keeps=True).native())
+        pieces = self.keeping.lift(place)
+        self.scan.add_kept(self.scan.take_rows(place), made)
+        self.keeping.relieve([made])
+        for block in self.keeping.read(pieces):
+            self.scan.add_rows(block, made)
+            self.keeping.relieve([made])
+        return made
+
+    def _reopen_children(self, node: int, place: int, settled: _core.Settled) -> list[Family]:
+        """The test is known, but rows of the node were let go: another scan brings its children's."""
+        nodes = self._settling.split(node, settled)
+        self._drop(place)
+        children = [self.scan.add_place(PlaceRecord().native()) for _ in nodes]
+        self.routes[place] = settled.route(self._nodes.layout, children)
+        self.reopened += [Family(n, p) for n, p in zip(nodes, children, strict=True) if n >= 0]
+        return []
+
+    def _drop(self, place: int) -> None:
+        """Nobody needs the rows at and below a place."""
+        for p in self._places_below(place):
+            self.keeping.forget(p)
+
+    def _places_below(self, place: int) -> Iterator[int]:
+        yield place
+        route = self.routes.get(place)
+        for child in self._children.get(place, ()) if route is None else route["children"]:
+            if child >= 0:
+                yield from self._places_below(child)
+
+    # ---- families ----
+
+    def finish(self, families: Sequence[Family]) -> None:
+        """Let the grower finish families, one after the other."""
+        if not families:
+            return
+        with self._meter.phase("families") as report:
+            for i, (node, place) in enumerate(families):
+                self._meter.families += 1
+                blocks = list(self.keeping.away([place]))
+                rows = self.scan.take_rows(place)
+                encoded, classes, _ = rows.encode(blocks)
+                self.keeping.forget(place)
+                del rows, blocks
+                self._nodes.finish(node, encoded, classes)
+                report((i + 1) / len(families))
