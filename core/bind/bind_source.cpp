@@ -133,86 +133,100 @@ struct KeptRows {
     }
 };
 
-/// What the grower takes: (kind, values, missing, categories) for each column, classes, and folds.
-nb::tuple unpacked(const RowLayout &layout, const std::vector<std::pair<const std::uint8_t *, std::size_t>> &parts) {
+using RowParts = std::vector<std::span<const std::uint8_t>>;
+
+/// Reads columns of rows that lie in several parts; body(block, number of the block's first row).
+template <class Body> void read_parts(const RowLayout &layout, const RowParts &parts,
+                                      std::span<const std::int32_t> attributes, Cancel &cancel, Body body) {
+    RowBlock block(layout);
+    std::size_t at = 0;
+    for (auto part : parts)
+        for (std::size_t first = 0, rows = part.size() / layout.stride; first < rows; first += block_rows) {
+            cancel.poll();
+            block.unpack(layout, part.data() + first * layout.stride, std::min(block_rows, rows - first),
+                         attributes);
+            body(block, at);
+            at += block.n;
+        }
+}
+
+/// A column as the grower has it. Other columns are not touched, so that one at a time is unpacked.
+Column encoded_column(const RowLayout &layout, const RowParts &parts, std::int32_t attribute, std::size_t n,
+                      Cancel &cancel) {
+    const auto a = static_cast<std::size_t>(attribute);
+    const AttributeShape &shape = layout.attributes[a];
+    auto read = [&](auto put) {
+        read_parts(layout, parts, std::span(&attribute, 1), cancel, [&](const RowBlock &block, std::size_t at) {
+            for (std::size_t i = 0; i < block.n; ++i) put(at + i, block.keys[a][i]);
+        });
+    };
+    if (shape.nominal()) {
+        NominalColumn column;
+        column.n_categories = static_cast<std::int32_t>(shape.highest + 1);
+        column.codes.resize(n);
+        read([&](std::size_t i, RowKey key) {
+            column.codes[i] = key == shape.missing() ? -1 : static_cast<std::int32_t>(key);
+        });
+        return column;
+    }
+    if (shape.kind == ValueKind::floats) {
+        auto values = std::make_unique_for_overwrite<double[]>(n);
+        read([&](std::size_t i, RowKey key) {
+            values[i] = key == shape.missing() ? std::numeric_limits<double>::quiet_NaN() : shape.float_at(key);
+        });
+        return encode_floats({values.get(), 1}, n, cancel);
+    }
+    auto values = std::make_unique_for_overwrite<std::int64_t[]>(n);
+    std::vector<std::uint8_t> missing;
+    read([&](std::size_t i, RowKey key) {
+        if (key == shape.missing()) {
+            missing.resize(n);
+            missing[i] = 1;
+        }
+        values[i] = key == shape.missing() ? 0 : shape.integer_at(key);
+    });
+    return encode_integers({values.get(), 1}, missing.empty() ? nullptr : missing.data(), n, cancel);
+}
+
+/// What the grower takes: the table, the class and the fold of each row.
+nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
     std::size_t n = 0;
-    for (const auto &part : parts) n += part.second;
-    const std::size_t width = layout.attributes.size();
-    std::vector<std::vector<double>> floats(width);
-    std::vector<std::vector<std::int64_t>> integers(width);
-    std::vector<std::vector<std::int32_t>> codes(width);
-    std::vector<std::vector<std::uint8_t>> missing(width);
+    for (auto part : parts) n += part.size() / layout.stride;
+    if (n > 0x7FFFFFFF) throw std::invalid_argument("a table has at most 2147483647 rows");
+    EncodedTable table;
+    table.n_rows = n;
     std::vector<ClassCode> classes(n);
     std::vector<std::uint16_t> folds(layout.n_folds > 1 ? n : 0);
-    for (std::size_t a = 0; a < width; ++a) {
-        if (layout.attributes[a].kind == ValueKind::floats) floats[a].resize(n);
-        if (layout.attributes[a].kind == ValueKind::integers) integers[a].resize(n);
-        if (layout.attributes[a].nominal()) codes[a].resize(n);
-    }
     {
         SignalCancel cancel;
         nb::gil_scoped_release release;
-        RowBlock block(layout);
-        std::size_t at = 0;
-        for (auto [bytes, rows] : parts)
-            for (std::size_t first = 0; first < rows; first += block_rows) {
-                cancel.poll();
-                block.unpack(layout, bytes + first * layout.stride, std::min(block_rows, rows - first));
-                for (std::size_t a = 0; a < width; ++a) {
-                    const AttributeShape &shape = layout.attributes[a];
-                    const RowKey *key = block.keys[a].data();
-                    for (std::size_t i = 0; i < block.n; ++i) {
-                        const bool none = key[i] == shape.missing();
-                        if (shape.kind == ValueKind::floats) {
-                            floats[a][at + i] =
-                                none ? std::numeric_limits<double>::quiet_NaN() : shape.float_at(key[i]);
-                        } else if (shape.nominal()) {
-                            codes[a][at + i] = none ? -1 : static_cast<std::int32_t>(key[i]);
-                        } else {
-                            integers[a][at + i] = none ? 0 : shape.integer_at(key[i]);
-                            if (none) {
-                                missing[a].resize(n);
-                                missing[a][at + i] = 1;
-                            }
-                        }
-                    }
-                }
-                for (std::size_t i = 0; i < block.n; ++i) {
-                    classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
-                    if (!folds.empty())
-                        folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
-                }
-                at += block.n;
+        for (std::size_t a = 0; a < layout.attributes.size(); ++a)
+            table.columns.push_back(encoded_column(layout, parts, static_cast<std::int32_t>(a), n, cancel));
+        const std::int32_t any = 0;
+        read_parts(layout, parts, std::span(&any, 1), cancel, [&](const RowBlock &block, std::size_t at) {
+            for (std::size_t i = 0; i < block.n; ++i) {
+                classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
+                if (!folds.empty()) folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
             }
-    }
-    nb::list columns;
-    for (std::size_t a = 0; a < width; ++a) {
-        const AttributeShape &shape = layout.attributes[a];
-        if (shape.kind == ValueKind::floats)
-            columns.append(nb::make_tuple(0, own_array(std::move(floats[a])), nb::none(), 0));
-        else if (shape.nominal())
-            columns.append(
-                nb::make_tuple(2, own_array(std::move(codes[a])), nb::none(), static_cast<int>(shape.highest + 1)));
-        else if (missing[a].empty())
-            columns.append(nb::make_tuple(1, own_array(std::move(integers[a])), nb::none(), 0));
-        else
-            columns.append(
-                nb::make_tuple(1, own_array(std::move(integers[a])), own_array(std::move(missing[a])), 0));
+        });
     }
     nb::object of_folds = folds.empty() ? nb::none() : nb::cast(own_array(std::move(folds)));
-    return nb::make_tuple(columns, own_array(std::move(classes)), of_folds);
+    return nb::make_tuple(std::move(table), own_array(std::move(classes)), of_folds);
 }
 
-nb::tuple unpack_bytes(const RowLayout &layout, const nb::list &blocks) {
-    std::vector<Bytes> kept;
-    std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
-    for (nb::handle block : blocks) {
-        kept.push_back(nb::cast<Bytes>(block));
-        if (kept.back().shape(0) % layout.stride != 0) throw std::invalid_argument("a block is not whole rows");
-        parts.emplace_back(kept.back().data(), kept.back().shape(0) / layout.stride);
+/// Rows that were put away, as arrays of bytes.
+struct HeldBlocks {
+    std::vector<Bytes> arrays;
+    std::vector<std::span<const std::uint8_t>> rows;
+
+    HeldBlocks(const RowLayout &layout, const nb::list &blocks) {
+        for (nb::handle block : blocks) {
+            arrays.push_back(nb::cast<Bytes>(block));
+            rows.emplace_back(arrays.back().data(), arrays.back().shape(0));
+            if (rows.back().size() % layout.stride != 0) throw std::invalid_argument("a block is not whole rows");
+        }
     }
-    return unpacked(layout, parts);
-}
+};
 
 // ---- plans ----
 
@@ -332,21 +346,44 @@ nb::dict as_dict(const RouteTest &test) {
 // ---- settling ----
 
 /// What is known of all attributes at a place, for a training set that leaves a fold out.
-std::vector<RefinedSet> sets_at(SourceScan &scan, std::int32_t place, std::int32_t left_out) {
-    const Refining refining(scan, place, left_out);
-    const std::vector<std::int32_t> counted = scan.place(place).counted;
-    std::vector<RefinedSet> sets;
-    for (std::size_t a = 0; a < scan.layout().attributes.size(); ++a) {
-        const auto attribute = static_cast<std::int32_t>(a);
-        const auto found = std::find(counted.begin(), counted.end(), attribute);
-        const std::vector<KeyCount> keys = scan.keys_of(place, attribute);
-        if (found != counted.end())
-            sets.push_back(refining.counted(static_cast<std::size_t>(found - counted.begin()), keys));
-        else if (!keys.empty())
-            sets.push_back(refining.listed(attribute, keys));
+class SetsAt final : public SetReader {
+  public:
+    SetsAt(SourceScan &scan, std::int32_t place, std::int32_t left_out, Cancel &cancel)
+        : scan_(scan), place_(place), cancel_(cancel), refining_(scan, place, left_out) {
+        const Place &here = scan.place(place);
+        for (std::size_t a = 0; a < scan.layout().attributes.size(); ++a) {
+            const auto attribute = static_cast<std::int32_t>(a);
+            const auto counted = std::find(here.counted.begin(), here.counted.end(), attribute);
+            const bool listed = std::any_of(here.watches.begin(), here.watches.end(), [&](const Watch &w) {
+                return w.attribute == attribute && w.wanted.empty();
+            });
+            if (counted != here.counted.end())
+                known_.push_back({attribute, counted - here.counted.begin()});
+            else if (listed)
+                known_.push_back({attribute, -1});
+        }
     }
-    return sets;
-}
+    std::size_t size() const override { return known_.size(); }
+    RefinedSet read(std::size_t i) const override {
+        const std::vector<KeyCount> keys = scan_.keys_of(place_, known_[i].attribute, cancel_);
+        return known_[i].counted < 0 ? refining_.listed(known_[i].attribute, keys)
+                                     : refining_.counted(static_cast<std::size_t>(known_[i].counted), keys);
+    }
+    bool exact(std::size_t i) const override {
+        return known_[i].counted < 0 || scan_.buckets(known_[i].attribute).all_single();
+    }
+
+  private:
+    struct Known {
+        std::int32_t attribute;
+        std::ptrdiff_t counted; // which of the counted attributes; -1: all of its keys are kept
+    };
+    SourceScan &scan_;
+    std::int32_t place_;
+    Cancel &cancel_;
+    Refining refining_;
+    std::vector<Known> known_;
+};
 
 SettleTask task_of(const std::string &criterion, const std::string &nominal, std::shared_ptr<RowLayout> layout,
                    const nb::list &wholes, std::int64_t max_depth, const nb::object &min_samples_split,
@@ -383,7 +420,6 @@ void bind_source(nb::module_ &m) {
         .def(nb::new_(&layout_of), nb::arg("attributes"), nb::arg("n_classes"), nb::arg("n_folds") = 1,
              "attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).")
         .def_ro("stride", &RowLayout::stride)
-        .def("unpack", &unpack_bytes, nb::arg("blocks"), "Columns, classes and folds of rows that were kept.")
         .def(
             "keys",
             [](const RowLayout &layout, std::size_t attribute, const Numbers &values, const nb::object &missing) {
@@ -443,6 +479,10 @@ void bind_source(nb::module_ &m) {
         .def(
             "single", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).single(b); },
             nb::arg("attribute"), nb::arg("bucket"))
+        .def("low", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).low(b); },
+             nb::arg("attribute"), nb::arg("bucket"), "The least key of a bucket.")
+        .def("high", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).high(b); },
+             nb::arg("attribute"), nb::arg("bucket"), "The greatest key of a bucket.")
         .def(
             "of",
             [](const Grid &t, std::size_t a, const Keys &keys) {
@@ -455,12 +495,18 @@ void bind_source(nb::module_ &m) {
         .def_prop_ro("rows", [](const KeptRows &k) { return k.store.rows(); })
         .def_prop_ro("bytes", [](const KeptRows &k) { return k.store.bytes(); })
         .def("blocks", &KeptRows::blocks, "The rows as bytes, block by block.")
-        .def("columns",
-             [](const KeptRows &k) {
-                 std::vector<std::pair<const std::uint8_t *, std::size_t>> parts;
-                 k.store.each([&](const std::uint8_t *bytes, std::size_t n) { parts.emplace_back(bytes, n); });
-                 return unpacked(*k.layout, parts);
-             })
+        .def(
+            "encode",
+            [](const KeptRows &k, const nb::list &others) {
+                const HeldBlocks held(*k.layout, others);
+                RowParts parts = held.rows;
+                k.store.each([&](const std::uint8_t *bytes, std::size_t n) {
+                    parts.emplace_back(bytes, n * k.layout->stride);
+                });
+                return encode_parts(*k.layout, parts);
+            },
+            nb::arg("others") = nb::list(),
+            "The table of these rows, and of others that were put away; their classes and folds.")
         .def("take", [](KeptRows &k, KeptRows &other) { k.store.take(std::move(other.store)); });
     nb::class_<BoundScan>(m, "SourceScan")
         .def(nb::init<std::shared_ptr<RowLayout>, std::shared_ptr<Grid>, const nb::list &>(),
@@ -496,6 +542,23 @@ void bind_source(nb::module_ &m) {
                 });
             },
             nb::arg("rows"), nb::arg("place") = 0)
+        .def(
+            "send_on",
+            [](BoundScan &s, const nb::list &blocks, std::int32_t place) {
+                const HeldBlocks held(*s.layout, blocks);
+                s.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                for (auto rows : held.rows)
+                    s.scan.send_on(rows.data(), rows.size() / s.layout->stride, place, cancel);
+            },
+            nb::arg("rows"), nb::arg("place"), "Sends rows that a place has counted before on their way.")
+        .def(
+            "put_back",
+            [](BoundScan &s, KeptRows &rows, std::int32_t place) {
+                s.scan.at(s.checked(place)).rows.take(std::move(rows.store));
+            },
+            nb::arg("rows"), nb::arg("place"), "Rows that a place has counted before are kept there again.")
         .def("merge",
              [](BoundScan &s, BoundScan &other) {
                  if (s.scan.n_places() != other.scan.n_places())
@@ -540,14 +603,30 @@ void bind_source(nb::module_ &m) {
             "Gives a place its true test, and sends the rows it held on their way.")
         .def(
             "look_up",
-            [](BoundScan &s, std::int32_t p, const nb::tuple &watch) {
-                Watch given = watch_of(*s.grid, watch);
+            [](BoundScan &s, std::int32_t p, const nb::list &watches) {
+                std::vector<Watch> given;
+                for (nb::handle watch : watches) given.push_back(watch_of(*s.grid, watch));
                 s.checked(p);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
                 s.scan.look_up(p, std::move(given), cancel);
             },
+            nb::arg("place"), nb::arg("watches"),
             "Finds the keys of some buckets among the rows that are kept at and below a place.")
+        .def(
+            "look_on",
+            [](BoundScan &s, const Bytes &rows, std::int32_t p, std::size_t n_watches) {
+                if (s.scan.place(s.checked(p)).watches.size() < n_watches)
+                    throw std::invalid_argument("so much is not looked up");
+                if (rows.shape(0) % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.look_on(rows.data(), rows.shape(0) / s.layout->stride, p, n_watches, cancel);
+            },
+            nb::arg("rows"), nb::arg("place"), nb::arg("n_watches"),
+            "The same for the last watches, among rows that were put away.")
+        .def("counted", [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
+        .def("keeps", [](BoundScan &s, std::int32_t p) { return s.scan.place(s.checked(p)).keeps; })
         .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })
         .def_prop_ro("rows_kept", [](const BoundScan &s) { return s.scan.rows_kept(); });
     nb::class_<Settled>(m, "Settled")
@@ -595,17 +674,26 @@ void bind_source(nb::module_ &m) {
              nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
              nb::arg("min_objs").none(), nb::arg("min_impurity_decrease"), nb::arg("many_valued"),
              nb::arg("kernels") = "auto")
+        .def(
+            "open_apart",
+            [](Settling &s, std::int32_t set, const std::vector<std::int64_t> &counts) {
+                ClassCounts total(counts.size());
+                total.c = counts;
+                for (std::int64_t c : counts) total.n += c;
+                return s.open_apart(set, std::move(total));
+            },
+            nb::arg("set"), nb::arg("counts"), "A node that is only judged.")
         .def("open_root", &Settling::open_root, nb::arg("set"), "The node of a set's root; -1 for a leaf.")
         .def(
             "settle",
-            [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t left_out) {
+            [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t left_out,
+               double margin) {
                 scan.checked(place);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
-                const std::vector<RefinedSet> sets = sets_at(scan.scan, place, left_out);
-                return s.settle(node, sets, cancel);
+                return s.settle(node, SetsAt(scan.scan, place, left_out, cancel), margin, cancel);
             },
-            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
+            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1, nb::arg("margin") = 0.0,
             "Judges a node by what a scan knows of its place.")
         .def("split", &Settling::split, "Writes the test of a node down; its children's nodes, -1 for leaves.")
         .def("depth", [](const Settling &s, std::int64_t node) { return s.node(node).depth; })

@@ -20,6 +20,7 @@ Forest grow(const std::string &criterion, const GrowTask &task) {
     if (criterion == "entropy") return grow_entropy(task);
     if (criterion == "gain_ratio") return grow_gain_ratio(task);
     if (criterion == "c45") return grow_c45(task);
+    if (criterion == "quest") return grow_quest(task);
     if (criterion == "variance") return grow_variance(task);
     throw std::invalid_argument("criterion '" + criterion + "' is not known");
 }
@@ -31,6 +32,10 @@ Forest grow_weighted(const std::string &criterion, const GrowTask &task) {
     if (criterion == "gain_ratio") return grow_weighted_classes(ClassRule::gain_ratio, task);
     if (criterion == "correlation") return grow_weighted_classes(ClassRule::correlation, task);
     if (criterion == "c45") return grow_weighted_classes(ClassRule::c45, task);
+    if (criterion == "quest")
+        throw std::invalid_argument(
+            "criterion 'quest' counts rows: leave out sample_weight, class_weight and "
+            "cost_matrix, or use criterion='gini'");
     throw std::invalid_argument("criterion '" + criterion + "' is not known");
 }
 

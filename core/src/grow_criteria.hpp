@@ -11,6 +11,7 @@ Forest grow_entropy(const GrowTask &task);
 Forest grow_gain_ratio(const GrowTask &task);
 Forest grow_c45(const GrowTask &task);
 Forest grow_correlation(const GrowTask &task);
+Forest grow_quest(const GrowTask &task);
 Forest grow_variance(const GrowTask &task);
 
 /// Rows, classes or mistakes that weigh differently.

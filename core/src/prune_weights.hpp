@@ -22,7 +22,7 @@ template <class Sum> struct ClassSum {
 };
 
 inline bool by_squares(std::string_view criterion) {
-    return criterion == "gini" || criterion == "correlation";
+    return criterion == "gini" || criterion == "correlation" || criterion == "quest";
 }
 
 /// Every row counts once, and the class of most rows is predicted.

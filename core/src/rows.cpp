@@ -109,16 +109,31 @@ void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t fir
         for (std::size_t i = 0; i < n; ++i) joint[i] += chunk.folds[first + i] * k;
 }
 
-void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
+void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows,
+                      std::span<const std::int32_t> attributes) {
     n = n_rows;
     const std::size_t stride = layout.stride;
     auto column = [&](std::size_t offset, unsigned width, auto *to) {
         using To = std::remove_reference_t<decltype(*to)>;
         const std::uint8_t *from = rows + offset;
-        for (std::size_t i = 0; i < n; ++i, from += stride) to[i] = static_cast<To>(load(from, width));
+        auto by = [&]<unsigned W>() {
+            for (std::size_t i = 0; i < n; ++i, from += stride) to[i] = static_cast<To>(load(from, W));
+        };
+        switch (width) {
+        case 1: return by.template operator()<1>();
+        case 2: return by.template operator()<2>();
+        case 3: return by.template operator()<3>();
+        case 4: return by.template operator()<4>();
+        default:
+            for (std::size_t i = 0; i < n; ++i, from += stride) to[i] = static_cast<To>(load(from, width));
+        }
     };
-    for (std::size_t a = 0; a < keys.size(); ++a)
+    auto attribute = [&](std::size_t a) {
         column(layout.attributes[a].offset, layout.attributes[a].width, keys[a].data());
+    };
+    for (std::int32_t a : attributes) attribute(static_cast<std::size_t>(a));
+    if (attributes.empty())
+        for (std::size_t a = 0; a < keys.size(); ++a) attribute(a);
     column(layout.class_offset, width_of_key(layout.n_classes - 1), joint.data());
     if (layout.n_folds == 1) return;
     const auto k = static_cast<std::uint32_t>(layout.n_classes);

@@ -44,13 +44,13 @@ template <Criterion C> class SettlingBy final : public Settling {
         return record(set, task_.wholes[static_cast<std::size_t>(set)], 0, {});
     }
 
-    Settled settle(std::int64_t number, std::span<const RefinedSet> sets, Cancel &cancel) override {
+    Settled settle(std::int64_t number, const SetReader &sets, double margin, Cancel &cancel) override {
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
         const StopRules &rules = rules_of(node);
         Settled settled;
-        choose(node, rules, sets, cancel, settled.choice);
+        choose(node, rules, sets, cancel, settled);
         const double share = as_double(node.total.n) / rules.mass;
-        find_alive(node, rules, sets, share, cancel, settled);
+        find_alive(node, rules, sets, share, margin, cancel, settled);
         if (!settled.alive.empty()) {
             settled.state = Settled::State::open;
             return settled;
@@ -58,17 +58,12 @@ template <Criterion C> class SettlingBy final : public Settling {
         const Choice &c = settled.choice;
         const bool worth = c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
                            !(share * c.gain < task_.parameters.min_impurity_decrease);
-        if (!worth) return settled;
-        const RefinedSet &tested = set_of(sets, c.attribute);
-        if (c.kind == TestKind::numeric && !(tested.exact(c.lo) && tested.exact(c.hi))) {
-            settled.state = Settled::State::open;
-            for (std::uint32_t end : {c.lo, c.hi})
-                if (!tested.exact(end)) settled.alive.push_back({c.attribute, tested.bucket[end]});
-            return settled;
-        }
-        settled.state = Settled::State::test;
-        if (c.kind == TestKind::numeric) settled.lo = tested.low[c.lo], settled.hi = tested.low[c.hi];
-        settled.children = children_of(node, tested, c);
+        if (worth) settled.state = Settled::State::test;
+        if (worth && c.kind == TestKind::numeric)
+            for (const AliveBucket &end : settled.ends) {
+                settled.alive.push_back(end);
+                settled.state = Settled::State::open;
+            }
         return settled;
     }
 
@@ -106,10 +101,6 @@ template <Criterion C> class SettlingBy final : public Settling {
     OpenCategories open_categories_;
 
     const StopRules &rules_of(const OpenNode &node) const { return rules_[static_cast<std::size_t>(node.set)]; }
-    static const RefinedSet &set_of(std::span<const RefinedSet> sets, std::int32_t attribute) {
-        return *std::find_if(sets.begin(), sets.end(),
-                             [&](const RefinedSet &s) { return s.attribute == attribute; });
-    }
 
     /// As the grower does: a record of the node, and whether it goes on.
     std::int64_t record(std::int32_t set, const ClassCounts &total, std::int64_t depth,
@@ -125,33 +116,50 @@ template <Criterion C> class SettlingBy final : public Settling {
         return static_cast<std::int64_t>(nodes_.size()) - 1;
     }
 
-    void choose(const OpenNode &node, const StopRules &rules, std::span<const RefinedSet> sets, Cancel &cancel,
-                Choice &best) {
+    /// Each attribute by itself, then the best of them: as the grower compares them.
+    void choose(const OpenNode &node, const StopRules &rules, const SetReader &sets, Cancel &cancel,
+                Settled &settled) {
         Chooser<std::uint32_t, C> chooser(frame_, target_, criterion_, task_.parameters, cancel);
         const Lane<ClassCounts> lane{node.set, node.record, node.total};
         chooser.open(lane, true, rules);
-        std::vector<Choice> found(sets.size());
+        std::vector<Settled> found(sets.size());
         std::vector<Entered> entered;
         for (std::size_t a = 0; a < sets.size(); ++a) {
             cancel.poll();
-            const RefinedSet &set = sets[a];
+            const RefinedSet set = sets.read(a);
             if (set.size() < 2) continue;
             const AvcSlot slot{set.attribute, set.nominal, 0, set.size()};
-            chooser.consider({set.attribute, 0, nullptr}, {}, &slot, set.counts.data(), found[a]);
-            if (found[a].found()) entered.push_back({&found[a]});
+            Choice &choice = found[a].choice;
+            chooser.consider({set.attribute, 0, nullptr}, {}, &slot, set.counts.data(), choice);
+            if (!choice.found()) continue;
+            found[a].children = children_of(node, set, choice);
+            if (choice.kind == TestKind::numeric) find_ends(set, found[a]);
+            entered.push_back({&choice});
         }
+        Choice best;
         decide(entered, criterion_, rules, task_.parameters.competitors, best);
+        if (!best.found()) return;
+        for (Settled &one : found)
+            if (!one.children.empty() && one.choice.attribute == best.attribute) settled = std::move(one);
+        settled.choice = std::move(best);
+    }
+    static void find_ends(const RefinedSet &set, Settled &found) {
+        const Choice &c = found.choice;
+        found.lo = set.low[c.lo], found.hi = set.low[c.hi];
+        for (std::uint32_t end : {c.lo, c.hi})
+            if (!set.exact(end)) found.ends.push_back({c.attribute, set.bucket[end]});
     }
 
     /// Buckets inside which a cut might be better than the test that was found.
-    void find_alive(const OpenNode &node, const StopRules &rules, std::span<const RefinedSet> sets, double share,
-                    Cancel &cancel, Settled &settled) const {
+    void find_alive(const OpenNode &node, const StopRules &rules, const SetReader &sets, double share,
+                    double margin, Cancel &cancel, Settled &settled) const {
         double reach = settled.choice.found() ? settled.choice.quality : -1.0;
         if constexpr (is_gain<C>) reach = std::max(reach, task_.parameters.min_impurity_decrease / share);
-        reach -= bound_slack * std::max(1.0, std::abs(reach));
-        for (const RefinedSet &set : sets) {
+        reach -= bound_slack * std::max(1.0, std::abs(reach)) + margin;
+        for (std::size_t a = 0; a < sets.size(); ++a) {
             cancel.poll();
-            if (set.nominal) continue;
+            if (sets.exact(a)) continue;
+            const RefinedSet set = sets.read(a);
             if constexpr (has_bound<C>) {
                 const ClassCounts none(node.total.c.size());
                 ClassCounts missing = none;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace hornbeam {
 
@@ -35,7 +36,7 @@ std::uint32_t Buckets::find(RowKey key, std::uint32_t begin, std::uint32_t end) 
 
 // ---- keys ----
 
-const std::vector<KeyCount> &KeyCounts::compact() {
+void KeyCounts::bring_together() {
     std::sort(counts_.begin(), counts_.end());
     std::size_t n = 0;
     for (const KeyCount &c : counts_) {
@@ -46,6 +47,15 @@ const std::vector<KeyCount> &KeyCounts::compact() {
     }
     counts_.resize(n);
     room_ = std::max(room_, 2 * n);
+}
+
+const std::vector<KeyCount> &KeyCounts::compact() {
+    const bool listed = !counts_.empty();
+    for (std::size_t i = 0; i < cells_.size(); ++i)
+        if (cells_[i] != 0)
+            counts_.push_back({low_ + i / n_joint_, static_cast<std::uint32_t>(i % n_joint_), cells_[i]});
+    cells_ = {};
+    if (listed) bring_together();
     return counts_;
 }
 
@@ -54,7 +64,8 @@ const std::vector<KeyCount> &KeyCounts::compact() {
 SourceScan::SourceScan(std::shared_ptr<const RowLayout> layout,
                        std::shared_ptr<const Grid> grid, std::vector<Place> places)
     : layout_(std::move(layout)), grid_(std::move(grid)), places_(std::move(places)), block_(*layout_),
-      codes_(layout_->attributes.size()), bucketed_(layout_->attributes.size()) {
+      codes_(layout_->attributes.size()), bucketed_(layout_->attributes.size()), all_(block_rows) {
+    std::iota(all_.begin(), all_.end(), BlockRow{0});
     for (const Place &place : places_) results_.push_back(fresh(place));
     for (auto &codes : codes_) codes.resize(block_rows);
 }
@@ -68,8 +79,19 @@ PlaceResult SourceScan::fresh(const Place &place) const {
         cells += (std::size_t{buckets(a).size()} + 1) * layout_->n_joint();
     }
     result.counts.resize(cells);
-    result.keys.resize(place.watches.size());
+    for (const Watch &watch : place.watches) result.keys.push_back(fresh(watch));
     return result;
+}
+
+KeyCounts SourceScan::fresh(const Watch &watch) const {
+    const Buckets &b = buckets(watch.attribute);
+    const RowKey missing = layout_->attributes[static_cast<std::size_t>(watch.attribute)].missing();
+    if (watch.wanted.empty()) return {0, missing, layout_->n_joint()};
+    std::uint32_t first = 0, last = b.size();
+    while (first < last && watch.wanted[first] == 0) ++first;
+    while (last > first && watch.wanted[last] == 0) --last;
+    return {first == b.size() ? missing : b.low(first), last == b.size() ? missing : b.high(last),
+            layout_->n_joint()};
 }
 
 std::int32_t SourceScan::add_place(Place place) {
@@ -93,25 +115,26 @@ const std::uint32_t *SourceScan::codes(std::int32_t attribute) {
 }
 
 void SourceScan::add(const Chunk &chunk, Cancel &cancel) {
-    std::vector<BlockRow> all(block_rows);
-    std::iota(all.begin(), all.end(), BlockRow{0});
     for (std::size_t first = 0; first < chunk.n; first += block_rows) {
         cancel.poll();
         block_.read(*layout_, chunk, first, std::min(block_rows, chunk.n - first));
         open_block();
-        stream(std::span(all).first(block_.n), 0);
+        stream(std::span(all_).first(block_.n), 0);
+    }
+}
+
+template <class Body> void SourceScan::in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel,
+                                                 Body body, std::span<const std::int32_t> attributes) {
+    for (std::size_t first = 0; first < n; first += block_rows) {
+        cancel.poll();
+        block_.unpack(*layout_, rows + first * layout_->stride, std::min(block_rows, n - first), attributes);
+        open_block();
+        body(std::span<const BlockRow>(all_).first(block_.n));
     }
 }
 
 void SourceScan::add_rows(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel) {
-    std::vector<BlockRow> all(block_rows);
-    std::iota(all.begin(), all.end(), BlockRow{0});
-    for (std::size_t first = 0; first < n; first += block_rows) {
-        cancel.poll();
-        block_.unpack(*layout_, rows + first * layout_->stride, std::min(block_rows, n - first));
-        open_block();
-        stream(std::span(all).first(block_.n), place);
-    }
+    in_blocks(rows, n, cancel, [&](std::span<const BlockRow> all) { stream(all, place); });
 }
 
 std::vector<BlockRow> SourceScan::take_spare() {
@@ -127,7 +150,7 @@ void SourceScan::stream(std::span<const BlockRow> rows, std::int32_t p) {
     PlaceResult &result = results_[static_cast<std::size_t>(p)];
     for (BlockRow row : rows) ++result.totals[block_.joint[row]];
     count(place, result, rows);
-    watch(place, result, rows);
+    for (std::size_t w = 0; w < place.watches.size(); ++w) watch(place.watches[w], result.keys[w], rows);
     if (place.keeps) result.rows.add(*layout_, block_, rows);
     for (const RouteTest &test : place.tests) route(test, result, rows, place.keeps);
 }
@@ -141,19 +164,15 @@ void SourceScan::count(const Place &place, PlaceResult &result, std::span<const 
     }
 }
 
-void SourceScan::watch(const Place &place, PlaceResult &result, std::span<const BlockRow> rows) {
-    for (std::size_t w = 0; w < place.watches.size(); ++w) {
-        const Watch &watch = place.watches[w];
-        const RowKey *key = block_.keys[static_cast<std::size_t>(watch.attribute)].data();
-        KeyCounts &to = result.keys[w];
-        if (watch.wanted.empty()) {
-            for (BlockRow row : rows) to.add(key[row], block_.joint[row]);
-            continue;
-        }
-        const std::uint32_t *code = codes(watch.attribute);
-        for (BlockRow row : rows)
-            if (watch.wanted[code[row]] != 0) to.add(key[row], block_.joint[row]);
+void SourceScan::watch(const Watch &watch, KeyCounts &to, std::span<const BlockRow> rows) {
+    const RowKey *key = block_.keys[static_cast<std::size_t>(watch.attribute)].data();
+    if (watch.wanted.empty()) {
+        for (BlockRow row : rows) to.add(key[row], block_.joint[row]);
+        return;
     }
+    const std::uint32_t *code = codes(watch.attribute);
+    for (BlockRow row : rows)
+        if (watch.wanted[code[row]] != 0) to.add(key[row], block_.joint[row]);
 }
 
 void SourceScan::route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows, bool kept) {
@@ -220,18 +239,15 @@ void SourceScan::merge(SourceScan &&other) {
 }
 
 void SourceScan::decide(std::int32_t p, RouteTest test, Cancel &cancel) {
-    RowStore rows = std::move(at(p).rows);
-    at(p).rows = {};
+    const RowStore rows = std::exchange(at(p).rows, {});
     place(p).tests.assign(1, std::move(test));
     place(p).keeps = false;
-    const RouteTest known = place(p).tests[0];
-    std::vector<BlockRow> all(block_rows);
-    std::iota(all.begin(), all.end(), BlockRow{0});
-    rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-        cancel.poll();
-        block_.unpack(*layout_, bytes, n);
-        open_block();
-        route(known, at(p), std::span(all).first(n), false);
+    rows.each([&](const std::uint8_t *bytes, std::size_t n) { send_on(bytes, n, p, cancel); });
+}
+
+void SourceScan::send_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, Cancel &cancel) {
+    in_blocks(rows, n, cancel, [&](std::span<const BlockRow> all) {
+        for (const RouteTest &test : place(p).tests) route(test, at(p), all, false);
     });
 }
 
@@ -262,24 +278,33 @@ bool SourceScan::complete(std::int32_t p) const {
                        [&](std::int32_t child) { return child >= 0 && complete(child); });
 }
 
-void SourceScan::look_up(std::int32_t p, Watch watch, Cancel &cancel) {
-    const auto a = static_cast<std::size_t>(watch.attribute);
-    KeyCounts found;
+void SourceScan::look_up(std::int32_t p, std::vector<Watch> watches, Cancel &cancel) {
+    for (Watch &watch : watches) {
+        at(p).keys.push_back(fresh(watch));
+        place(p).watches.push_back(std::move(watch));
+    }
     each_below(p, [&](std::int32_t q) {
         at(q).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-            cancel.poll();
-            block_.unpack(*layout_, bytes, n);
-            open_block();
-            const std::uint32_t *code = codes(watch.attribute);
-            for (std::size_t i = 0; i < n; ++i)
-                if (watch.wanted[code[i]] != 0) found.add(block_.keys[a][i], block_.joint[i]);
+            look_on(bytes, n, p, watches.size(), cancel);
         });
     });
-    place(p).watches.push_back(std::move(watch));
-    at(p).keys.push_back(std::move(found));
 }
 
-std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute) {
+void SourceScan::look_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, std::size_t n_watches,
+                         Cancel &cancel) {
+    const std::span<const Watch> watches = std::span(place(p).watches).last(n_watches);
+    const std::span<KeyCounts> found = std::span(at(p).keys).last(n_watches);
+    std::vector<std::int32_t> attributes;
+    for (const Watch &watch : watches) attributes.push_back(watch.attribute);
+    in_blocks(
+        rows, n, cancel,
+        [&](std::span<const BlockRow> all) {
+            for (std::size_t w = 0; w < n_watches; ++w) watch(watches[w], found[w], all);
+        },
+        attributes);
+}
+
+std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel) {
     const Place &here = place(p);
     std::vector<std::uint8_t> known(std::size_t{buckets(attribute).size()} + 1);
     KeyCounts keys;
@@ -291,14 +316,18 @@ std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute
     const bool held = here.tests.size() == 1 && here.tests[0].kind == RouteTest::Kind::coarse &&
                       here.tests[0].attribute == attribute;
     if (held) {
-        const auto a = static_cast<std::size_t>(attribute);
+        const RouteTest &test = here.tests[0];
+        const RowKey *key = block_.keys[static_cast<std::size_t>(attribute)].data();
         at(p).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-            block_.unpack(*layout_, bytes, n);
-            open_block();
-            const std::uint32_t *code = codes(attribute);
-            for (std::size_t i = 0; i < n; ++i)
-                if (code[i] >= here.tests[0].first && code[i] <= here.tests[0].last && known[code[i]] == 0)
-                    keys.add(block_.keys[a][i], block_.joint[i]);
+            in_blocks(
+                bytes, n, cancel,
+                [&](std::span<const BlockRow> all) {
+                    const std::uint32_t *code = codes(attribute);
+                    for (BlockRow row : all)
+                        if (code[row] >= test.first && code[row] <= test.last && known[code[row]] == 0)
+                            keys.add(key[row], block_.joint[row]);
+                },
+                std::span(&attribute, 1));
         });
     }
     return keys.compact();

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "double_double.hpp"
+#include "hornbeam/log_p.hpp"
 
 namespace hornbeam {
 namespace {
@@ -85,6 +86,14 @@ double exact_xlog(double x) {
     int e = 0;
     double f = 2.0 * std::frexp(x, &e); // x = f 2^(e - 1)
     return scaled(multiply({f, 0.0}, log2_double(f, e - 1, centre_logs())), e - 1) + 0.0;
+}
+
+double exact_log(double x) {
+    constexpr DoubleDouble ln2{0.6931471805599453, 2.3190468138462996e-17};
+    int e = 0;
+    double f = 2.0 * std::frexp(x, &e);
+    DoubleDouble log = multiply(log2_double(f, e - 1, centre_logs()), ln2);
+    return (log.hi + log.lo) + 0.0;
 }
 
 XlogTable::XlogTable(std::size_t limit, Cancel &cancel) : table_(std::min(limit, largest_table) + 1, 0.0) {

@@ -130,6 +130,8 @@ void every_path_grows_the_same_forest() {
         {"gain_ratio", NominalMode::multiway, 3000, 2, 1},
         {"variance", NominalMode::subset, 2000, 0, 1},
         {"c45", NominalMode::subset, 3000, 3, 2, 2.0, 5},
+        {"quest", NominalMode::subset, 3000, 3, 2, 2.0, 5},
+        {"quest", NominalMode::subset, 40000, 2, 11, -1.0, 0, true},
         {"gini", NominalMode::value, 40000, 2, 1, 30.0, 5},
         {"gini", NominalMode::subset, 40000, 2, 11, -1.0, 0, true},
         {"gini", NominalMode::value, 3000, 5, 11, -1.0, 0, true},

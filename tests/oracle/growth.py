@@ -12,6 +12,7 @@ from tests.oracle.c45 import rank as c45_rank
 from tests.oracle.candidates import Choice, Node, at_node, best_of_attribute
 from tests.oracle.costs import Costs, costs_of
 from tests.oracle.quality import impurity, nearest, quotient
+from tests.oracle.quest import rank as quest_rank
 from tests.oracle.table import (
     AllParameters,
     ClassCounts,
@@ -150,6 +151,8 @@ class Growth:
         ]
         if p.criterion == "c45":
             return c45_rank(nodes, self.columns, self.many_valued)
+        if p.criterion == "quest":
+            return quest_rank(nodes, self.columns)
         return rank(nodes, self.columns)
 
     def is_worth(self, node: TreeNode, choice: Choice) -> bool:

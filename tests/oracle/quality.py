@@ -155,7 +155,8 @@ def variance_gain_multiway(node: TargetSums, branches: Sequence[TargetSums]) -> 
 def impurity(criterion: str, node: Statistics) -> float:
     if isinstance(node, TargetSums):
         return variance_impurity(node)
-    return gini_impurity(node) if criterion in ("gini", "correlation") else entropy_impurity(node)
+    by_squares = criterion in ("gini", "correlation", "quest")
+    return gini_impurity(node) if by_squares else entropy_impurity(node)
 
 
 def quality(criterion: str, node: Statistics, branches: Sequence[Statistics]) -> Quality | None:

@@ -28,7 +28,17 @@ struct Settled {
     RowKey lo = 0, hi = 0;
     std::vector<ClassCounts> children;
     std::vector<AliveBucket> alive;
+    std::vector<AliveBucket> ends; // those of a cut whose values are not known
     double bound = -1.0; // the highest that a bucket may reach
+};
+
+/// Where the sets of the attributes come from, one at a time: together they may be large.
+class SetReader {
+  public:
+    virtual ~SetReader() = default;
+    virtual std::size_t size() const = 0;
+    virtual RefinedSet read(std::size_t i) const = 0; // in the order of attributes
+    virtual bool exact(std::size_t i) const = 0;      // whether all of its entries are values
 };
 
 /// A node of one training set's tree that still grows.
@@ -57,8 +67,14 @@ class Settling {
 
     /// The number of the root of a training set; -1 where it is a leaf.
     virtual std::int64_t open_root(std::int32_t set) = 0;
-    /// Judges a node by the sets of all attributes, in their order.
-    virtual Settled settle(std::int64_t node, std::span<const RefinedSet> sets, Cancel &cancel) = 0;
+    /// A node that is only judged: it has no place in the forest.
+    std::int64_t open_apart(std::int32_t set, ClassCounts total) {
+        nodes_.push_back({set, 0, std::move(total), 0, {}});
+        return static_cast<std::int64_t>(nodes_.size()) - 1;
+    }
+    /// Judges a node by the sets of all attributes, in their order. Buckets that come within `margin` of the
+    /// best test leave it open.
+    virtual Settled settle(std::int64_t node, const SetReader &sets, double margin, Cancel &cancel) = 0;
     /// Writes the test of a node down. The numbers of its children, -1 for leaves.
     virtual std::vector<std::int64_t> split(std::int64_t node, const Settled &settled) = 0;
     /// Puts the tree of a set that was grown from the rows of a node in the node's place.

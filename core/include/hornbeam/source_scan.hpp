@@ -32,6 +32,7 @@ class Buckets {
     RowKey low(std::uint32_t b) const { return edges_.empty() ? b : b == 0 ? 0 : edges_[b - 1] + 1; }
     RowKey high(std::uint32_t b) const { return edges_.empty() ? b : edges_[b]; }
     bool single(std::uint32_t b) const { return low(b) == high(b); }
+    bool all_single() const { return edges_.empty(); }
 
   private:
     std::vector<RowKey> edges_;
@@ -56,22 +57,39 @@ struct KeyCount {
     }
 };
 
-/// Keys by joint class, gathered in any order and brought together now and then.
+/// Keys by joint class, gathered in any order: in cells where they lie close together, else listed and brought
+/// together now and then.
 class KeyCounts {
   public:
+    KeyCounts() = default;
+    /// Of keys from low to high.
+    KeyCounts(RowKey low, RowKey high, std::size_t n_joint) : low_(low), n_joint_(n_joint) {
+        if (high - low < most_cells / n_joint) cells_.resize((high - low + 1) * n_joint);
+    }
     void add(RowKey key, std::uint32_t joint) {
-        if (counts_.size() >= room_) compact();
+        if (!cells_.empty()) {
+            ++cells_[(key - low_) * n_joint_ + joint];
+            return;
+        }
+        if (counts_.size() >= room_) bring_together();
         counts_.push_back({key, joint, 1});
     }
     void add(std::span<const KeyCount> counts) { counts_.insert(counts_.end(), counts.begin(), counts.end()); }
-    /// In order, each key and joint class once.
+    /// In order, each key and joint class once; nothing is added to cells afterwards.
     const std::vector<KeyCount> &compact();
-    std::size_t bytes() const { return counts_.capacity() * sizeof(KeyCount); }
-    std::size_t size() const { return counts_.size(); }
+    std::size_t bytes() const {
+        return counts_.capacity() * sizeof(KeyCount) + cells_.capacity() * sizeof(std::uint32_t);
+    }
 
   private:
-    std::vector<KeyCount> counts_, spare_;
+    static constexpr std::size_t most_cells = std::size_t{1} << 22;
+    RowKey low_ = 0;
+    std::size_t n_joint_ = 1;
+    std::vector<std::uint32_t> cells_;
+    std::vector<KeyCount> counts_;
     std::size_t room_ = 1 << 16;
+
+    void bring_together();
 };
 
 /// Keys of an attribute that a place keeps besides its counts: those in the wanted buckets.
@@ -133,16 +151,20 @@ class SourceScan {
     std::int32_t add_place(Place place);
     /// Replaces the only test of a place by the true one, and sends the rows it held on their way.
     void decide(std::int32_t p, RouteTest test, Cancel &cancel);
+    /// Sends rows that a place has counted before on their way.
+    void send_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, Cancel &cancel);
     /// Takes all rows at and below a place away; the places below are spent.
     RowStore gather(std::int32_t p);
     /// Whether every row that came to a place is kept there or below.
     bool complete(std::int32_t p) const;
     /// Watches some more buckets of a place, as if it had been done from the start: their keys come from the
     /// rows that are kept at and below it.
-    void look_up(std::int32_t p, Watch watch, Cancel &cancel);
+    void look_up(std::int32_t p, std::vector<Watch> watches, Cancel &cancel);
+    /// The same for the last `n_watches` of a place and rows of it that were put away.
+    void look_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, std::size_t n_watches, Cancel &cancel);
     /// The keys of an attribute that are known at a place, in order: those that were watched, and those of
     /// rows that its test holds. Of each bucket all or none.
-    std::vector<KeyCount> keys_of(std::int32_t p, std::int32_t attribute);
+    std::vector<KeyCount> keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel);
     /// Bytes of all results.
     std::size_t bytes() const;
     std::uint64_t rows_kept() const;
@@ -155,14 +177,18 @@ class SourceScan {
     RowBlock block_;
     std::vector<std::vector<std::uint32_t>> codes_; // by attribute, of the block
     std::vector<std::uint8_t> bucketed_;            // by attribute: codes_ are those of the block
+    std::vector<BlockRow> all_; // rows of a block
     std::vector<std::vector<BlockRow>> spare_;
 
+    template <class Body> void in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body,
+                                         std::span<const std::int32_t> attributes = {});
+    KeyCounts fresh(const Watch &watch) const;
     PlaceResult fresh(const Place &place) const;
     const std::uint32_t *codes(std::int32_t attribute);
     void open_block();
     void stream(std::span<const BlockRow> rows, std::int32_t p);
     void count(const Place &place, PlaceResult &result, std::span<const BlockRow> rows);
-    void watch(const Place &place, PlaceResult &result, std::span<const BlockRow> rows);
+    void watch(const Watch &watch, KeyCounts &to, std::span<const BlockRow> rows);
     void route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows, bool kept);
     std::vector<BlockRow> take_spare();
     template <class Visit> void each_below(std::int32_t p, Visit visit);

@@ -11,6 +11,7 @@ from .options import (
     common_options,
     memory_option,
     report_option,
+    scan_options,
     source_options,
     target_options,
     tree_options,
@@ -37,12 +38,17 @@ _MOST_LINES = 60
     "--seed", type=Whole(0), default=0, show_default=True, help="Seed of the hold-out draw and the folds."
 )
 @memory_option
+@scan_options
 @click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
 @report_option
 @common_options
 @click.pass_context
 def command(context: click.Context, /, **given: object) -> None:
-    """Grow a tree from DATA: CSV (also .gz), Parquet, ARFF, DuckDB with --sql, or - for CSV on stdin."""
+    """Grow a tree from DATA: CSV (also .gz), Parquet, ARFF, DuckDB with --sql, or - for CSV on stdin.
+
+    A glob ('data/*.parquet'), an SQLite file or a postgresql:// address with --sql, and whatever comes with
+    --algorithm, is a source: it is scanned within --memory-limit and need not fit in memory.
+    """
     run(context.meta.get("hornbeam.line", ""), **given)  # type: ignore[arg-type]
 
 
@@ -58,11 +64,20 @@ def run(
 ) -> None:
     """Everything is computed before anything is written."""
     from .output import check_places
-    from .sources import check_source
+    from .sources import check_source, files_of, is_scanned
 
     test = options["test"]
     if test is not None and not 0 < test < 1:
         raise click.UsageError(f"--test {test:g}: a share between 0 and 1 is allowed, for instance 0.25")
+    scanned = {name: options.pop(name) for name in ("algorithm", "key", "variant")}
+    if is_scanned(data, scanned):
+        check_places(output, report, sources=files_of(data))
+
+        from .fit_source import learn_source
+        from .plan import Plan
+
+        give_out(learn_source(data, sql, Plan.asked(options), **scanned), line, data, output, report, as_json)
+        return
     check_places(output, report, sources=[data])
     check_source(data)
 
@@ -83,12 +98,13 @@ def give_out(
 
     from .output import working
     from .results import page_of
-    from .sources import data_hash, data_name
+    from .sources import data_hash, data_name, safe_line
 
     results = {output: model_bytes(learned.model)} if output else {}
     if report:
         with working("writing the report"):
-            facts = {"command": line, "data_name": data_name(data), "data_hash": data_hash(data)}
+            shown = safe_line(line, data)
+            facts = {"command": shown, "data_name": data_name(data), "data_hash": data_hash(data)}
             results[report] = page_of(learned, **facts)
     replace_files(results)
     tell(learned, output, report, as_json)

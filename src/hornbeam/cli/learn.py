@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import hornbeam
+from hornbeam.boat.grown import SourceGrowth
 from hornbeam.errors import DataError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
 from hornbeam.growth import (
@@ -48,10 +49,17 @@ class Learned:
     estimate: Estimate | None = None
     search: SearchRecord | None = None
     """What the tree was chosen from."""
+    growth: SourceGrowth | None = None
+    """Where the rows came from a source: what was seen of them; the table is a sample then."""
 
     @property
     def tree(self) -> Tree:
         return self.model.tree
+
+    @property
+    def n_rows(self) -> int:
+        """The rows that the tree was grown from."""
+        return self.table.n_rows if self.growth is None else self.growth.rows
 
     @property
     def task(self) -> str:

@@ -66,7 +66,7 @@ def tree_options(function: F) -> F:
         click.option(
             "--criterion",
             metavar="NAME",
-            help="gini, entropy, gain_ratio, correlation or c45; regression: variance.",
+            help="gini, entropy, gain_ratio, correlation, c45 or quest; regression: variance.",
         ),
         click.option(
             "--nominal",
@@ -144,7 +144,7 @@ def source_options(function: F) -> F:
     """What a command takes that reads rows."""
     return _with(
         function,
-        click.option("--sql", metavar="QUERY", help="The rows to take from a DuckDB file."),
+        click.option("--sql", metavar="QUERY", help="The rows to take from a database."),
         click.option(
             "--threads",
             type=Whole(1, 2**15),
@@ -152,6 +152,23 @@ def source_options(function: F) -> F:
             show_default=True,
             help="The result does not depend on them.",
         ),
+    )
+
+
+def scan_options(function: F) -> F:
+    """How the rows of a source are scanned."""
+    return _with(
+        function,
+        click.option(
+            "--algorithm",
+            metavar="NAME",
+            help="Scan DATA as a source and grow by auto, boat, rf_hybrid, rf_vertical, rf_write, rf_read or "
+            "memory; the tree is the same.",
+        ),
+        click.option(
+            "--key", metavar="NAME", help="The column that deals rows to folds; never an attribute."
+        ),
+        click.option("--variant", metavar="paper", help="Of boat: as the paper has it."),
     )
 
 

@@ -9,11 +9,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from hornbeam.errors import StorageError, UsageError
+
+if TYPE_CHECKING:
+    from hornbeam.boat.meter import Listener, Progress
 
 
 def write_file(place: str, content: bytes) -> None:
@@ -107,3 +110,50 @@ def working(what: str) -> Iterator[Callable[[float], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         line = progress.add_task(what, total=None)
         yield lambda share: progress.update(line, total=1.0, completed=share)
+
+
+@contextmanager
+def scanning() -> Iterator[Listener | None]:
+    """A bar on stderr for each scan of a source, with its pace and the time left, and one for each other
+    phase; nothing unless a person watches."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as rich
+    from rich.console import Console
+
+    columns = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn(24))
+    told = rich.TextColumn("{task.fields[told]}")
+    with rich.Progress(*columns, told, console=Console(stderr=True), transient=True) as bars:
+        lines: dict[tuple[int, str], rich.TaskID] = {}
+
+        def hear(news: Progress) -> None:
+            place = news.scan, news.phase
+            if place not in lines:
+                name = f"scan {news.scan}, {news.phase}" if news.scan else news.phase
+                lines[place] = bars.add_task(name, total=None, told="")
+            whole = None if news.share is None else 1.0
+            bars.update(lines[place], total=whole, completed=news.share, told=progress_text(news))
+
+        yield hear
+
+
+def progress_text(news: Progress) -> str:
+    """How far a phase is: rows, rows a second, time left."""
+    parts = []
+    if news.scan:
+        of = "" if news.total_rows is None or news.finished else f" of {news.total_rows:,}"
+        parts = [f"{news.rows:,}{of} rows", f"{_pace(news.rows_per_second)} rows/s"]
+    left = news.seconds_left
+    if news.finished:
+        parts.append(f"{news.seconds:.1f} s")
+    elif left is not None:
+        parts.append(f"{left:.0f} s left" if left < 100 else f"{left / 60:.0f} min left")
+    return ", ".join(parts)
+
+
+def _pace(rows: float) -> str:
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if rows >= size:
+            return f"{rows / size:.3g} {unit}"
+    return f"{rows:.0f}"

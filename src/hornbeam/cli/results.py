@@ -8,8 +8,18 @@ import click
 import numpy as np
 
 import hornbeam
+from hornbeam.boat.stats import seconds_text
 from hornbeam.estimators.store import payload_of
-from hornbeam.report import Score, Study, describe_columns, picture_of, questions_of, render_page
+from hornbeam.report import (
+    ColumnSummary,
+    Score,
+    Study,
+    describe_columns,
+    describe_source,
+    picture_of,
+    questions_of,
+    render_page,
+)
 from hornbeam.tuning.records import SearchRecord
 
 from .learn import Learned
@@ -27,12 +37,26 @@ def print_learned(learned: Learned) -> None:
         ("tree", style(f"{leaves}, depth {tree.depth}", bold=True)),
         (_measure(score), style(_score_text(score), bold=True)),
         *([("cross-validated", style(_estimate_text(learned), bold=True))] if learned.estimate else []),
-        ("grown from", f"{learned.table.n_rows} rows, {columns} attributes ({_used(learned)} used)"),
+        ("grown from", f"{learned.n_rows:,} rows, {columns} attributes ({_used(learned)} used)"),
         ("target", f"{learned.target} ({learned.task})"),
-        ("time", f"{learned.seconds * 1000:.1f} ms {_done(learned)}"),
+        *_scan_pairs(learned),
+        ("time", _time(learned)),
         ("digest", tree.digest[:16]),
     ]
     print_pairs(pairs)
+
+
+def _scan_pairs(learned: Learned) -> list[tuple[str, str]]:
+    """What reading a source took."""
+    pairs = [] if learned.growth is None else learned.growth.stats.to_pairs()
+    return [(name, value) for name, value in pairs if name != "seconds"]
+
+
+def _time(learned: Learned) -> str:
+    if learned.growth is None:
+        return f"{learned.seconds * 1000:.1f} ms {_done(learned)}"
+    phases = dict(learned.growth.stats.to_pairs())["seconds"]
+    return f"{seconds_text(learned.seconds)} in all: {phases}"
 
 
 def print_search(search: SearchRecord) -> None:
@@ -82,7 +106,10 @@ def _score_text(score: Score) -> str:
     if score.measure == "accuracy":
         right = round(score.value * score.rows)
         guess = f"always the most common class: {score.baseline:.4f}"
-        return f"{score.value:.4f} ({right} of {score.rows} rows; {guess})"
+        what = f"{score.rows:,} rows by weight" if score.by_weight else f"{right:,} of {score.rows:,} rows"
+        return f"{score.value:.4f} ({what}; {guess})"
+    if not score.mean_absolute_error:
+        return f"{score.value:.4f} ({score.rows:,} rows)"
     errors = ", ".join(f"{error:.6g}" for error in score.mean_absolute_error)
     return f"{score.value:.4f} ({score.rows} rows; mean absolute error {errors})"
 
@@ -94,7 +121,7 @@ def learned_object(learned: Learned) -> dict[str, Any]:
     return {
         "task": learned.task,
         "target": learned.target,
-        "rows": learned.table.n_rows,
+        "rows": learned.n_rows,
         "attributes": len(learned.table.columns),
         "attributes_used": _used(learned),
         "leaves": tree.n_leaves,
@@ -109,6 +136,7 @@ def learned_object(learned: Learned) -> dict[str, Any]:
         },
         "cross_validation": _estimate_object(learned),
         **({} if learned.search is None else {"search": learned.search.to_record()}),
+        **({} if learned.growth is None else {"scan_stats": learned.growth.stats.to_record()}),
         "importances": {name: share for name, share in importances if share > 0},
         "parameters": payload_of(learned.model)["parameters"],
         "seed": learned.seed,
@@ -130,13 +158,14 @@ def page_of(learned: Learned, **facts: str) -> bytes:
         text=tree.to_text(),
         n_leaves=tree.n_leaves,
         depth=tree.depth,
-        rows=table.n_rows,
-        columns=describe_columns(table, tree.feature_importances),
+        rows=learned.n_rows,
+        columns=_columns(learned),
         score=learned.score,
         errors=learned.errors,
         points=learned.points,
         estimate=learned.estimate,
         search=learned.search,
+        scans=None if learned.growth is None else learned.growth.stats,
         parameters=learned.model.parameters,
         seed=learned.seed,
         version=hornbeam.__version__,
@@ -145,3 +174,10 @@ def page_of(learned: Learned, **facts: str) -> bytes:
         document=payload_of(learned.model),
     )
     return render_page(study, questions_of(tree, study.picture, table)).encode("utf-8", "replace")
+
+
+def _columns(learned: Learned) -> tuple[ColumnSummary, ...]:
+    importances = learned.tree.feature_importances
+    if learned.growth is None:
+        return describe_columns(learned.table, importances)
+    return describe_source(learned.table, learned.growth.ranges, importances)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,20 @@ def check_targets(data: pa.Table, targets: tuple[str, ...]) -> None:
     """Refuse targets that are not there (naming near ones) or given twice, and data with nothing besides."""
     if data.num_columns == 0:
         raise DataError("zero columns; a target and at least one attribute are needed")
-    names = data.column_names
+    check_target_names(data.column_names, targets)
+    if data.num_rows == 0:
+        raise DataError(f"zero rows: {data.num_columns} columns and no row; at least one row is needed")
+    if data.num_columns == len(targets):
+        raise DataError(f"zero columns besides the target {targets[0]!r}; at least one attribute is needed")
+
+
+def check_target_names(names: list[str], targets: tuple[str, ...]) -> None:
+    """Refuse targets that are no columns, or given twice."""
     for target in targets:
         if target not in names:
             raise UsageError(f"--target {target!r} is not a column; {near_names(target, names)}")
     if len(set(targets)) < len(targets):
         raise UsageError("a --target is given twice; name each once")
-    if data.num_rows == 0:
-        raise DataError(f"zero rows: {data.num_columns} columns and no row; at least one row is needed")
-    if data.num_columns == len(targets):
-        raise DataError(f"zero columns besides the target {targets[0]!r}; at least one attribute is needed")
 
 
 def near_names(name: str, names: list[str]) -> str:
@@ -48,10 +53,14 @@ def choose_task(data: pa.Table, targets: tuple[str, ...]) -> str:
     if len(targets) > 1:
         return "regression"
     column = data.column(targets[0])
-    if pa.types.is_integer(column.type):
-        few = len(column.unique()) <= MOST_INTEGER_CLASSES
-        return "classification" if few else "regression"
-    return "regression" if _is_number(column.type) else "classification"
+    return task_of(column.type, lambda: len(column.unique()))
+
+
+def task_of(kind: pa.DataType, values: Callable[[], int]) -> str:
+    """The task for a target of this type; of integers `values` counts the different ones."""
+    if pa.types.is_integer(kind):
+        return "classification" if values() <= MOST_INTEGER_CLASSES else "regression"
+    return "regression" if _is_number(kind) else "classification"
 
 
 def read_classes(data: pa.Table, target: str) -> tuple[NDArray[np.int32], NDArray[Any]]:

@@ -103,7 +103,7 @@ class BaggedTrees(TableEstimator):
         forest = grow_bags(table, plain, parameters, pruning, bags, algorithm=self.algorithm, threads=threads)
         outside = self._ask_outside(forest, bags, table, threads) if self.oob_score else None
         # Nothing changes before all is there.
-        self._remember(table)
+        self._remember(table.schema)
         self.bags_, self.forest_ = bags, forest
         self.estimators_ = self._members(forest, self._learn(plain))
         for name in ("oob_score_", self._outside):

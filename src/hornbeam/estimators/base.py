@@ -23,6 +23,7 @@ from hornbeam.growth import (
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, check_same_length, conform
 
+from .from_source import FromSource
 from .growing import Growing
 from .reading import TableEstimator
 from .threads import threads_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class TreeEstimator(Growing, TableEstimator):
+class TreeEstimator(FromSource, Growing, TableEstimator):
     """A decision tree over one table. Subclasses add the target: a class or numbers."""
 
     tree_: Tree
@@ -80,10 +81,11 @@ class TreeEstimator(Growing, TableEstimator):
         """The target of further rows, in the codes of a grown tree."""
         raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
 
-    def _learn(self, pair: Pair, table: Table, target: Target) -> None:
-        """Keep the trees; attributes of an earlier fit go when they no longer hold."""
+    def _learn(self, pair: Pair, labels: NDArray[Any] | None) -> None:
+        """Keep the trees and, for classes, their labels; what an earlier fit left and is not true goes."""
+        self.__dict__.pop("scan_stats_", None)
         self.tree_, self.unpruned_tree_ = pair
-        self._remember(table)
+        self._remember(pair.tree.schema)
 
     def pruned(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Self:
         """A fitted estimator whose tree is `unpruned_tree_` pruned otherwise; nothing is grown again.

@@ -27,6 +27,6 @@ class C45Classifier(
     Attributes
     ----------
     tree_, unpruned_tree_, cv_results_, forest_, classes_, n_classes_, n_features_in_, n_outputs_,
-    feature_names_in_, feature_importances_, schema_
+    feature_names_in_, feature_importances_, schema_, scan_stats_
         As in `TreeClassifier`.
     """

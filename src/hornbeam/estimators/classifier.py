@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget, Pair, Target, TrainingSet
 from hornbeam.model import Tree, narrowed
-from hornbeam.table import Table, encode_classes, encode_weights
+from hornbeam.table import encode_classes, encode_weights
 
 from .base import TreeEstimator
 from .reading import ReadsClasses, one_column
@@ -24,9 +23,10 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "gain_ratio", "correlation", "c45"}, default="gini"
+    criterion : {"gini", "entropy", "gain_ratio", "correlation", "c45", "quest"}, default="gini"
         What a test is chosen by; "log_loss" is another name of "entropy". "c45" chooses as C4.5 does: gain
-        ratio, among the attributes of at least average gain.
+        ratio, among the attributes of at least average gain. "quest" selects the attribute by its p-value
+        and then cuts it by discriminant analysis; without weights (docs/quest.md).
     nominal : {"subset", "value", "multiway"}, default="subset"
         Tests on nominal attributes: one of a set, one value, or a branch for each value.
     nominal_features : "from_dtype" or list of names or positions, default="from_dtype"
@@ -81,6 +81,8 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
     feature_importances_ : ndarray
     schema_ : Schema
         Names, kinds and categories of the attributes.
+    scan_stats_ : hornbeam.boat.stats.SourceStats
+        After `fit_source`: scans, rows, bytes, alarms, rows held, peak memory, seconds.
     """
 
     def __init__(
@@ -134,26 +136,26 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
         """Grow the tree from a table X and the class y of each of its rows, and what the rows weigh."""
         return self._fit(X, y, sample_weight)
 
-    def _learn(self, pair: Pair, table: Table, target: Target) -> None:
-        super()._learn(pair, table, target)
-        assert isinstance(target, ClassTarget)
-        self.classes_ = target.labels
-        self.n_classes_ = len(target.labels)
+    def _learn(self, pair: Pair, labels: NDArray[Any] | None) -> None:
+        super()._learn(pair, labels)
+        assert labels is not None
+        self.classes_ = labels
+        self.n_classes_ = len(labels)
         self.n_outputs_ = 1
 
     def _of_rows(
-        self, pair: Pair, table: Table, target: Target, rows: TrainingSet | None
-    ) -> tuple[Pair, Table, Target]:
+        self, pair: Pair, target: Target, rows: TrainingSet | None
+    ) -> tuple[Pair, NDArray[Any] | None]:
         """Rows that lack a class leave no trace of it."""
         assert isinstance(target, ClassTarget)
         if rows is None:
-            return pair, table, target
+            return pair, target.labels
         kept = np.flatnonzero(rows.count(target.codes, len(target.labels), target.counts))
         if len(kept) == len(target.labels):
-            return pair, table, target
+            return pair, target.labels
         tree = narrowed(pair.tree, kept)
         grown = tree if pair.tree is pair.unpruned else narrowed(pair.unpruned, kept)
-        return Pair(tree, grown), table, replace(target, labels=target.labels[kept])
+        return Pair(tree, grown), target.labels[kept]
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> ClassTarget:
         codes, classes = encode_classes(one_column(y, type(self).__name__))

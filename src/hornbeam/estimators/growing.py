@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state, indexable
 
-from hornbeam.growth import Engine, Pair, Parameters, Pruning, Target, TrainingSet, draw_seed, grow_and_prune
+from hornbeam.growth import (
+    ClassTarget,
+    Engine,
+    Pair,
+    Parameters,
+    Pruning,
+    Target,
+    TrainingSet,
+    draw_seed,
+    grow_and_prune,
+)
 from hornbeam.table import Table
 
 from .threads import threads_of
@@ -24,20 +35,19 @@ class Growing:
 
         def _checked(self) -> tuple[Parameters, Pruning]: ...
         def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Target]: ...
-        def _learn(self, pair: Pair, table: Table, target: Target) -> None: ...
+        def _learn(self, pair: Pair, labels: NDArray[Any] | None) -> None: ...
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Grow the tree, and with `cv` the folds' beside it; nothing changes before all is there."""
         parameters, pruning = self._checked()
         table, target = self._read(X, y, sample_weight)
         if self.cv is None:
-            for name in ("cv_results_", "forest_"):
-                vars(self).pop(name, None)
+            self._forget_folds()
             random = check_random_state(self.random_state) if pruning.holds_out else None
             grown, tree = grow_and_prune(
                 table, target, parameters, pruning, random=random, threads=threads_of(self.n_jobs)
             )
-            self._learn(Pair(tree, grown), table, target)
+            self._learn(Pair(tree, grown), labels_of(target))
             return self
         from hornbeam.validation.fold_scores import FoldScores
         from hornbeam.validation.scoring import Judge
@@ -51,7 +61,7 @@ class Growing:
         scores = FoldScores(Judge(self, None, float("nan")), work, False, False, 0)
         forest = work.grow(scores.visit, fitting=True)
         results = dict(scores.record(forest))
-        self._learn(forest.pair(0), table, target)
+        self._learn(forest.pair(0), labels_of(target))
         self.cv_results_, self.forest_ = results, forest
         return self
 
@@ -90,11 +100,21 @@ class Growing:
     def _grown(self, pair: Pair, table: Table, target: Target, rows: TrainingSet | None) -> Self:
         """A new estimator fitted with the trees of a training set; None: of all rows."""
         model: Self = clone(self)
-        model._learn(*model._of_rows(pair, table, target, rows))
+        model._learn(*model._of_rows(pair, target, rows))
         return model
 
     def _of_rows(
-        self, pair: Pair, table: Table, target: Target, rows: TrainingSet | None
-    ) -> tuple[Pair, Table, Target]:
+        self, pair: Pair, target: Target, rows: TrainingSet | None
+    ) -> tuple[Pair, NDArray[Any] | None]:
         """What a fit to those rows alone would have learned."""
-        return pair, table, target
+        return pair, labels_of(target)
+
+    def _forget_folds(self) -> None:
+        """Leave nothing of the folds of an earlier fit."""
+        for name in ("cv_results_", "forest_"):
+            vars(self).pop(name, None)
+
+
+def labels_of(target: Target) -> NDArray[Any] | None:
+    """The classes of a target; numbers have none."""
+    return target.labels if isinstance(target, ClassTarget) else None

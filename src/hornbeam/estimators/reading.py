@@ -65,11 +65,11 @@ class TableEstimator(PlainEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None"
             )
 
-    def _remember(self, table: Table) -> None:
+    def _remember(self, schema: Schema) -> None:
         """Keep what the columns were; names of an earlier fit go when they no longer hold."""
-        self.n_features_in_ = len(table.columns)
-        if table.schema.named:
-            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+        self.n_features_in_ = len(schema)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif "feature_names_in_" in self.__dict__:
             del self.feature_names_in_
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from hornbeam.errors import DataError
-from hornbeam.growth import NumericTarget, Pair, Target
+from hornbeam.growth import NumericTarget, Pair
 from hornbeam.model import Tree
-from hornbeam.table import Table, encode_targets, encode_weights
+from hornbeam.table import encode_targets, encode_weights
 
 from .base import TreeEstimator
 from .reading import ReadsNumbers
@@ -47,6 +47,8 @@ class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="vari
     feature_importances_ : ndarray
     schema_ : Schema
         Names, kinds and categories of the attributes.
+    scan_stats_ : hornbeam.boat.stats.SourceStats
+        After `fit_source`: what it took.
     """
 
     n_outputs_: int
@@ -55,8 +57,8 @@ class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="vari
         """Grow the tree from a table X, the number, or row of numbers, y of each row, and what rows weigh."""
         return self._fit(X, y, sample_weight)
 
-    def _learn(self, pair: Pair, table: Table, target: Target) -> None:
-        super()._learn(pair, table, target)
+    def _learn(self, pair: Pair, labels: NDArray[Any] | None) -> None:
+        super()._learn(pair, labels)
         self.n_outputs_ = pair.tree.n_targets
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> NumericTarget:

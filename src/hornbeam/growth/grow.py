@@ -82,6 +82,15 @@ class Setting(NamedTuple):
         return cls(parameters.min_samples_leaf, parameters.min_objs)
 
 
+class WholeSet(NamedTuple):
+    """A training set as a whole: its mass as qualities see it, its weight, and for each attribute whether it
+    has so many categories that C4.5's average leaves it out."""
+
+    mass: float
+    weight: float
+    many_valued: list[int]
+
+
 class Grower:
     """A table that is encoded once, whatever number of training sets is grown from it."""
 
@@ -98,6 +107,11 @@ class Grower:
         self.table, self.target, self.parameters = table, target, parameters
         self.threads, self.engine = threads, engine or Engine()
         self._values, self._n_classes = _native_target(table, target)
+        if parameters.criterion == "quest" and _weighs(target):
+            raise UsageError(
+                "criterion 'quest' tests hypotheses about rows, and a weight is no number of rows: leave out "
+                "sample_weight, class_weight and cost_matrix, or use criterion 'gini'"
+            )
         self._encoded = encoded
         kernels = self.engine.kernels
         if kernels != "auto" and kernels not in _core.kernels():
@@ -118,10 +132,12 @@ class Grower:
         *,
         last: bool = True,
         report: Callable[[float], None] | None = None,
+        whole: Sequence[WholeSet] = (),
     ) -> _core.Forest:
         """The forest of training sets, `multiplicity[row, set]` being how often a row counts; None: of all
         rows. Under each of the `settings`, which ask for more and more, or that of the parameters. The
-        `last` growth needs no copy of the encoded table and uses it up."""
+        `last` growth needs no copy of the encoded table and uses it up. `whole` tells what each set is as a
+        whole where the table has only the rows of one of its nodes."""
         parameters, target, engine = self.parameters, self.target, self.engine
         weights = target.weights
         costs = target.costs if isinstance(target, ClassTarget) else ClassCosts()
@@ -151,6 +167,7 @@ class Grower:
                 weights=weights,
                 class_weight=costs.weights,
                 costs=None if costs.matrix is None else costs.matrix.ravel(),
+                whole=list(whole),
             )
         except ValueError as error:  # the core says in one line what it cannot take
             raise DataError(str(error)) from None
@@ -217,6 +234,12 @@ def grow_forest(
     grower = Grower(table, target, parameters, threads=threads, engine=engine)
     forest = grower.grow(multiplicity)
     return [grower.tree(forest, i) for i in range(forest.n_sets)]
+
+
+def _weighs(target: Target) -> bool:
+    """Whether rows, classes or mistakes differ in what they count."""
+    costs = target.costs if isinstance(target, ClassTarget) else ClassCosts()
+    return target.weights is not None or costs.weights is not None or costs.matrix is not None
 
 
 def _finite(tree: Tree, target: Target) -> Tree:

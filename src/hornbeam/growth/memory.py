@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.grow import ClassTarget, Target
@@ -66,11 +66,10 @@ class MemoryPlan:
     ) -> MemoryPlan:
         """The plan for a table, each set of which has a tree for every setting; DataError where not even the
         trees of one are sure to fit."""
-        n, cells = table.n_rows, table.n_rows * len(table.columns)
-        nodes = 2 * _most_leaves(table, parameters) * settings
+        nominal = any(column.kind == "nominal" for column in table.columns)
         said = min(len(target.labels), 8) if isinstance(target, ClassTarget) else len(target.names)
-        fixed = _CELL * cells + _ROW * n
-        return cls(fixed, _CELL_OF_SET * cells + _ROW_OF_SET * n + nodes * (_NODE + _COUNT * said), limit)
+        size = _Size(table.n_rows, len(table.columns), said, nominal)
+        return cls(size.fixed, size.per_set(parameters, settings), limit)
 
     def width(self, most: int) -> int:
         """How many sets may grow together now."""
@@ -88,13 +87,38 @@ class MemoryPlan:
         return not self.full
 
 
-def _most_leaves(table: Table, parameters: Parameters) -> int:
-    """A bound on the leaves of a tree."""
-    leaves = max(1, table.n_rows // least_rows(parameters.min_samples_leaf, table.n_rows))
-    binary = parameters.nominal != "multiway" or all(column.kind != "nominal" for column in table.columns)
-    if binary and parameters.max_depth is not None and parameters.max_depth < 31:
-        leaves = min(leaves, 2**parameters.max_depth)
-    return leaves
+class _Size(NamedTuple):
+    """A table and its target, by what counts for memory."""
+
+    rows: int
+    columns: int
+    said: int
+    """Classes, up to 8, or targets."""
+    nominal: bool
+
+    @property
+    def fixed(self) -> int:
+        return _CELL * self.rows * self.columns + _ROW * self.rows
+
+    def per_set(self, parameters: Parameters, settings: int = 1) -> int:
+        nodes = 2 * self._most_leaves(parameters) * settings
+        cells = self.rows * self.columns
+        return _CELL_OF_SET * cells + _ROW_OF_SET * self.rows + nodes * (_NODE + _COUNT * self.said)
+
+    def _most_leaves(self, parameters: Parameters) -> int:
+        """A bound on the leaves of a tree."""
+        leaves = max(1, self.rows // least_rows(parameters.min_samples_leaf, self.rows))
+        binary = parameters.nominal != "multiway" or not self.nominal
+        if binary and parameters.max_depth is not None and parameters.max_depth < 31:
+            leaves = min(leaves, 2**parameters.max_depth)
+        return leaves
+
+
+def memory_needed(rows: int, columns: int, said: int, parameters: Parameters, nominal: bool = True) -> int:
+    """Bytes that a tree of such a table may need beside the table; `said` are its classes, up to 8, or
+    targets, and `nominal` tells whether it may have nominal columns."""
+    size = _Size(rows, columns, said, nominal)
+    return size.fixed + size.per_set(parameters)
 
 
 def least_rows(size: int | float, n_rows: int) -> int:

@@ -13,7 +13,7 @@ from hornbeam.table import MAX_COLUMNS, MAX_ROWS
 
 # The first of a task is its default.
 CRITERIA: dict[str, tuple[str, ...]] = {
-    "classification": ("gini", "entropy", "gain_ratio", "correlation", "c45"),
+    "classification": ("gini", "entropy", "gain_ratio", "correlation", "c45", "quest"),
     "regression": ("variance",),
 }
 ALIASES = {"log_loss": "entropy", "squared_error": "variance"}
@@ -45,10 +45,16 @@ class Parameters:
     def checked(self, task: str) -> Parameters:
         """The same parameters in plain types and by their own names; UsageError where one means nothing."""
         criterion = ALIASES.get(str(self.criterion), self.criterion)
+        criterion = one_of("criterion", criterion, CRITERIA[task], f" for {task}")
+        nominal = one_of("nominal", self.nominal, NOMINAL)
+        if criterion == "quest" and nominal != "subset":
+            raise UsageError(
+                f"{shown('nominal', nominal)}: the tests of criterion 'quest' are subsets; use 'subset'"
+            )
         return replace(
             self,
-            criterion=one_of("criterion", criterion, CRITERIA[task], f" for {task}"),
-            nominal=one_of("nominal", self.nominal, NOMINAL),
+            criterion=criterion,
+            nominal=nominal,
             max_depth=None if self.max_depth is None else _whole("max_depth", self.max_depth, 1),
             min_samples_split=_size("min_samples_split", self.min_samples_split, 2, 1.0),
             min_samples_leaf=_size("min_samples_leaf", self.min_samples_leaf, 1, 0.5),

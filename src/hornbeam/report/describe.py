@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
+from hornbeam.boat.ranges import Range
 from hornbeam.drawing.text import number_text
 from hornbeam.table import Attribute, Column, Table
 
@@ -16,6 +20,26 @@ def describe_columns(
     """A line for every attribute of the table."""
     attributes = zip(table.schema.attributes, table.columns, importances.tolist(), strict=True)
     return tuple(_summary(attribute, column, importance) for attribute, column, importance in attributes)
+
+
+def describe_source(
+    sample: Table, ranges: Sequence[Range], importances: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[ColumnSummary, ...]:
+    """A line for every attribute of a source: missing cells and ranges are those of all rows, the most common
+    labels those of a sample."""
+    lines = describe_columns(sample, importances)
+    return tuple(
+        replace(line, missing=range_.missing, values=_range(attribute, range_) or line.values)
+        for attribute, line, range_ in zip(sample.schema.attributes, lines, ranges, strict=True)
+    )
+
+
+def _range(attribute: Attribute, range_: Range) -> str | None:
+    if range_.lowest is None or range_.highest is None:
+        return None
+    if attribute.type == "float64":
+        return f"{number_text(range_.lowest)} to {number_text(range_.highest)}"
+    return f"{attribute.format(range_.lowest)} to {attribute.format(range_.highest)}"
 
 
 def _summary(attribute: Attribute, column: Column, importance: float) -> ColumnSummary:

@@ -31,6 +31,8 @@ def _headline(study: Study) -> str:
     where = tag("span", f"{rows_scored(score)} rows", class_="whole")
     if score.measure == "accuracy":
         right = f"{count_text(round(score.value * score.rows))} of {count_text(score.rows)}"
+        if score.by_weight:
+            right, where = score_text(score.value), f"of the weight of {where}"
         return f"One tree with {escape(size)} is right on {tag('em', escape(right))} {where}"
     explained = tag("em", escape(score_text(score.value) if score.value > 0 else "none"))
     of = f"{explained} of the variance of {escape(study.target)}"
@@ -89,7 +91,7 @@ def cards(study: Study) -> str:
     else:
         first = _card(f"{score.value:.3f}", f"R², {where}", _meter(score.value, 0.0))
         error = ", ".join(number_text(value, 3) for value in score.mean_absolute_error[:3])
-        second = _card(error, "mean absolute error")
+        second = _card(error, "mean absolute error") if error else ""
     size = _card(
         count_text(study.n_leaves), f"{'leaf' if study.n_leaves == 1 else 'leaves'}, depth {study.depth}"
     )
@@ -97,6 +99,8 @@ def cards(study: Study) -> str:
     time = "to grow the tree" if study.estimate is None else "to grow the tree and all folds"
     if study.search is not None:
         time = "to grow all trees and choose"
+    if study.scans is not None:
+        time = time.replace("grow", "read the rows and grow")
     return tag(
         "div",
         first,

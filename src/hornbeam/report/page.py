@@ -12,6 +12,7 @@ from hornbeam.drawing.text import escape
 
 from . import findings, overview
 from .records import Study
+from .scans import scans_section
 from .search import search_section
 
 
@@ -24,9 +25,10 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
         search_section(study.search) if study.search is not None else "",
         overview.icicle_section(study),
         overview.ask_section() if ask is not None else "",
-        tag("div", findings.importance_section(study), findings.error_section(study), class_="pair"),
+        _side_by_side(findings.importance_section(study), findings.error_section(study)),
         findings.text_section(study),
         findings.data_section(study),
+        scans_section(study.scans) if study.scans is not None else "",
         findings.repeat_section(study),
         tag("footer", f"Grown by Hornbeam {escape(study.version)}; this page needs no network."),
     )
@@ -34,6 +36,10 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
     script = (resources.files(__package__) / "page.js").read_text(encoding="utf-8")
     element = tag("script", data, type="application/json", id="hornbeam-data")
     return write_page(study.title, *content, data=element, script=script)
+
+
+def _side_by_side(first: str, second: str) -> str:
+    return tag("div", first, second, class_="pair") if second else first
 
 
 def embed_json(content: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hornbeam.boat.stats import SourceStats
 from hornbeam.drawing import Picture
 from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate
@@ -21,6 +22,9 @@ class Score:
     rows: int
     held_out: bool
     mean_absolute_error: tuple[float, ...] = ()
+    """Of each target; none where only the tree was asked."""
+    by_weight: bool = False
+    """Whether rows count by what they weigh."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Study:
     """What folds promise for new rows, where there were any."""
     search: SearchRecord | None = None
     """What the tree was chosen from, where it was."""
+    scans: SourceStats | None = None
+    """What reading took, where the rows came from a source."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: str = ""
     seed: int | None = None

@@ -109,16 +109,18 @@ def test_predict_speaks_of_the_file_and_the_model(place: Path) -> None:
         (
             ("--criterion", "beauty"),
             "--criterion 'beauty' for classification: "
-            "use 'gini', 'entropy', 'gain_ratio', 'correlation' or 'c45'",
+            "use 'gini', 'entropy', 'gain_ratio', 'correlation', 'c45' or 'quest'",
         ),
         (("--nominal", "one-hot"), "--nominal 'one-hot': use 'subset', 'value' or 'multiway'"),
+        (("--criterion", "quest", "--nominal", "value"), "--nominal 'value': the tests of criterion 'quest'"),
+        (("--criterion", "quest", "--class-weight", "balanced"), "leave out sample_weight, class_weight and"),
         (("--min-samples-leaf", "0"), "--min-samples-leaf 0: a whole number from 1 (rows)"),
         (("--max-depth", "x"), "'--max-depth': 'x' is not a valid whole number"),
         (("--nominal-features", "colr"), "--nominal-features 'colr' is not a column; did you mean 'colour'?"),
         (("--nominal-features", "class"), "--nominal-features 'class' is the target"),
     ],
 )
-def test_a_wrong_value_is_named_by_its_option(given: tuple[str, str], says: str, place: Path) -> None:
+def test_a_wrong_value_is_named_by_its_option(given: tuple[str, ...], says: str, place: Path) -> None:
     assert says in refused(2, "fit", "data.csv", "--target", "class", *given)
 
 

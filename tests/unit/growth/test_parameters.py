@@ -27,7 +27,7 @@ BAD: dict[str, list[Any]] = {
     "competitors": [-1, 1.5, NAN, "5", None, True, [5]],
 }
 ALLOWED = {
-    "criterion": "use 'gini', 'entropy', 'gain_ratio', 'correlation' or 'c45'",
+    "criterion": "use 'gini', 'entropy', 'gain_ratio', 'correlation', 'c45' or 'quest'",
     "nominal": "use 'subset', 'value' or 'multiway'",
     "max_depth": "a whole number from 1 is allowed, or None for no limit",
     "min_samples_split": "a whole number from 2 (rows) or a fraction above 0 up to 1.0 is allowed",

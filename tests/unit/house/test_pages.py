@@ -57,7 +57,7 @@ def test_the_examples_of_the_guide_run(page: Path, tmp_path: Path, monkeypatch: 
     assert names["model"].tree_.depth >= 1
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/command.md", "docs/exports.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/boat.md", "docs/command.md", "docs/exports.md"])
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     people = some_people()

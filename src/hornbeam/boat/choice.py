@@ -1,0 +1,96 @@
+"""Which algorithm grows from a source, and why, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from hornbeam.boat.memory_route import Outgrown, memory_for
+from hornbeam.boat.task import SourceTask
+from hornbeam.errors import UsageError
+from hornbeam.growth.memory import text_of
+from hornbeam.growth.parameters import one_of
+
+MEMORY, BOAT, HYBRID = "memory", "boat", "rf_hybrid"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An algorithm and the reason for it. `limit` is what rows in memory may take; where they turn out to
+    need more, `then` is the algorithm to go on with."""
+
+    algorithm: str
+    reason: str
+    limit: int | None = None
+    then: str | None = None
+
+    def outgrown(self, error: Outgrown) -> Choice:
+        """The choice after so many rows were found to be too many for the memory."""
+        assert self.then is not None
+        reason = (
+            f"the first {error.rows:,} rows already may need more than {error.room}; they were read again"
+        )
+        return replace(self, algorithm=self.then, reason=reason, then=None)
+
+
+def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
+    """What was asked for, where it can be done; for "auto" memory where it is sure to be enough, else bounds,
+    else, where there are none, exact counts."""
+    one_of("algorithm", task.algorithm, ("auto", *scanning, MEMORY))
+    if task.algorithm == "auto":
+        return _chosen(task, scanning)
+    if task.algorithm == MEMORY:
+        return Choice(MEMORY, "it was asked for", task.memory_limit)
+    if task.needs_rows is not None:
+        raise UsageError(
+            f"{task.needs_rows} asks for the rows of each node, which algorithm={task.algorithm!r} does not "
+            f"keep; use algorithm='memory', or {_instead(task)}"
+        )
+    if not task.reading.source.repeatable:
+        raise UsageError(
+            f"algorithm={task.algorithm!r} reads the rows more than once, and {task.reading.source.name} can "
+            "be read once only; write it to a file by .spool('rows.parquet') first, or use algorithm='memory'"
+        )
+    return Choice(task.algorithm, "it was asked for")
+
+
+def _chosen(task: SourceTask, scanning: Collection[str]) -> Choice:
+    other = BOAT if task.has_bounds else HYBRID
+    rows, budget = task.reading.source.rows, task.budget
+    room = _room(task, budget)
+    needed = 0 if rows is None else memory_for(task, rows)
+    if rows is not None and needed <= budget:
+        return Choice(MEMORY, f"{rows:,} rows need at most {text_of(needed)}, which fits {room}", budget)
+    why = _only_memory(task, other in scanning)
+    if why is not None:
+        return Choice(MEMORY, why, task.memory_limit)
+    if rows is None:
+        return Choice(MEMORY, f"all rows fit {room}", budget, other)
+    counts = "" if other == BOAT else f"; {_unbounded(task)} has no bounds, so every level is counted exactly"
+    return Choice(other, f"{rows:,} rows in memory may need {text_of(needed)}, more than {room}{counts}")
+
+
+def _only_memory(task: SourceTask, there: bool) -> str | None:
+    """Why nothing but memory will do."""
+    if task.needs_rows is not None:
+        return f"{task.needs_rows} asks for all rows in memory"
+    if not task.reading.source.repeatable:
+        return "the source can be read once only"
+    return None if there else "nothing else grows such a tree here"
+
+
+def _room(task: SourceTask, budget: int) -> str:
+    if task.memory_limit is not None:
+        return f"the limit of {text_of(budget)}"
+    return f"half of the memory that is free ({text_of(budget)})"
+
+
+def _unbounded(task: SourceTask) -> str:
+    criterion = task.parameters.criterion
+    return f"criterion={criterion!r}" if criterion in ("c45", "quest") else "nominal='multiway'"
+
+
+def _instead(task: SourceTask) -> str:
+    if task.pruning.prune is None:
+        return "competitors=0"
+    return "prune='cost_complexity', which needs the tree alone, or prune=None"

@@ -1,0 +1,78 @@
+"""How the rows of a source are laid out where they are kept, and the buckets that they are counted by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.boat.survey import Survey
+from hornbeam.errors import DataError
+from hornbeam.table import Table
+
+Keys = npt.NDArray[np.uint64]
+
+BUCKETS = 4096  # of a numeric attribute, for two classes
+_CELLS = 2 * BUCKETS
+_LEAST_BUCKETS = 64
+
+
+def layout_of(survey: Survey, n_classes: int, folds: int = 1) -> _core.RowLayout:
+    """The layout of all rows; keys count from the lowest value of each attribute."""
+    shapes: list[tuple[int, Any, Any]] = []
+    for attribute, span in zip(survey.schema.attributes, survey.ranges, strict=True):
+        if attribute.kind == "nominal":
+            shapes.append((2, len(attribute.labels), None))
+        elif attribute.storage.family == "float":
+            shapes.append((0, span.lowest, span.highest))
+        else:
+            shapes.append((1, span.lowest, span.highest))
+    try:
+        return _core.RowLayout(shapes, n_classes, folds)
+    except ValueError:
+        raise DataError(
+            "an attribute has both the lowest and the highest number of 64 bits; leave it out, "
+            "or give it as floats"
+        ) from None
+
+
+def sample_keys(layout: _core.RowLayout, sample: Table) -> list[Keys]:
+    """The keys of the sampled rows, attribute by attribute."""
+    return [
+        layout.keys(i, column.values, column.missing) for i, column in enumerate(sample.columns)
+    ]
+
+
+def bucket_number(n_joint: int) -> int:
+    """How many buckets an attribute has: the fewer, the more classes are counted in each."""
+    return max(_LEAST_BUCKETS, min(BUCKETS, _CELLS // n_joint))
+
+
+def grid_of(layout: _core.RowLayout, keys: list[Keys], nominal: list[bool], buckets: int) -> _core.Grid:
+    """Buckets of about equally many sampled rows; each value its own where it has as many alone, or where
+    the attribute has no more values than buckets."""
+    edges: list[Keys | None] = []
+    for i, column in enumerate(keys):
+        missing = layout.missing_key(i)
+        whole = nominal[i] or missing <= buckets
+        edges.append(None if whole else _edges(column[column != missing], missing - 1, buckets))
+    return _core.Grid(layout, edges)
+
+
+def _edges(keys: Keys, highest: int, buckets: int) -> Keys:
+    """The last key of each bucket."""
+    values, counts = np.unique(keys, return_counts=True)
+    if not len(values):
+        return np.array([highest], dtype=np.uint64)
+    share = max(1.0, len(keys) / buckets)
+    # A bucket ends where the running share of rows passes a whole number of shares.
+    upto = np.cumsum(counts)
+    ends = np.flatnonzero(np.diff(upto // share, append=np.inf) > 0)
+    heavy = np.flatnonzero(counts >= share)
+    before = values[heavy]
+    found = np.concatenate(
+        [values[ends], before, before[before > 0] - np.uint64(1), np.array([highest], dtype=np.uint64)]
+    )
+    return np.unique(found[found <= np.uint64(highest)])

@@ -1,0 +1,170 @@
+"""The algorithm "memory": one scan gathers all rows, then the grower of tables in memory takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hornbeam import _core
+from hornbeam.boat.gathering import GatheredTable
+from hornbeam.boat.grown import SourceGrowth, empty_fold, fold_numbers, ranges_of, sample_of
+from hornbeam.boat.meter import Meter
+from hornbeam.boat.reading import Report
+from hornbeam.boat.task import SourceTask
+from hornbeam.errors import DataError
+from hornbeam.growth import (
+    ClassTarget,
+    Grower,
+    NumericTarget,
+    Pair,
+    Target,
+    grow_and_prune,
+    prune_tree,
+)
+from hornbeam.growth.memory import memory_needed, text_of
+from hornbeam.table import Column, Table, encode_classes, encode_targets
+from hornbeam.table.weights import no_weight
+from hornbeam.validation import estimate_by_folds
+
+_CELL = 8  # bytes of a cell of the table itself
+
+
+class Outgrown(DataError):  # noqa: N818 - said of the rows, not of the error
+    """The rows, so many were known or counted, need more memory than the room that they may take."""
+
+    def __init__(self, message: str, rows: int = 0, room: str = "") -> None:
+        super().__init__(message)
+        self.rows, self.room = rows, room
+
+
+def memory_for(task: SourceTask, rows: int) -> int:
+    """Bytes that so many rows need for sure at most: the table, and growing from it."""
+    reading = task.reading
+    width = len(reading.attributes)
+    said = 8 if reading.classification else len(reading.targets)
+    return _CELL * rows * (width + len(reading.targets) + 1) + memory_needed(
+        rows, width, said, task.parameters
+    )
+
+
+def grow_in_memory(task: SourceTask, meter: Meter, limit: int | None) -> SourceGrowth:
+    """All rows read once, then grown from; Outgrown where they are not sure to fit the limit."""
+    known = task.reading.source.rows
+    if known is not None:
+        _check_fits(task, known, limit)
+    with meter.scan("reading") as report:
+        table, target, folds = _gather(task, limit, report)
+    meter.held_rows, meter.families = table.n_rows, 1
+    labels = target.labels if isinstance(target, ClassTarget) else None
+    seen = SourceGrowth((), labels, table.n_rows, sample_of(table), ranges_of(table))
+    with meter.phase("growing") as share:
+        if folds is not None:
+            return _grow_folds(task, table, target, folds, limit, seen, share)
+        if task.pruning.prune in ("error_based", "reduced_error"):
+            random = np.random.RandomState(task.seed)
+            how = task.parameters, task.pruning
+            grown, tree = grow_and_prune(
+                table, target, *how, random=random, threads=task.threads, report=share
+            )
+            return replace(seen, pairs=(Pair(tree, grown),))
+        encoded = _core.encode(table.native(), table.n_rows, task.threads)
+        table = _without_cells(table)  # growing reads the encoded table alone
+        grower = Grower(table, target, task.parameters, threads=task.threads, encoded=encoded)
+        del encoded
+        grown = grower.tree(grower.grow(report=share), 0)
+        tree = prune_tree(grown, task.pruning, criterion=task.parameters.criterion)
+        return replace(seen, pairs=(Pair(tree, grown),))
+
+
+def _grow_folds(
+    task: SourceTask,
+    table: Table,
+    target: Target,
+    folds: npt.NDArray[np.int64],
+    limit: int | None,
+    seen: SourceGrowth,
+    share: Callable[[float], None],
+) -> SourceGrowth:
+    sizes = np.bincount(folds, minlength=task.folds or 0).tolist()
+    if not all(sizes):
+        raise empty_fold(task, sizes)
+    forest, estimate = estimate_by_folds(
+        table,
+        target,
+        task.parameters,
+        folds,
+        pruning=task.pruning,
+        seed=task.seed,
+        threads=task.threads,
+        memory_limit=limit,
+        report=share,
+    )
+    return replace(seen, pairs=tuple(map(forest.pair, range(forest.n_sets))), estimate=estimate)
+
+
+def _without_cells(table: Table) -> Table:
+    """The same table to ask about its columns, without what is in them."""
+    columns = tuple(Column(column.kind, column.values[:0].copy()) for column in table.columns)
+    return Table(table.schema, columns, table.n_rows)
+
+
+def _check_fits(task: SourceTask, rows: int, limit: int | None) -> None:
+    if limit is not None and memory_for(task, rows) > limit:
+        raise outgrown(task, rows, limit)
+
+
+def outgrown(task: SourceTask, rows: int, limit: int) -> Outgrown:
+    """The one line for rows that need more than they may take."""
+    so_many = "the" if task.reading.source.rows == rows else "the first"
+    return Outgrown(
+        f"memory_limit={text_of(limit)}: {so_many} {rows:,} rows of {task.reading.source.name} may need "
+        f"{text_of(memory_for(task, rows))} in memory; allow as much, or limit the tree by min_samples_leaf "
+        "or max_depth",
+        rows,
+        text_of(limit),
+    )
+
+
+def _gather(
+    task: SourceTask, limit: int | None, report: Report
+) -> tuple[Table, Target, npt.NDArray[np.int64] | None]:
+    """The encoded table, the target and the fold of each row, in one scan."""
+    reading = task.reading
+    gathered = GatheredTable(reading.schema, reading.nominal, reading.source.rows)
+    said: list[list[pa.Array]] = [[] for _ in reading.targets]
+    weights: list[npt.NDArray[np.float64]] = []
+    folds: list[npt.NDArray[np.int32]] = []
+    for first, chunk in reading.scan(report):
+        _check_fits(task, first + chunk.num_rows, limit)
+        with reading.naming(first):
+            gathered.add(chunk)
+            for column, name in zip(said, reading.targets, strict=True):
+                column.append(chunk.column(name))
+            weight = reading.weights(chunk)
+            if weight is not None:
+                weights.append(weight)
+        if task.folds is not None:
+            folds.append(fold_numbers(task, first, chunk))
+    with reading.naming():
+        table = gathered.table()
+        target = _target(task, said, np.concatenate(weights) if weights else None)
+    dealt = np.concatenate(folds).astype(np.int64) if folds else None
+    if target.weights is None or target.weights.all():
+        return table, target, dealt
+    heavy = np.flatnonzero(target.weights)  # rows of weight 0 leave their labels and nothing else
+    return table.take(heavy), target.take(heavy), None if dealt is None else dealt[heavy]
+
+
+def _target(task: SourceTask, said: list[list[pa.Array]], weights: npt.NDArray[np.float64] | None) -> Target:
+    if weights is not None and not weights.any():
+        raise no_weight()
+    columns = [pa.chunked_array(column) for column in said]
+    if task.reading.classification:
+        codes, labels = encode_classes(columns[0])
+        return ClassTarget(codes, labels, weights, task.costs(labels))
+    values = np.column_stack([encode_targets(column) for column in columns])
+    return NumericTarget(np.ascontiguousarray(values), task.reading.targets, weights)

@@ -1,0 +1,151 @@
+"""What growing from a source came to: scans, rows, bytes, alarms, rows held, memory, seconds; and why so."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hornbeam.growth.memory import text_of
+
+
+@dataclass(frozen=True)
+class SourceStats:
+    """The record behind `scan_stats_`."""
+
+    algorithm: str
+    reason: str
+    """Why this algorithm, in a sentence."""
+    scans: int = 0
+    rows: int = 0
+    """Rows read, each as often as it was."""
+    bytes: int = 0
+    """As stored (files) or as handed over (others)."""
+    alarms: int = 0
+    """Nodes whose guess the bounds could not confirm."""
+    held_rows: int = 0
+    """Rows that were kept for a node, or in memory at all."""
+    spilled_bytes: int = 0
+    families: int = 0
+    """Nodes whose rows were finished by the grower in memory."""
+    peak_memory: int = 0
+    """Of the whole process while it grew, as the operating system counts it."""
+    memory_limit: int | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """By phase."""
+
+    @property
+    def total_seconds(self) -> float:
+        return sum(self.seconds.values())
+
+    def to_record(self) -> dict[str, Any]:
+        """Plain, for JSON."""
+        return asdict(self) | {"seconds": dict(self.seconds)}
+
+    def to_pairs(self, digits: Callable[[int], str] = "{:,}".format) -> list[tuple[str, str]]:
+        """Names and values for people; `digits` writes a number of rows."""
+        held = [f"{digits(self.held_rows)} {'row' if self.held_rows == 1 else 'rows'}"]
+        if self.families:
+            families = "family" if self.families == 1 else "families"
+            held.append(f"{digits(self.families)} {families} finished in memory")
+        if self.spilled_bytes:
+            held.append(f"{text_of(self.spilled_bytes)} on disk for a while")
+        limit = "no limit" if self.memory_limit is None else f"limit {text_of(self.memory_limit)}"
+        phases = ", ".join(f"{name} {seconds_text(value)}" for name, value in self.seconds.items())
+        return [
+            ("algorithm", f"{self.algorithm}: {self.reason}"),
+            ("scans", f"{self.scans} ({digits(self.rows)} rows, {text_of(self.bytes)} read)"),
+            ("alarms", str(self.alarms)),
+            ("rows held", "; ".join(held)),
+            ("peak memory", f"{text_of(self.peak_memory)} of the process ({limit})"),
+            ("seconds", phases),
+        ]
+
+    def to_text(self) -> str:
+        """A line for each figure."""
+        pairs = self.to_pairs()
+        width = max(len(name) for name, _ in pairs)
+        return "\n".join(f"{name.ljust(width)}  {value}" for name, value in pairs)
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration for people: two digits that say something."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+class PeakMemory:
+    """The most memory of the process between two moments.
+
+    The operating system keeps one highest mark for the life of the process. Where it rises it is the answer;
+    where an earlier peak hides it, the largest of the sizes that were looked at in between is.
+    """
+
+    def __init__(self) -> None:
+        self._before, self._seen = _highest(), 0
+        self.look()
+
+    def look(self) -> None:
+        """Take note of the present size."""
+        self._seen = max(self._seen, _present())
+
+    @property
+    def value(self) -> int:
+        """In bytes; 0 where the system tells nothing."""
+        self.look()
+        highest = _highest()
+        return highest if highest > self._before or not self._seen else self._seen
+
+
+def _highest() -> int:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _present() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def available_memory() -> int:
+    """Bytes that may be allocated without pushing others out: of the machine, or of the group we run in."""
+    rooms = [room for room in (_of_machine(), _of_group()) if room is not None]
+    return min(rooms) if rooms else 2**31
+
+
+def _of_machine() -> int | None:
+    try:
+        with open("/proc/meminfo", "rb") as file:
+            for line in file:
+                if line.startswith(b"MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+        return None
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _of_group() -> int | None:
+    """What is left to a control group (version 2) of its limit."""
+    try:
+        limit, used = (_read(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
+        return max(0, int(limit) - int(used))
+    except (OSError, ValueError):  # no such group, or no limit ("max")
+        return None
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="ascii") as file:
+        return file.read().strip()

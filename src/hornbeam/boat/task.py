@@ -1,0 +1,190 @@
+"""What is to be grown from a source, checked: columns, parameters, memory, algorithm, folds."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.boat.meter import Listener
+from hornbeam.boat.naming import naming_columns
+from hornbeam.boat.reading import Reading
+from hornbeam.boat.stats import available_memory
+from hornbeam.errors import DataTypeError, UsageError
+from hornbeam.growth import ClassCosts, Parameters, Pruning, bytes_of
+from hornbeam.growth.memory import text_of
+from hornbeam.growth.parameters import is_number, shown
+from hornbeam.table.schema import list_names
+from hornbeam.table.sources import Source
+from hornbeam.table.sources.hashing import MOST_FOLDS
+
+LEAST_MEMORY = 32 * 10**6
+VARIANTS = ("paper",)
+SAMPLE = 200_000  # rows
+_LEAST_SAMPLE = 1000
+_SAMPLE_PART = 8  # of the memory is what a sample may take
+_UNBOUNDED = ("c45", "quest")  # criteria that have no bounds
+
+Costs = Callable[[npt.NDArray[Any]], ClassCosts]
+
+
+def _no_costs(labels: npt.NDArray[Any]) -> ClassCosts:
+    return ClassCosts()
+
+
+@dataclass(frozen=True)
+class SourceTask:
+    """One growth from a source. `costs` gives what classes weigh and mistakes cost once labels are known."""
+
+    reading: Reading
+    parameters: Parameters
+    pruning: Pruning = field(default_factory=Pruning)
+    costs: Costs = _no_costs
+    memory_limit: int | None = None
+    algorithm: str = "auto"
+    variant: str | None = None
+    folds: int | None = None
+    """How many to cross-validate by: dealt by the key, or by the numbers of the rows."""
+    threads: int = 1
+    seed: int = 0
+    """Of samples, folds, and the rows that reduced_error keeps out."""
+    progress: Listener | None = None
+
+    def __post_init__(self) -> None:
+        if self.variant is not None:
+            _check_variant(self.variant, self.algorithm)
+        if self.folds is not None:
+            _check_folds(self.folds, self.reading)
+        if self.progress is not None and not callable(self.progress):
+            raise UsageError(
+                f"{shown('progress', self.progress)}: give a function that takes a Progress, or None"
+            )
+
+    @property
+    def budget(self) -> int:
+        """Bytes that may be taken: the limit, or half of what the machine has to spare."""
+        return available_memory() // 2 if self.memory_limit is None else self.memory_limit
+
+    @property
+    def sample_rows(self) -> int:
+        """How many rows to sample: as many as the paper, where they take but a part of the memory."""
+        width = 8 * (len(self.reading.attributes) + len(self.reading.targets) + 1)
+        return max(_LEAST_SAMPLE, min(SAMPLE, self.budget // _SAMPLE_PART // width))
+
+    @property
+    def needs_rows(self) -> str | None:
+        """The option that only all rows in memory can serve."""
+        if self.pruning.prune in ("error_based", "reduced_error"):
+            return f"prune={self.pruning.prune!r}"
+        return f"competitors={self.parameters.competitors}" if self.parameters.competitors else None
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether bounds can tell that a test is the best without counting every value."""
+        multiway = self.parameters.nominal == "multiway" and self._has_nominal
+        return self.parameters.criterion not in _UNBOUNDED and not multiway
+
+    @property
+    def _has_nominal(self) -> bool:
+        from hornbeam.table.sources import Categories
+
+        kinds = Categories(self.reading.schema, self.reading.nominal).schema().attributes
+        return any(attribute.kind == "nominal" for attribute in kinds)
+
+
+def read_as(
+    source: Source,
+    targets: tuple[str, ...],
+    classification: bool,
+    nominal: tuple[str, ...],
+    key: str | None,
+    memory_limit: int | None,
+) -> Reading:
+    """What of the source is read, and as what."""
+    with naming_columns(targets, source.weight):
+        return Reading(source, targets, classification, nominal, key, memory_limit)
+
+
+def check_source(source: Any) -> Source:
+    """The source, or one line that says how to make one."""
+    if isinstance(source, Source):
+        return source
+    name = type(source).__name__
+    made = f"hornbeam.source({source!r})" if isinstance(source, str) and len(source) < 60 else None
+    raise DataTypeError(
+        f"fit_source takes a source and was given a {name}; make one by {made or 'hornbeam.source(...)'}, "
+        "or use fit(X, y) where the rows are in memory"
+    )
+
+
+def check_targets(target: Any) -> tuple[str, ...]:
+    """One name or several, as names."""
+    names = (target,) if isinstance(target, str) else target
+    if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"{shown('target', target)}: give the name of a column, or a list of names")
+    return tuple(names)
+
+
+def check_key(key: Any) -> str | None:
+    """The name of the key."""
+    if key is not None and not isinstance(key, str):
+        raise UsageError(f"{shown('key', key)}: give the name of a column, or None")
+    return key
+
+
+def check_nominal(nominal: Any, source: Source) -> tuple[str, ...]:
+    """Further nominal columns, by name: positions say little where targets, key and weight stand between."""
+    if isinstance(nominal, str) and nominal == "from_dtype":
+        return ()
+    entries = list(nominal) if isinstance(nominal, (list, tuple, set, frozenset, np.ndarray)) else [nominal]
+    if isinstance(nominal, str) or not all(isinstance(name, str) for name in entries):
+        raise UsageError(
+            f"{shown('nominal_features', nominal)}: for a source give 'from_dtype' or a list of names; "
+            f"it has {list_names(source.schema.names)}"
+        )
+    return tuple(str(name) for name in entries)
+
+
+def check_memory(limit: Any) -> int | None:
+    """A memory limit in bytes, not below what is always enough."""
+    size = bytes_of(limit)
+    if size is not None and size < LEAST_MEMORY:
+        raise UsageError(
+            f"memory_limit={text_of(size)}: give at least {text_of(LEAST_MEMORY)}, which is always enough"
+        )
+    return size
+
+
+def check_cv(cv: Any) -> int | None:
+    """How many folds; splitters want to see all rows, so they are for `fit`."""
+    if cv is None:
+        return None
+    if not is_number(cv, numbers.Integral):
+        raise UsageError(
+            f"{shown('cv', cv)}: over a source folds are dealt by key= or by row numbers; give how many, "
+            "such as cv=10"
+        )
+    return int(cv)
+
+
+def _check_variant(variant: Any, algorithm: str) -> None:
+    if variant not in VARIANTS:
+        raise UsageError(f"{shown('variant', variant)}: use 'paper', or None")
+    if algorithm != "boat":
+        raise UsageError(
+            f"variant={variant!r} with algorithm={algorithm!r}: it is a way of algorithm='boat'; ask for that"
+        )
+
+
+def _check_folds(folds: int, reading: Reading) -> None:
+    if not 2 <= folds <= MOST_FOLDS:
+        raise UsageError(f"cv={folds}: from 2 to {MOST_FOLDS:,} folds are allowed")
+    if reading.key is None and not reading.source.ordered:
+        raise UsageError(
+            f"cv={folds}: {reading.source.name} may give its rows in another order each time, so their "
+            "numbers are no folds; name a column by key="
+        )

@@ -1,0 +1,135 @@
+"""`hornbeam fit` over a source: files of a glob or folder, databases, or any file by --algorithm, scanned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbeam.boat.growth import grow_source
+from hornbeam.boat.meter import Listener
+from hornbeam.boat.task import SourceTask, check_memory, read_as
+from hornbeam.errors import HornbeamError, UsageError
+from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
+from hornbeam.growth import ClassCosts, Pruning
+from hornbeam.report import errors_of_leaves, score_leaves
+from hornbeam.table.sources import Source, source
+
+from .learn import Learned, model_of
+from .output import scanning
+from .plan import Plan, Settings, check_nominal, check_parameters, check_pruning, check_weights, without
+from .targets import MOST_INTEGER_CLASSES, check_target_names, task_of
+
+_NAMES = (
+    "target|key|weight|nominal_features|memory_limit|algorithm|variant|prune|competitors|criterion|cv|sql"
+)
+_NAMED = re.compile(rf"\b({_NAMES})=")
+_DATABASE = 10**9  # bytes that DuckDB may hold at most; less where the limit is less
+_SAID = re.compile(r"\b(min_samples_leaf|max_depth)\b")
+
+
+def learn_source(
+    data: str,
+    sql: str | None,
+    plan: Plan,
+    *,
+    algorithm: str | None = None,
+    key: str | None = None,
+    variant: str | None = None,
+) -> Learned:
+    """The tree of the rows of a source; whoever waits sees each scan."""
+    if plan.test is not None:
+        raise UsageError("--test: rows of a source are judged by folds; use --cv K, or leave it out")
+    with naming_options(), scanning() as listener:
+        limit = check_memory(plan.memory_limit)
+        database = _DATABASE if limit is None else min(limit, _DATABASE)
+        rows = source(data, sql=sql, weight=plan.weight, memory_limit=database)
+        task, settings = _settled(rows, plan, limit, key, listener)
+        growth = grow_source(replace(task, algorithm=algorithm or "auto", variant=variant))
+    tree, grown = growth.pairs[0]
+    kind = CLASSIFIER if task.reading.classification else REGRESSOR
+    return Learned(
+        model_of(kind, tree, None if tree is grown else grown, settings),
+        growth.sample,
+        plan,
+        score_leaves(tree),
+        growth.stats.total_seconds,
+        settings.draws,
+        errors=errors_of_leaves(tree),
+        estimate=growth.estimate,
+        growth=growth,
+    )
+
+
+def _settled(
+    rows: Source, plan: Plan, limit: int | None, key: str | None, listener: Listener | None
+) -> tuple[SourceTask, Settings]:
+    """What to grow; whatever does not fit the columns is refused before a row is read."""
+    columns = rows.schema.empty_table()
+    check_target_names(rows.schema.names, plan.targets)
+    check_nominal(columns, plan)
+    task = plan.task or _task_of(rows, plan.targets)
+    options = {entry.name for entry in fields(Pruning)}
+    parameters = check_parameters(without(plan.parameters, options), task)
+    pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
+    check_weights(columns, plan, task)
+    reading = read_as(rows, plan.targets, task == "classification", plan.nominal_features, key, limit)
+
+    def costs(labels: NDArray[Any]) -> ClassCosts:
+        return ClassCosts.checked(plan.class_weight, None, labels)
+
+    grown = SourceTask(
+        reading,
+        parameters,
+        pruning,
+        costs,
+        limit,
+        folds=plan.cv,
+        threads=plan.threads,
+        seed=plan.seed,
+        progress=listener,
+    )
+    return grown, Settings(parameters, pruning, plan, None, limit)
+
+
+def _task_of(rows: Source, targets: tuple[str, ...]) -> str:
+    """As for tables; the values of a whole number are counted in a scan of it alone, up to the first that is
+    too many."""
+    if len(targets) > 1:
+        return "regression"
+    return task_of(rows.schema.field(targets[0]).type, lambda: _values(rows, targets[0]))
+
+
+def _values(rows: Source, target: str) -> int:
+    if not rows.repeatable:
+        raise UsageError("--task: the source can be read once only; say classification or regression")
+    found: set[int] = set()
+    chunks = rows.scan([target], checksum=False)
+    for chunk in chunks:
+        values: NDArray[np.int64] = np.unique(chunk.column(0).drop_null().to_numpy(zero_copy_only=False))
+        found.update(values[: MOST_INTEGER_CLASSES + 1].tolist())
+        if len(found) > MOST_INTEGER_CLASSES:
+            break
+    close: Any = getattr(chunks, "close", None)
+    if close is not None:
+        close()
+    return len(found)
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """What is refused is named as the options of the command."""
+    try:
+        yield
+    except HornbeamError as error:
+        text = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')} ", str(error))
+        text = _SAID.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
+        if text == str(error):
+            raise
+        kind = next(kind for kind in type(error).__mro__ if kind.__module__ == HornbeamError.__module__)
+        raise kind(text) from None
