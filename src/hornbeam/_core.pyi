@@ -143,9 +143,6 @@ class RowLayout:
     @property
     def stride(self) -> int: ...
 
-    def unpack(self, blocks: list) -> tuple:
-        """Columns, classes and folds of rows that were kept."""
-
     def keys(self, attribute: int, values: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)], missing: object | None = None) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
         """
         The keys of values: whole numbers from 0 in their order; a missing one is past the highest.
@@ -160,6 +157,12 @@ class Grid:
 
     def single(self, attribute: int, bucket: int) -> bool: ...
 
+    def low(self, attribute: int, bucket: int) -> int:
+        """The least key of a bucket."""
+
+    def high(self, attribute: int, bucket: int) -> int:
+        """The greatest key of a bucket."""
+
     def of(self, attribute: int, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """The bucket of each key."""
 
@@ -173,7 +176,10 @@ class KeptRows:
     def blocks(self) -> list:
         """The rows as bytes, block by block."""
 
-    def columns(self) -> tuple: ...
+    def encode(self, others: list = []) -> tuple:
+        """
+        The table of these rows, and of others that were put away; their classes and folds.
+        """
 
     def take(self, arg: KeptRows, /) -> None: ...
 
@@ -187,6 +193,12 @@ class SourceScan:
         """Rows that were kept, from a place on."""
 
     def add_kept(self, rows: KeptRows, place: int = 0) -> None: ...
+
+    def send_on(self, rows: list, place: int) -> None:
+        """Sends rows that a place has counted before on their way."""
+
+    def put_back(self, rows: KeptRows, place: int) -> None:
+        """Rows that a place has counted before are kept there again."""
 
     def merge(self, arg: SourceScan, /) -> None: ...
 
@@ -208,10 +220,17 @@ class SourceScan:
     def decide(self, arg0: int, arg1: Settled, arg2: Sequence[int], /) -> None:
         """Gives a place its true test, and sends the rows it held on their way."""
 
-    def look_up(self, arg0: int, arg1: tuple, /) -> None:
+    def look_up(self, place: int, watches: list) -> None:
         """
         Finds the keys of some buckets among the rows that are kept at and below a place.
         """
+
+    def look_on(self, rows: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], place: int, n_watches: int) -> None:
+        """The same for the last watches, among rows that were put away."""
+
+    def counted(self, arg: int, /) -> bool: ...
+
+    def keeps(self, arg: int, /) -> bool: ...
 
     @property
     def bytes(self) -> int: ...
@@ -263,10 +282,13 @@ class Settled:
 class Settling:
     def __init__(self, *, criterion: str, nominal: str, layout: RowLayout, wholes: list, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_objs: object | None, min_impurity_decrease: float, many_valued: Sequence[Sequence[int]], kernels: str = 'auto') -> None: ...
 
+    def open_apart(self, set: int, counts: Sequence[int]) -> int:
+        """A node that is only judged."""
+
     def open_root(self, set: int) -> int:
         """The node of a set's root; -1 for a leaf."""
 
-    def settle(self, node: int, scan: SourceScan, place: int, left_out: int = -1) -> Settled:
+    def settle(self, node: int, scan: SourceScan, place: int, left_out: int = -1, margin: float = 0.0) -> Settled:
         """Judges a node by what a scan knows of its place."""
 
     def split(self, arg0: int, arg1: Settled, /) -> list[int]:
