@@ -12,8 +12,10 @@ def checksum(columns: list[Any], n_rows: int) -> int:
     The sum of the hashes of rows, columns given as tuples (values, missing, factor, table).
     """
 
-def row_words(columns: list[Any], n_rows: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
-    """The sum of the words of each row, not mixed."""
+def deal_folds(key: object, n_rows: int, k: int, seed: int) -> tuple:
+    """
+    The fold of each row (uint16) by its key, such a tuple with the factor 1, and how many are missing.
+    """
 
 class EncodedTable:
     """Columns presorted for the grower."""
