@@ -58,9 +58,8 @@ class Sweep:
 
     def run(self, report: Report) -> None:
         """Scan the source."""
-        for chunk in self._nodes.chunks(report):
-            chunk.add_to(self.scan)
-            self.keeping.relieve(self._kept)
+        chunks = self._nodes.chunks(report)
+        chunks.scan_into(self.scan, lambda: self.keeping.relieve(self._kept), self._nodes.task.threads)
 
     def too_large(self, rows: float) -> bool:
         """Whether so many rows are too many for the grower, beside what is kept."""
