@@ -77,8 +77,7 @@ std::vector<std::uint8_t> SourceScan::to_bytes() {
         to.number(result.keys.size());
         for (KeyCounts &keys : result.keys) to.list(keys.compact());
         to.number(result.rows.rows());
-        result.rows.each(
-            [&](const std::uint8_t *rows, std::size_t n) { to.put(rows, n * layout_->stride); });
+        result.rows.each([&](const std::uint8_t *rows, std::size_t n) { to.put(rows, n * layout_->stride); });
     }
     return std::move(to.bytes);
 }
