@@ -170,8 +170,9 @@ template <Criterion C> class SettlingBy final : public Settling {
     static void find_ends(const RefinedSet &set, Settled &found) {
         const Choice &c = found.choice;
         found.lo = set.low[c.lo], found.hi = set.low[c.hi];
-        for (std::uint32_t end : {c.lo, c.hi})
-            if (!set.exact(end)) found.ends.push_back({c.attribute, set.bucket[end]});
+        // Both have to be known at once.
+        if (set.exact(c.lo) && set.exact(c.hi)) return;
+        for (std::uint32_t end : {c.lo, c.hi}) found.ends.push_back({c.attribute, set.bucket[end]});
     }
 
     /// Buckets inside which a cut might be better than the test that was found.
