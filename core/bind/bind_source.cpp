@@ -310,6 +310,7 @@ struct BoundScan {
     std::shared_ptr<const Grid> grid;
     SourceScan scan;
 
+    BoundScan(const BoundScan &of, SourceScan fresh) : layout(of.layout), grid(of.grid), scan(std::move(fresh)) {}
     BoundScan(std::shared_ptr<RowLayout> l, std::shared_ptr<Grid> g, const nb::list &places)
         : layout(l), grid(g), scan(l, g, places_of(places, *l, *g)) {}
 
@@ -599,6 +600,22 @@ void bind_source(nb::module_ &m) {
                  nb::gil_scoped_release release;
                  s.scan.merge(std::move(other.scan));
              })
+        .def(
+            "fresh", [](const BoundScan &s) { return BoundScan(s, s.scan.fresh()); },
+            "A scan of the same places that has seen no rows.")
+        .def(
+            "to_bytes",
+            [](BoundScan &s) {
+                const std::vector<std::uint8_t> found = s.scan.to_bytes();
+                return nb::bytes(found.data(), found.size());
+            },
+            "All that was found, for another process to merge.")
+        .def(
+            "merge_bytes",
+            [](BoundScan &s, const nb::bytes &found) {
+                s.scan.merge_bytes({static_cast<const std::uint8_t *>(found.data()), found.size()});
+            },
+            nb::arg("found"), "Takes in what another scan of the same places has found.")
         .def("totals",
              [](BoundScan &s, std::int32_t p) {
                  return own_array(std::vector<std::uint64_t>(s.scan.at(s.checked(p)).totals));

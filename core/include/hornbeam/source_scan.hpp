@@ -143,7 +143,13 @@ class SourceScan {
 
     void add(const Chunk &chunk, Cancel &cancel);
     void add_rows(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel);
+    /// A scan of the same places that has seen no rows.
+    SourceScan fresh() const { return {layout_, grid_, places_}; }
     void merge(SourceScan &&other);
+    /// All that was found, as bytes; `merge_bytes` takes those of another scan of the same places in. Throws
+    /// std::invalid_argument where they are not.
+    std::vector<std::uint8_t> to_bytes();
+    void merge_bytes(std::span<const std::uint8_t> bytes);
 
     const RowLayout &layout() const { return *layout_; }
     const Buckets &buckets(std::int32_t attribute) const {

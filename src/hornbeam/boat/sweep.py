@@ -64,9 +64,8 @@ class Sweep:
 
     def run(self, report: Report) -> None:
         """Scan the source."""
-        for chunk in self._nodes.chunks(report):
-            chunk.add_to(self.scan)
-            self.keeping.relieve(self._kept)
+        chunks = self._nodes.chunks(report)
+        chunks.scan_into(self.scan, lambda: self.keeping.relieve(self._kept), self._nodes.task.threads)
 
     def too_large(self, rows: float) -> bool:
         """Whether so many rows are too many for the grower, beside what is kept."""
@@ -87,7 +86,8 @@ class Sweep:
                 raise SourceChanged(f"{name} has other rows than before; read from a copy")
             if family.place in self._guesses:
                 pending += self._settle_guessed(*family)
-            elif not self.scan.complete(family.place):
+            elif not self.scan.complete(family.place):  # it seemed a leaf
+                self._meter.alarms += 1
                 self.reopened.append(family)
             elif self.too_large(float(counts.sum())):
                 pending += self._settle_family(*family)
@@ -140,11 +140,9 @@ class Sweep:
             self.scan.look_up(place, list(watches.items()))
             for block in self.keeping.away(below):
                 self.scan.look_on(block, place, len(watches))
-            settled = self._settling.settle(
-                node, self.scan, place, looked_into=list(seen.items()), best=best
-            )
+            settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)
             for attribute, wanted in watches.items():
-                seen[attribute] = seen.get(attribute, 0) | wanted
+                seen[attribute] = wanted | seen[attribute] if attribute in seen else wanted
             if settled.exact:
                 best = settled
         return settled
@@ -158,7 +156,7 @@ class Sweep:
         if rows * len({attribute for attribute, _ in alive}) <= room:
             return alive
         sizes: dict[int, Sequence[int]] = {}
-        for attribute, bucket in alive:
+        for attribute, _ in alive:
             if attribute not in sizes:
                 cells = self.scan.counts(place, attribute).reshape(self._grid.size(attribute) + 1, -1)
                 sizes[attribute] = cells.sum(axis=1, dtype=np.int64).tolist()
