@@ -170,7 +170,7 @@ template <Criterion C> class SettlingBy final : public Settling {
     static void find_ends(const RefinedSet &set, Settled &found) {
         const Choice &c = found.choice;
         found.lo = set.low[c.lo], found.hi = set.low[c.hi];
-        // Both are wanted where one is: what was known of the other may have been let go by then.
+        // Both have to be known at once.
         if (set.exact(c.lo) && set.exact(c.hi)) return;
         for (std::uint32_t end : {c.lo, c.hi}) found.ends.push_back({c.attribute, set.bucket[end]});
     }

@@ -154,7 +154,7 @@ class CoarseTree:
             for j, cut in enumerate(self._cut_keys(attribute, at))
         ]
         left, right = min(low for low, _ in ends), max(high for _, high in ends)
-        if left >= right:
+        if left == right:  # all rows on one side of the cuts were held above
             return False
         first, last = self._grid.of(attribute, np.array([left, right], dtype=np.uint64)).tolist()
         # The cut is neither before the value on its left nor after that on its right.
@@ -173,8 +173,8 @@ class CoarseTree:
 
     @staticmethod
     def _ends(keys: Keys, times: npt.NDArray[np.uint8], cut: np.uint64) -> tuple[int, int]:
-        """The values next to a cut, of those that were drawn; where there is none on a side, because rows of
-        the node are held above it, the interval ends with what there is."""
+        """The values next to a cut, of those that were drawn; the sampled ones where rows of this node were
+        held above and so are not here."""
         place = int(np.searchsorted(keys, cut, side="right"))
         left = right = place
         while left > 0 and not times[left - 1]:

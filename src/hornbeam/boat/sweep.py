@@ -26,6 +26,7 @@ from hornbeam.errors import SourceChanged
 KEPT_PART = 0.5  # of the memory for rows that are kept and counts; families grow in the rest
 _LEAST_PART = 16  # of the memory is always there for values that are looked for
 _VALUE = 48  # bytes that a value takes while tests are compared
+_LEAST_VALUES = 4096  # to look for at a time, whatever the memory: fewer are not worth the way
 
 Flags = npt.NDArray[np.uint8]
 
@@ -150,6 +151,7 @@ class Sweep:
         """As many buckets as there is room for the values of."""
         budget = self._nodes.task.budget
         room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // _VALUE
+        room = max(room, _LEAST_VALUES)
         rows = int(self.scan.totals(place).sum())
         if rows * len({attribute for attribute, _ in alive}) <= room:
             return alive
