@@ -50,7 +50,6 @@ class Sweep:
         self._guesses, self.routes = guesses, routes
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
         self._kept = [i for i, place in enumerate(plan) if place.keeps]
-        self._attributes = range(len(nodes.survey.schema))
         self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
@@ -160,7 +159,7 @@ class Sweep:
         children = []
         for i in range(settled.n_children):
             large = self.too_large(float(settled.child_counts(i).sum()))
-            made = PlaceRecord(self._attributes if large else (), keeps=True)
+            made = self._nodes.counting(keeps=True) if large else PlaceRecord(keeps=True)
             children.append(self.scan.add_place(made.native()))
         return self._split(node, place, settled, children)
 
@@ -188,7 +187,7 @@ class Sweep:
 
     def _count(self, place: int) -> int:
         """A place like this one, whose rows are counted as well."""
-        made = self.scan.add_place(PlaceRecord(self._attributes, keeps=True).native())
+        made = self.scan.add_place(self._nodes.counting(keeps=True).native())
         pieces = self.keeping.lift(place)
         self.scan.add_kept(self.scan.take_rows(place), made)
         self.keeping.relieve([made])
