@@ -115,6 +115,37 @@ KeySums &KeySums::operator+=(const KeySums &other) {
     return *this;
 }
 
+std::vector<std::uint64_t> KeySums::words() const {
+    std::vector<std::uint64_t> words{static_cast<std::uint64_t>(first_)};
+    for (const Part &p : parts_)
+        for (unsigned __int128 wide : {static_cast<unsigned __int128>(p.x), p.xx}) {
+            words.push_back(static_cast<std::uint64_t>(wide));
+            words.push_back(static_cast<std::uint64_t>(wide >> 64));
+        }
+    for (const Part &p : parts_) words.push_back(p.xx_high);
+    return words;
+}
+
+bool KeySums::read_words(std::span<const std::uint64_t> words) {
+    constexpr std::size_t of_part = 5;
+    constexpr std::uint64_t most_groups = 2048 >> group_bits;
+    if (words.empty() || words[0] >= most_groups) return false;
+    const std::size_t n = (words.size() - 1) / of_part;
+    const std::uint64_t groups = there() ? n / n_classes_ : 0;
+    if (n * of_part + 1 != words.size() || groups * n_classes_ != n) return false;
+    if (words[0] + groups > (keys_.integers() ? 1 : most_groups)) return false;
+    first_ = static_cast<int>(words[0]);
+    n_groups_ = static_cast<int>(groups);
+    parts_.assign(n, {});
+    auto wide = [&](std::size_t i) { return static_cast<unsigned __int128>(words[i + 1]) << 64 | words[i]; };
+    for (std::size_t i = 0; i < n; ++i) {
+        parts_[i].x = static_cast<__int128>(wide(1 + 4 * i));
+        parts_[i].xx = wide(3 + 4 * i);
+        parts_[i].xx_high = words[1 + 4 * n + i];
+    }
+    return true;
+}
+
 void KeySums::make_room(ExponentSpan &span, int group) const {
     const int bits = keys_.integers() ? static_cast<int>(std::bit_width(keys_.shape().highest))
                                       : float_bits + (1 << group_bits) - 1;

@@ -41,7 +41,8 @@ template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
         return best;
     }
 
-    Settled settle(std::int64_t number, const SetReader &sets, double margin, Cancel &cancel) override {
+    Settled settle(std::int64_t number, const SetReader &sets, const LookedInto &before, double margin,
+                   Cancel &cancel) override {
         std::vector<Settled> found;
         for (std::size_t a = 0; a < sets.size(); ++a) {
             cancel.poll();
@@ -49,7 +50,11 @@ template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
         }
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
         Settled settled = best_of(node, found);
-        find_alive(node, sets, margin, cancel, settled);
+        if (before.best != nullptr && precedes(*before.best, settled)) {
+            settled = *before.best;
+            settled.alive.clear();
+        }
+        find_alive(node, sets, before, margin, cancel, settled);
         const bool taken = worth(node, settled.choice);
         if (settled.alive.empty() && taken) settled.alive = settled.ends;
         settled.state = !settled.alive.empty() ? Settled::State::open
@@ -79,9 +84,18 @@ template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
         best.choice = std::move(choice);
         return best;
     }
+    /// The order of tests. A cut inside a bucket is before one at the bucket's end, whose lower value may not
+    /// be known.
+    static bool precedes(const Settled &a, const Settled &b) {
+        if (!a.choice.found() || !b.choice.found()) return a.choice.found();
+        if (a.choice.quality != b.choice.quality) return a.choice.quality > b.choice.quality;
+        if (a.choice.attribute != b.choice.attribute) return a.choice.attribute < b.choice.attribute;
+        return a.choice.kind == TestKind::numeric && a.hi < b.hi;
+    }
+
     /// Buckets inside which a cut might be better than the test that was found.
-    void find_alive(const OpenNode &node, const SetReader &sets, double margin, Cancel &cancel,
-                    Settled &settled) const {
+    void find_alive(const OpenNode &node, const SetReader &sets, const LookedInto &before, double margin,
+                    Cancel &cancel, Settled &settled) const {
         const StopRules &rules = rules_of(node);
         double reach = settled.choice.found() ? settled.choice.quality : -1.0;
         if constexpr (is_gain<C>)
@@ -103,10 +117,10 @@ template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
                     if (!set.exact(i)) settled.alive.push_back({set.attribute, set.bucket[i]});
             }
         }
-        std::erase_if(settled.alive, [seen = AliveBucket{-1, 0}](const AliveBucket &b) mutable {
+        std::erase_if(settled.alive, [&, seen = AliveBucket{-1, 0}](const AliveBucket &b) mutable {
             const bool again = b.attribute == seen.attribute && b.bucket == seen.bucket;
             seen = b;
-            return again;
+            return again || before.has(b);
         });
     }
     /// Missing rows, `on_left` of them, are on the left or on the right.

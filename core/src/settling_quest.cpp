@@ -24,7 +24,8 @@ class SettlingByQuest final : public SettlingNodes<Quest> {
         return best;
     }
 
-    Settled settle(std::int64_t number, const SetReader &sets, double, Cancel &cancel) override {
+    Settled settle(std::int64_t number, const SetReader &sets, const LookedInto &, double,
+                   Cancel &cancel) override {
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
         Settled best;
         std::vector<AliveBucket> unknown;

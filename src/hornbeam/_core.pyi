@@ -202,6 +202,15 @@ class SourceScan:
 
     def merge(self, arg: SourceScan, /) -> None: ...
 
+    def fresh(self) -> SourceScan:
+        """A scan of the same places that has seen no rows."""
+
+    def to_bytes(self) -> bytes:
+        """All that was found, for another process to merge."""
+
+    def merge_bytes(self, found: bytes) -> None:
+        """Takes in what another scan of the same places has found."""
+
     def totals(self, arg: int, /) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
 
     def counts(self, place: int, attribute: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:

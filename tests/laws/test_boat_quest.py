@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-import hornbeam as hb
-from hornbeam import TreeClassifier
+from hornbeam import _core
 from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.grown import SourceGrowth
-from hornbeam.boat.growth import grow_source
-from hornbeam.boat.reading import Reading
-from hornbeam.boat.task import SourceTask
-from hornbeam.growth import Parameters
+from hornbeam.boat.growth import SCANNING
+from hornbeam.boat.plan import PlaceRecord
+from tests.laws.source_cases import random_case
+from tests.laws.source_growing import fitted, grow_case, grow_table, recording
 
-RAINFOREST = ["rf_hybrid", "rf_read", "rf_write", "rf_vertical"]
 KINDS = [
     "normal",
     "normal",
@@ -36,17 +34,6 @@ KINDS = [
 ]
 
 Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class SmallTask(SourceTask):
-    """A task that may be given any sample."""
-
-    sample: int = 200
-
-    @property
-    def sample_rows(self) -> int:
-        return self.sample
 
 
 def column(rng: np.random.Generator, classes: Array, kind: str) -> pa.Array:
@@ -102,7 +89,6 @@ def grown(
     table: pa.Table, parameters: dict[str, Any], algorithm: str, seed: int, **given: Any
 ) -> SourceGrowth:
     draw = random.Random(f"{seed}{algorithm}")
-    key = given.pop("key", None)
     sampling = Sampling(
         bootstraps=draw.choice([3, 5]),
         rows=draw.choice([100, 400]),
@@ -111,39 +97,87 @@ def grown(
         least=20,
         sure=draw.choice([5, 20]),
     )
-    source = hb.source(lambda: table.to_batches(max_chunksize=draw.choice([90, 1000])))
-    defaults: dict[str, Any] = {"memory_limit": draw.choice([3_000, 60_000, 300_000, 10**7])}
-    return grow_source(
-        SmallTask(
-            Reading(source, ("class",), True, key=key),
-            Parameters(**parameters).checked("classification"),
-            algorithm=algorithm,
-            sampling=sampling,
-            seed=seed,
-            sample=draw.choice([80, 500, 5000]),
-            avc_entries=draw.choice([None, 20, 2000]),
-            **defaults | given,
-        )
-    )
+    options: dict[str, Any] = {
+        "memory_limit": draw.choice([3_000, 60_000, 300_000, 10**7]),
+        "sample": draw.choice([80, 500, 5000]),
+        "piece": draw.choice([90, 1000]),
+        "avc_entries": draw.choice([None, 20, 2000]),
+    }
+    return grow_table(table, parameters, algorithm, sampling=sampling, seed=seed, **options | given)
 
 
-@pytest.mark.parametrize("algorithm", ["boat", *RAINFOREST])
+@pytest.mark.parametrize("algorithm", sorted(SCANNING))
 @pytest.mark.parametrize("seed", range(60))
-def test_the_tree_is_that_of_all_rows(algorithm: str, seed: int) -> None:
+def test_the_tree_is_that_of_fit(algorithm: str, seed: int) -> None:
     table, parameters = random_table(seed), random_parameters(seed)
-    whole = TreeClassifier(**parameters).fit(table.drop_columns(["class"]), table["class"]).tree_
     found = grown(table, parameters, algorithm, seed)
-    assert found.trees[0].digest == whole.digest
+    assert found.trees[0].digest == fitted(table, parameters).digest
 
 
-@pytest.mark.parametrize("algorithm", RAINFOREST)
+@pytest.mark.parametrize("algorithm", sorted(SCANNING))
+@pytest.mark.parametrize("seed", range(1000, 1040))
+def test_unkind_columns(algorithm: str, seed: int) -> None:
+    case = random_case(seed)
+    case = replace(case, parameters=case.parameters | {"criterion": "quest", "nominal": "subset"})
+    assert grow_case(case, algorithm).trees[0].digest == fitted(case.table, case.parameters).digest
+
+
+def test_guesses_hold_and_fail() -> None:
+    """The cases above are only worth something if they go every way."""
+    with recording() as ways:
+        for seed in range(60):
+            grown(random_table(seed), random_parameters(seed), "boat", seed)
+    least = {"guesses": 30, "looked into": 150, "over-large families": 200}
+    least["refuted guesses whose rows were kept"] = 1
+    assert {way: n for way, n in least.items() if ways[way] < n} == {}
+
+
+@pytest.mark.parametrize("algorithm", ["rf_hybrid", "rf_read", "rf_write", "rf_vertical"])
 @pytest.mark.parametrize("seed", range(8))
 def test_the_trees_of_folds_are_those_of_their_rows(algorithm: str, seed: int) -> None:
-    rng, table = np.random.default_rng(seed), random_table(seed)
-    table = table.append_column("key", pa.array(rng.integers(0, 10**6, table.num_rows)))
-    parameters, folds = random_parameters(seed), 2 + seed % 3
-    given: dict[str, Any] = {"folds": folds, "key": "key"}
-    whole = grown(table, parameters, "memory", seed, memory_limit=10**9, **given)
-    found = grown(table, parameters, algorithm, seed, **given)
+    table, parameters, folds = random_table(seed), random_parameters(seed), 2 + seed % 3
+    whole = grown(table, parameters, "memory", seed, memory_limit=10**9, folds=folds)
+    found = grown(table, parameters, algorithm, seed, folds=folds)
     assert [tree.digest for tree in found.trees] == [tree.digest for tree in whole.trees]
     assert found.estimate == whole.estimate
+
+
+@pytest.mark.parametrize("kind", ["normal", "integer", "vast", "tiny", "wild"])
+def test_sums_of_parts_are_merged_as_bytes(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    classes = rng.integers(0, 3, 900).astype(np.uint16)
+    cells = column(rng, classes, kind).fill_null(0).to_numpy()
+    layout = _core.RowLayout([(int(cells.dtype.kind == "i"), cells.min(), cells.max())], 3)
+    highest = layout.missing_key(0) - 1
+    edges = np.array([highest // 3, highest // 2, highest], dtype=np.uint64)
+    place = PlaceRecord([0], sums=True).native()
+    whole, *parts = (_core.SourceScan(layout, _core.Grid(layout, [edges]), [place]) for _ in range(4))
+    whole.add([(cells, None)], classes)
+    for i, part in enumerate(parts):
+        part.add([(cells[i::3], None)], classes[i::3])
+    parts[0].merge_bytes(parts[1].to_bytes())
+    parts[0].merge(parts[2])
+    found = [settled(scan, layout, classes) for scan in (whole, parts[0])]
+    assert found[0] == found[1]
+    assert found[0][0] > 0
+    with pytest.raises(ValueError, match="no result of a scan"):
+        parts[0].merge_bytes(parts[1].to_bytes()[:-8])
+
+
+def settled(scan: _core.SourceScan, layout: _core.RowLayout, classes: Array) -> tuple[float, list[Any]]:
+    """How sure the only attribute is, and the buckets around its cut."""
+    counts = np.bincount(classes).tolist()
+    settling = _core.Settling(
+        criterion="quest",
+        nominal="subset",
+        layout=layout,
+        wholes=[counts],
+        max_depth=-1,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_objs=None,
+        min_impurity_decrease=0.0,
+        many_valued=[],
+    )
+    found = settling.settle(settling.open_root(0), scan, 0)
+    return found.quality, found.alive

@@ -43,6 +43,9 @@ class KeySums {
     /// Adds class `from` of sums of the same attribute to class `to`.
     void add(const KeySums &other, std::size_t from, std::size_t to);
     KeySums &operator+=(const KeySums &other);
+    /// All that was summed up, as numbers; `read_words` takes the place of it, and says whether they fit.
+    std::vector<std::uint64_t> words() const;
+    bool read_words(std::span<const std::uint64_t> words);
     /// Of all values that were added.
     ExponentSpan span() const;
     /// Makes room for a value that is not summed up.

@@ -13,6 +13,7 @@ from hornbeam.boat.spill import Spill
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.sweep import KEPT_PART, Family, Sweep
 from hornbeam.boat.task import SourceTask
+from hornbeam.boat.watching import watch_doubtful
 from hornbeam.growth import ClassTarget
 from hornbeam.model import Tree
 
@@ -45,6 +46,7 @@ class Cleanup:
             return
         with self.meter.phase("bootstraps"):
             plan, guesses = self._plan(self._guess())
+            watch_doubtful(self.task, self.survey, self.layout, self.grid, plan, guesses)
         sweep = self._sweep("cleanup scan", plan, guesses, {}, [Family(root, 0)])
         while sweep.reopened:
             sweep = self._scan_again(sweep)

@@ -78,10 +78,14 @@ class Nodes:
             many_valued=[whole.many_valued for whole in self._wholes],
         )
 
+    @property
+    def by_sums(self) -> bool:
+        """Whether the criterion goes by sums of values, so that it has no use for bounds."""
+        return self.task.parameters.criterion == "quest"
+
     def counting(self, *, keeps: bool = False) -> PlaceRecord:
         """A place where all that the criterion goes by is counted."""
-        sums = self.task.parameters.criterion == "quest"
-        return PlaceRecord(range(len(self.survey.schema)), keeps=keeps, sums=sums)
+        return PlaceRecord(range(len(self.survey.schema)), keeps=keeps, sums=self.by_sums)
 
     def too_large(self, rows: float, kept: float) -> bool:
         """Whether so many rows are too many for the grower, where `kept` bytes are in use already."""
