@@ -72,7 +72,7 @@ class Cleanup:
 
     def _guess(self) -> CoarseNode:
         survey, task = self.survey, self.task
-        trees = grow_bootstraps(
+        drawn = grow_bootstraps(
             survey.sample,
             survey.sample_target,
             task.parameters,
@@ -82,7 +82,7 @@ class Cleanup:
             task.threads,
         )
         least = max(task.sampling.least, survey.sample.n_rows // 100)
-        return CoarseTree(trees, self._keys, self.layout, self.grid, least).root
+        return CoarseTree(drawn, self._keys, self.layout, self.grid, least).root
 
     def _plan(self, guess: CoarseNode) -> tuple[list[PlaceRecord], dict[int, CoarseNode]]:
         """Places for the nodes of the guess; where it ends, families or what seem to be leaves."""

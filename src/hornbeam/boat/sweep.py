@@ -84,7 +84,8 @@ class Sweep:
                 raise SourceChanged(f"{name} has other rows than before; read from a copy")
             if family.place in self._guesses:
                 pending += self._settle_guessed(*family)
-            elif not self.scan.complete(family.place):
+            elif not self.scan.complete(family.place):  # it seemed a leaf
+                self._meter.alarms += 1
                 self.reopened.append(family)
             elif self.too_large(float(counts.sum())):
                 pending += self._settle_family(*family)
@@ -138,7 +139,7 @@ class Sweep:
             self._look_up(place, watches)
             settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)
             for attribute, wanted in watches.items():
-                seen[attribute] = seen.get(attribute, 0) | wanted
+                seen[attribute] = wanted | seen[attribute] if attribute in seen else wanted
             if settled.exact:
                 best = settled
         return settled
@@ -163,7 +164,7 @@ class Sweep:
         if rows * len({attribute for attribute, _ in alive}) <= room:
             return alive
         sizes: dict[int, Sequence[int]] = {}
-        for attribute, bucket in alive:
+        for attribute, _ in alive:
             if attribute not in sizes:
                 cells = self.scan.counts(place, attribute).reshape(self._grid.size(attribute) + 1, -1)
                 sizes[attribute] = cells.sum(axis=1, dtype=np.int64).tolist()
