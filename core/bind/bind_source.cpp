@@ -377,6 +377,7 @@ class SetsAt final : public SetReader {
         return known_[i].counted < 0 ? refining_.listed(known_[i].attribute, keys)
                                      : refining_.counted(static_cast<std::size_t>(known_[i].counted), keys);
     }
+    std::int32_t attribute(std::size_t i) const { return known_[i].attribute; }
     bool exact(std::size_t i) const override {
         return known_[i].counted < 0 || scan_.buckets(known_[i].attribute).all_single();
     }
@@ -584,6 +585,28 @@ void bind_source(nb::module_ &m) {
              [](BoundScan &s, std::int32_t p) {
                  return own_array(std::vector<std::uint64_t>(s.scan.at(s.checked(p)).totals));
              })
+        .def(
+            "counts",
+            [](BoundScan &s, std::int32_t p, std::int32_t attribute) {
+                const Place &place = s.scan.place(s.checked(p));
+                const auto found = std::find(place.counted.begin(), place.counted.end(), attribute);
+                if (found == place.counted.end()) throw std::invalid_argument("the attribute is not counted");
+                const PlaceResult &result = s.scan.at(p);
+                const auto first = result.first[static_cast<std::size_t>(found - place.counted.begin())];
+                const std::size_t cells =
+                    (std::size_t{s.scan.buckets(attribute).size()} + 1) * s.layout->n_joint();
+                const auto begin = result.counts.begin() + static_cast<std::ptrdiff_t>(first);
+                return own_array(
+                    std::vector<std::uint32_t>(begin, begin + static_cast<std::ptrdiff_t>(cells)));
+            },
+            nb::arg("place"), nb::arg("attribute"), "[bucket, then missing][joint class], flat.")
+        .def(
+            "forget_watches",
+            [](BoundScan &s, std::int32_t p) {
+                s.scan.place(s.checked(p)).watches.clear();
+                s.scan.at(p).keys.clear();
+            },
+            "Lets the keys that were kept go.")
         .def("rows_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.rows(); })
         .def("bytes_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.bytes(); })
         .def("complete", [](const BoundScan &s, std::int32_t p) { return s.scan.complete(s.checked(p)); })
@@ -713,6 +736,28 @@ void bind_source(nb::module_ &m) {
             },
             nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
             nb::arg("margin") = 0.0, "Judges a node by what a scan knows of its place.")
+        .def(
+            "look",
+            [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t attribute,
+               std::int32_t left_out) {
+                scan.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                const SetsAt sets(scan.scan, place, left_out, cancel);
+                for (std::size_t i = 0; i < sets.size(); ++i)
+                    if (sets.attribute(i) == attribute) return s.look(node, sets.read(i), cancel);
+                throw std::invalid_argument("the scan knows nothing of this attribute");
+            },
+            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("attribute"),
+            nb::arg("left_out") = -1, "The best test of one attribute.")
+        .def(
+            "choose",
+            [](Settling &s, std::int64_t node, const nb::list &found) {
+                std::vector<Settled> given;
+                for (nb::handle one : found) given.push_back(nb::cast<Settled>(one));
+                return s.choose(node, given);
+            },
+            "The test of a node from those of its attributes, in their order.")
         .def("split", &Settling::split,
              "Writes the test of a node down; its children's nodes, -1 for leaves.")
         .def("depth", [](const Settling &s, std::int64_t node) { return s.node(node).depth; })

@@ -49,23 +49,38 @@ void add_column(const T *cells, const WordColumn &column, std::size_t begin, std
     }
 }
 
-} // namespace
-
-void add_words(std::span<const WordColumn> columns, std::size_t begin, std::span<std::uint64_t> rows) {
-    for (const WordColumn &column : columns)
-        std::visit([&](auto cells) { add_column(cells, column, begin, rows); }, column.cells);
-}
-
-std::uint64_t checksum(std::span<const WordColumn> columns, std::size_t n_rows) {
+/// Hands the sums of the words of each row to `use`, block by block, with the number of the first.
+template <class Use> void visit_rows(std::span<const WordColumn> columns, std::size_t n_rows, Use use) {
     std::array<std::uint64_t, block> room;
-    std::uint64_t sum = 0;
     for (std::size_t begin = 0; begin < n_rows; begin += block) {
         const std::span<std::uint64_t> rows(room.data(), std::min(block, n_rows - begin));
         std::ranges::fill(rows, 0);
-        add_words(columns, begin, rows);
-        for (std::uint64_t row : rows) sum += mixed(row);
+        for (const WordColumn &column : columns)
+            std::visit([&](auto cells) { add_column(cells, column, begin, rows); }, column.cells);
+        use(begin, rows);
     }
+}
+
+} // namespace
+
+std::uint64_t checksum(std::span<const WordColumn> columns, std::size_t n_rows) {
+    std::uint64_t sum = 0;
+    visit_rows(columns, n_rows, [&](std::size_t, std::span<const std::uint64_t> rows) {
+        for (std::uint64_t row : rows) sum += mixed(row);
+    });
     return sum;
+}
+
+std::size_t deal_folds(const WordColumn &key, std::uint16_t k, std::uint64_t seed,
+                       std::span<std::uint16_t> folds) {
+    std::size_t missing = 0;
+    visit_rows({&key, 1}, folds.size(), [&](std::size_t begin, std::span<const std::uint64_t> rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            missing += rows[i] == missing_word;
+            folds[begin + i] = static_cast<std::uint16_t>(mixed(mixed(rows[i]) ^ seed) % k);
+        }
+    });
+    return missing;
 }
 
 } // namespace hornbeam

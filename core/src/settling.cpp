@@ -43,26 +43,43 @@ template <Criterion C> class SettlingBy final : public Settling {
         return record(set, task_.wholes[static_cast<std::size_t>(set)], 0, {});
     }
 
-    Settled settle(std::int64_t number, const SetReader &sets, double margin, Cancel &cancel) override {
+    Settled look(std::int64_t number, const RefinedSet &set, Cancel &cancel) override {
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
-        const StopRules &rules = rules_of(node);
-        Settled settled;
-        choose(node, rules, sets, cancel, settled);
-        const double share = as_double(node.total.n) / rules.mass;
-        find_alive(node, rules, sets, share, margin, cancel, settled);
-        if (!settled.alive.empty()) {
-            settled.state = Settled::State::open;
-            return settled;
+        Settled found;
+        if (set.size() < 2) return found;
+        Chooser<std::uint32_t, C> chooser(frame_, target_, criterion_, task_.parameters, cancel);
+        const Lane<ClassCounts> lane{node.set, node.record, node.total};
+        chooser.open(lane, true, rules_of(node));
+        const AvcSlot slot{set.attribute, set.nominal, 0, set.size()};
+        chooser.consider({set.attribute, 0, nullptr}, {}, &slot, set.counts.data(), found.choice);
+        if (!found.choice.found()) return found;
+        found.state = Settled::State::test;
+        found.children = children_of(node, set, found.choice);
+        if (found.choice.kind == TestKind::numeric) find_ends(set, found);
+        return found;
+    }
+
+    Settled choose(std::int64_t number, std::vector<Settled> &found) override {
+        const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
+        Settled best = best_of(node, found);
+        best.state = worth(node, best.choice) ? Settled::State::test : Settled::State::leaf;
+        return best;
+    }
+
+    Settled settle(std::int64_t number, const SetReader &sets, double margin, Cancel &cancel) override {
+        std::vector<Settled> found;
+        for (std::size_t a = 0; a < sets.size(); ++a) {
+            cancel.poll();
+            found.push_back(look(number, sets.read(a), cancel));
         }
-        const Choice &c = settled.choice;
-        const bool worth = c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
-                           !(share * c.gain < task_.parameters.min_impurity_decrease);
-        if (worth) settled.state = Settled::State::test;
-        if (worth && c.kind == TestKind::numeric)
-            for (const AliveBucket &end : settled.ends) {
-                settled.alive.push_back(end);
-                settled.state = Settled::State::open;
-            }
+        const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
+        Settled settled = best_of(node, found);
+        find_alive(node, sets, margin, cancel, settled);
+        const bool taken = worth(node, settled.choice);
+        if (settled.alive.empty() && taken) settled.alive = settled.ends;
+        settled.state = !settled.alive.empty() ? Settled::State::open
+                        : taken                ? Settled::State::test
+                                               : Settled::State::leaf;
         return settled;
     }
 
@@ -118,32 +135,24 @@ template <Criterion C> class SettlingBy final : public Settling {
         return static_cast<std::int64_t>(nodes_.size()) - 1;
     }
 
-    /// Each attribute by itself, then the best of them: as the grower compares them.
-    void choose(const OpenNode &node, const StopRules &rules, const SetReader &sets, Cancel &cancel,
-                Settled &settled) {
-        Chooser<std::uint32_t, C> chooser(frame_, target_, criterion_, task_.parameters, cancel);
-        const Lane<ClassCounts> lane{node.set, node.record, node.total};
-        chooser.open(lane, true, rules);
-        std::vector<Settled> found(sets.size());
+    /// As the grower compares the tests of attributes.
+    Settled best_of(const OpenNode &node, std::vector<Settled> &found) const {
         std::vector<Entered> entered;
-        for (std::size_t a = 0; a < sets.size(); ++a) {
-            cancel.poll();
-            const RefinedSet set = sets.read(a);
-            if (set.size() < 2) continue;
-            const AvcSlot slot{set.attribute, set.nominal, 0, set.size()};
-            Choice &choice = found[a].choice;
-            chooser.consider({set.attribute, 0, nullptr}, {}, &slot, set.counts.data(), choice);
-            if (!choice.found()) continue;
-            found[a].children = children_of(node, set, choice);
-            if (choice.kind == TestKind::numeric) find_ends(set, found[a]);
-            entered.push_back({&choice});
-        }
-        Choice best;
-        decide(entered, criterion_, rules, task_.parameters.competitors, best);
-        if (!best.found()) return;
         for (Settled &one : found)
-            if (!one.children.empty() && one.choice.attribute == best.attribute) settled = std::move(one);
-        settled.choice = std::move(best);
+            if (one.choice.found()) entered.push_back({&one.choice});
+        Settled best;
+        Choice choice;
+        decide(entered, criterion_, rules_of(node), task_.parameters.competitors, choice);
+        if (!choice.found()) return best;
+        for (Settled &one : found)
+            if (!one.children.empty() && one.choice.attribute == choice.attribute) best = std::move(one);
+        best.choice = std::move(choice);
+        return best;
+    }
+    double share_of(const OpenNode &node) const { return as_double(node.total.n) / rules_of(node).mass; }
+    bool worth(const OpenNode &node, const Choice &c) const {
+        return c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
+               !(share_of(node) * c.gain < task_.parameters.min_impurity_decrease);
     }
     static void find_ends(const RefinedSet &set, Settled &found) {
         const Choice &c = found.choice;
@@ -153,10 +162,11 @@ template <Criterion C> class SettlingBy final : public Settling {
     }
 
     /// Buckets inside which a cut might be better than the test that was found.
-    void find_alive(const OpenNode &node, const StopRules &rules, const SetReader &sets, double share,
-                    double margin, Cancel &cancel, Settled &settled) const {
+    void find_alive(const OpenNode &node, const SetReader &sets, double margin, Cancel &cancel,
+                    Settled &settled) const {
+        const StopRules &rules = rules_of(node);
         double reach = settled.choice.found() ? settled.choice.quality : -1.0;
-        if constexpr (is_gain<C>) reach = std::max(reach, task_.parameters.min_impurity_decrease / share);
+        if constexpr (is_gain<C>) reach = std::max(reach, task_.parameters.min_impurity_decrease / share_of(node));
         reach -= bound_slack * std::max(1.0, std::abs(reach)) + margin;
         for (std::size_t a = 0; a < sets.size(); ++a) {
             cancel.poll();

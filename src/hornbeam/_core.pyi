@@ -12,8 +12,10 @@ def checksum(columns: list[Any], n_rows: int) -> int:
     The sum of the hashes of rows, columns given as tuples (values, missing, factor, table).
     """
 
-def row_words(columns: list[Any], n_rows: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
-    """The sum of the words of each row, not mixed."""
+def deal_folds(key: object, n_rows: int, k: int, seed: int) -> tuple:
+    """
+    The fold of each row (uint16) by its key, such a tuple with the factor 1, and how many are missing.
+    """
 
 class EncodedTable:
     """Columns presorted for the grower."""
@@ -202,6 +204,12 @@ class SourceScan:
 
     def totals(self, arg: int, /) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
 
+    def counts(self, place: int, attribute: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """[bucket, then missing][joint class], flat."""
+
+    def forget_watches(self, arg: int, /) -> None:
+        """Lets the keys that were kept go."""
+
     def rows_at(self, arg: int, /) -> int: ...
 
     def bytes_at(self, arg: int, /) -> int: ...
@@ -288,6 +296,12 @@ class Settling:
 
     def settle(self, node: int, scan: SourceScan, place: int, left_out: int = -1, margin: float = 0.0) -> Settled:
         """Judges a node by what a scan knows of its place."""
+
+    def look(self, node: int, scan: SourceScan, place: int, attribute: int, left_out: int = -1) -> Settled:
+        """The best test of one attribute."""
+
+    def choose(self, arg0: int, arg1: list, /) -> Settled:
+        """The test of a node from those of its attributes, in their order."""
 
     def split(self, arg0: int, arg1: Settled, /) -> list[int]:
         """Writes the test of a node down; its children's nodes, -1 for leaves."""

@@ -25,10 +25,11 @@ struct WordColumn {
     std::span<const std::uint64_t> table;
 };
 
-/// The sum of the words of each of rows begin to begin + rows.size() - 1.
-void add_words(std::span<const WordColumn> columns, std::size_t begin, std::span<std::uint64_t> rows);
-
 /// The sum of the mixed rows, modulo 2^64.
 std::uint64_t checksum(std::span<const WordColumn> columns, std::size_t n_rows);
+
+/// The fold of each row, 0 to k - 1, by its key and a word of the seed; how many keys are missing.
+std::size_t deal_folds(const WordColumn &key, std::uint16_t k, std::uint64_t seed,
+                       std::span<std::uint16_t> folds);
 
 } // namespace hornbeam

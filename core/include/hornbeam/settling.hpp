@@ -72,6 +72,11 @@ class Settling {
         nodes_.push_back({set, 0, std::move(total), 0, {}});
         return static_cast<std::int64_t>(nodes_.size()) - 1;
     }
+    /// The best test of one attribute at a node; its state is `leaf` where there is none.
+    virtual Settled look(std::int64_t node, const RefinedSet &set, Cancel &cancel) = 0;
+    /// The test of a node from those of its attributes, in their order, which are used up. All of their sets
+    /// must have been exact.
+    virtual Settled choose(std::int64_t node, std::vector<Settled> &found) = 0;
     /// Judges a node by the sets of all attributes, in their order. Buckets that come within `margin` of the
     /// best test leave it open.
     virtual Settled settle(std::int64_t node, const SetReader &sets, double margin, Cancel &cancel) = 0;

@@ -11,6 +11,7 @@ from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.memory_route import Outgrown, grow_in_memory
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.naming import naming_columns
+from hornbeam.boat.rainforest import grow_rainforest
 from hornbeam.boat.survey import Survey, survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.growth import Pair, prune_tree
@@ -20,7 +21,13 @@ from hornbeam.model import Tree
 Algorithm = Callable[[SourceTask, Survey, Meter], list[Tree]]
 
 # Those that scan, by name, a line each; "memory", which gathers all rows first, is none of them.
-SCANNING: dict[str, Algorithm] = {"boat": grow_boat}
+SCANNING: dict[str, Algorithm] = {
+    "boat": grow_boat,
+    "rf_hybrid": grow_rainforest("rf_hybrid"),
+    "rf_vertical": grow_rainforest("rf_vertical"),
+    "rf_write": grow_rainforest("rf_write"),
+    "rf_read": grow_rainforest("rf_read"),
+}
 
 
 def grow_source(task: SourceTask) -> SourceGrowth:

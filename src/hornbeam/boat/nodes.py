@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from hornbeam.boat.chunks import Chunks
 from hornbeam.boat.reading import Report
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
-from hornbeam.growth import ClassTarget, Grower, WholeSet
+from hornbeam.growth import ClassTarget, Grower, Parameters, WholeSet
 from hornbeam.growth.memory import least_rows
 from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree
@@ -25,17 +25,44 @@ Counts = npt.NDArray[np.int64]
 # are the values that the grower counts instead of listing rows.
 _NOMINAL, _FEW, _MANY, _ROW = 10, 8, 20, 24
 _FEW_VALUES = 512
+_SEVERAL = 3  # times as much, where trees of several training sets grow together
+
+
+def family_bytes(survey: Survey, layout: _core.RowLayout, folds: int = 1) -> int:
+    """What a row of a family takes while it is encoded and the grower works on it."""
+    size = _ROW + layout.stride
+    for i, attribute in enumerate(survey.schema.attributes):
+        few = layout.missing_key(i) <= _FEW_VALUES
+        size += _NOMINAL if attribute.kind == "nominal" else _FEW if few else _MANY
+    return size if folds == 1 else _SEVERAL * size
+
+
+def too_large(task: SourceTask, row_bytes: int, rows: float, kept: float) -> bool:
+    """Whether so many rows are too many for the grower, where `kept` bytes are in use already."""
+    if task.family_rows is not None and rows > task.family_rows:
+        return True
+    return rows * row_bytes > task.budget - kept
 
 
 class Nodes:
-    """The trees of all training sets: set 0 is of all rows, set i leaves fold i - 1 out."""
+    """The trees of all training sets: set 0 is of all rows, set i leaves fold i - 1 out. `present` tells how
+    many categories of each attribute a set has, where that is not all."""
 
     def __init__(
-        self, task: SourceTask, survey: Survey, layout: _core.RowLayout, wholes: Sequence[Counts]
+        self,
+        task: SourceTask,
+        survey: Survey,
+        layout: _core.RowLayout,
+        wholes: Sequence[Counts],
+        present: Sequence[Sequence[int]] | None = None,
     ) -> None:
         self.task, self.survey, self.layout = task, survey, layout
-        self._wholes = [int(counts.sum()) for counts in wholes]
-        self._many_valued = [self._find_many_valued(rows) for rows in self._wholes]
+        labels = [len(attribute.labels) for attribute in survey.schema.attributes]
+        rows = [int(counts.sum()) for counts in wholes]
+        self._wholes = [
+            WholeSet(float(n), float(n), [int(c > 0 and c >= 0.3 * n) for c in categories])
+            for n, categories in zip(rows, present or [labels] * len(rows), strict=True)
+        ]
         p = task.parameters
         self.settling = _core.Settling(
             criterion=p.criterion,
@@ -47,53 +74,57 @@ class Nodes:
             min_samples_leaf=p.min_samples_leaf,
             min_objs=p.min_objs,
             min_impurity_decrease=p.min_impurity_decrease,
-            many_valued=self._many_valued,
+            many_valued=[whole.many_valued for whole in self._wholes],
         )
-
-    def _find_many_valued(self, rows: int) -> list[int]:
-        """Of all rows every label is the label of some row."""
-        return [
-            int(attribute.kind == "nominal" and len(attribute.labels) >= 0.3 * rows)
-            for attribute in self.survey.schema.attributes
-        ]
-
-    @property
-    def family_bytes(self) -> int:
-        """What a row of a family takes while it is encoded and the grower works on it."""
-        size = _ROW + self.layout.stride
-        for i, attribute in enumerate(self.survey.schema.attributes):
-            few = self.layout.missing_key(i) <= _FEW_VALUES
-            size += _NOMINAL if attribute.kind == "nominal" else _FEW if few else _MANY
-        return size
 
     def too_large(self, rows: float, kept: float) -> bool:
         """Whether so many rows are too many for the grower, where `kept` bytes are in use already."""
-        most = self.task.family_rows
-        if most is not None and rows > most:
-            return True
-        return rows * self.family_bytes > self.task.budget - kept
+        return too_large(self.task, family_bytes(self.survey, self.layout), rows, kept)
 
     def chunks(self, report: Report) -> Chunks:
         """A scan of the source."""
         return Chunks(self.task.reading, self.survey, report, self.task.folds, self.task.seed)
 
     def finish(
-        self, node: int, encoded: _core.EncodedTable, classes: npt.NDArray[np.uint16], of_set: int = 0
+        self,
+        nodes: Mapping[int, int],
+        encoded: _core.EncodedTable,
+        classes: npt.NDArray[np.uint16],
+        folds: npt.NDArray[np.uint16] | None = None,
     ) -> None:
-        """Grow the rest of the tree below a node from all of its rows."""
+        """Grow the rest of the trees below nodes, one of each training set, from all rows that come there."""
+        target = ClassTarget(classes, self.survey.labels)  # type: ignore[arg-type]
         table = Table(self.survey.schema, (), len(classes))
-        p, rows = self.task.parameters, self._wholes[of_set]
-        depth = None if p.max_depth is None else p.max_depth - self.settling.depth(node)
-        below = replace(
+        groups = self._alike(nodes)
+        for together in groups:
+            below = self._below(*next(iter(together.items())))
+            grower = Grower(table, target, below, threads=self.task.threads, encoded=encoded)
+            times = None
+            if folds is not None:
+                left_out = np.array([of_set - 1 for of_set in together])
+                times = (folds[:, None] != left_out[None, :]).astype(np.uint8)
+            forest = grower.grow(
+                times, whole=[self._wholes[of_set] for of_set in together], last=together is groups[-1]
+            )
+            for i, node in enumerate(together.values()):
+                self.settling.graft(node, forest, i)
+
+    def _alike(self, nodes: Mapping[int, int]) -> list[dict[int, int]]:
+        """Sets whose sizes mean as many rows, which can grow together."""
+        p = self.task.parameters
+        if not isinstance(p.min_samples_leaf, float) and not isinstance(p.min_samples_split, float):
+            return [dict(nodes)]
+        return [{of_set: node} for of_set, node in nodes.items()]
+
+    def _below(self, of_set: int, node: int) -> Parameters:
+        """The parameters for what is below a node of a set."""
+        p, rows = self.task.parameters, int(self._wholes[of_set].mass)
+        return replace(
             p,
-            max_depth=depth,
+            max_depth=None if p.max_depth is None else p.max_depth - self.settling.depth(node),
             min_samples_split=max(2, least_rows(p.min_samples_split, rows)),
             min_samples_leaf=least_rows(p.min_samples_leaf, rows),
         )
-        target = ClassTarget(classes, self.survey.labels)  # type: ignore[arg-type]
-        grower = Grower(table, target, below, threads=self.task.threads, encoded=encoded)
-        whole = WholeSet(float(rows), float(rows), self._many_valued[of_set])
-        self.settling.graft(node, grower.grow(whole=[whole]), 0)
 
     def tree(self, of_set: int = 0) -> Tree:
         """The tree of a training set, once all of its nodes are settled."""

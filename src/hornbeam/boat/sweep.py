@@ -232,5 +232,5 @@ class Sweep:
                 encoded, classes, _ = rows.encode(blocks)
                 self.keeping.forget(place)
                 del rows, blocks
-                self._nodes.finish(node, encoded, classes)
+                self._nodes.finish({0: node}, encoded, classes)
                 report((i + 1) / len(families))

@@ -54,10 +54,9 @@ class SourceTask:
     seed: int = 0
     """Of samples, folds, and the rows that reduced_error keeps out."""
     progress: Listener | None = None
-    sampling: Sampling = Sampling()
+    sampling: Sampling = field(default_factory=Sampling)
     avc_entries: int | None = None
-    """How many values of all attributes a scan of RainForest counts at once; None: as many as memory has room
-    for."""
+    """How many values of all attributes a scan of RainForest counts at once; None: as memory has room."""
     family_rows: int | None = None
     """The most rows of a family that is finished in memory; None: as many as memory has room for."""
 

@@ -215,8 +215,13 @@ def _texts(dictionary: pa.Array, name: str) -> list[str | None]:
     try:
         texts: list[str | None] = dictionary.to_pylist()
     except UnicodeDecodeError:
-        raise DataError(f"{show_name(name)}: a label is not valid UTF-8; decode the text before") from None
+        raise not_utf8(name) from None
     return texts
+
+
+def not_utf8(name: str) -> DataError:
+    """The error for text of which Arrow says that it is UTF-8, and it is not."""
+    return DataError(f"{show_name(name)}: a label is not valid UTF-8; decode the text before")
 
 
 def _first_line(error: BaseException) -> str:

@@ -377,3 +377,11 @@ def test_labels_keep_to_the_memory_limit() -> None:
     table = pa.table({"a": [f"label {i}" for i in range(10_000)], "y": [0, 1] * 5_000})
     with pytest.raises(DataError, match="more than the 100,000 bytes"):
         survey(Reading(hb.source(table), ("y",), True, memory_limit=100_000), 1, 1)
+
+
+def test_text_that_is_not_utf8_is_refused_with_the_source() -> None:
+    offsets, data = pa.array([0, 1, 3], pa.int32()).buffers()[1], pa.py_buffer(b"a\xff\xfe")
+    text = pa.Array.from_buffers(pa.string(), 2, [None, offsets, data])
+    for table in (pa.table({"a": text, "y": [0, 1]}), pa.table({"a": [0, 1], "y": text})):
+        with pytest.raises(DataError, match=r"the Table of 2 rows.*not valid UTF-8"):
+            survey(Reading(hb.source(table), ("y",), True), 2, 1)

@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Collection
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from hornbeam.errors import DataError
-from hornbeam.table.arrow import read_chunked
+from hornbeam.table.arrow import not_utf8, read_chunked
 from hornbeam.table.labels import as_nominal, check_labels
 from hornbeam.table.schema import MAX_CATEGORIES, Attribute, Schema, show_name
 from hornbeam.table.sources.types import TEXT
@@ -32,23 +34,28 @@ class Categories:
         }
         wanted = [name for name, type_ in self._types.items() if type_ == "nominal" or name in set(nominal)]
         self._labels: dict[str, set[str]] = {name: set() for name in wanted}
+        # the last dictionary of each column all of whose labels were taken in
+        self._whole: dict[str, pa.Array] = dict.fromkeys(wanted, pa.array([], pa.string()))
 
     def add(self, chunk: pa.RecordBatch) -> None:
         """Take in the labels that occur in a chunk."""
         for name, known in self._labels.items():
             column = chunk.column(name)
-            if column.type == TEXT and known.issuperset(column.dictionary.to_pylist()):
-                continue  # whichever of them occur
-            values = column if pa.types.is_dictionary(column.type) else column.unique()
-            cells = as_nominal(read_chunked(pa.chunked_array([values]), name), name)
-            self._join(name, known, cells.labels)
+            if column.type != TEXT:
+                cells = as_nominal(read_chunked(pa.chunked_array([column.unique()]), name), name)
+                self._join(name, known, cells.labels)
+            elif not column.dictionary.equals(self._whole[name]):  # neighbouring chunks often share one
+                texts = _occurring(column, name)
+                self._join(name, known, texts - {None})
+                if len(texts) == len(column.dictionary):
+                    self._whole[name] = column.dictionary
 
     def merge(self, other: "Categories") -> None:
         """Take in the labels of another part of the same source; the order of merging does not matter."""
         for name, known in self._labels.items():
             self._join(name, known, other._labels[name])
 
-    def _join(self, name: str, known: set[str], labels: Collection[str]) -> None:
+    def _join(self, name: str, known: set[str], labels: Collection[Any]) -> None:
         new = set(labels) - known
         known.update(new)
         if len(known) > MAX_CATEGORIES:
@@ -78,3 +85,13 @@ class Categories:
                 for name, type_ in self._types.items()
             )
         )
+
+
+def _occurring(column: pa.Array, name: str) -> set[str | None]:
+    """The texts of a dictionary that occur in a column."""
+    occurs = np.zeros(len(column.dictionary), dtype=np.bool_)
+    occurs[column.indices.drop_null().to_numpy()] = True
+    try:
+        return set(column.dictionary.filter(pa.array(occurs)).to_pylist())
+    except UnicodeDecodeError:
+        raise not_utf8(name) from None

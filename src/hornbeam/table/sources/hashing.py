@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hornbeam._core import checksum, row_words
+from hornbeam._core import checksum, deal_folds
 from hornbeam.errors import DataError, UsageError
 from hornbeam.table.arrow import is_text, narrow_integers, read_chunked, to_chunked
 from hornbeam.table.columns import Array, Mask
@@ -78,16 +78,16 @@ def fold_of(keys: Any, k: int, seed: int = 0) -> npt.NDArray[np.int32]:
     if not isinstance(k, numbers.Integral) or not 2 <= k <= MOST_FOLDS:
         raise UsageError(f"k={k!r} folds; whole numbers from 2 to {MOST_FOLDS} are allowed")
     column = to_chunked(keys)
-    parts = [row_words([_words(chunk, "key", 1, {})], len(chunk)) for chunk in column.chunks]
-    words = np.concatenate([np.empty(0, dtype=np.uint64), *parts])
-    missing = int((words == _MISSING).sum())
+    word = named_word(f"fold/{seed}")
+    dealt = [deal_folds(_words(chunk, "key", 1, {}), len(chunk), int(k), word) for chunk in column.chunks]
+    missing = sum(count for _, count in dealt)
     if missing:
         raise DataError(
             f"the key is missing in {missing:,} of {len(column):,} rows; a row without a key has no fold: "
             "fill it, or leave such rows out"
         )
-    words = mix(mix(words) ^ np.uint64(named_word(f"fold/{seed}")))
-    return (words % np.uint64(k)).astype(np.int32)
+    parts = [folds for folds, _ in dealt]
+    return np.concatenate(parts, dtype=np.int32) if parts else np.empty(0, dtype=np.int32)
 
 
 def _words(column: pa.Array, name: str, factor: int, tables: Tables) -> WordColumn:

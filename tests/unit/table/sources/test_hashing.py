@@ -143,12 +143,17 @@ def test_the_core_counts_as_the_definition_does(rows: int) -> None:
         words = np.where(np.isnan(floats), np.uint64(0x9E3779B97F4A7C15), bits ^ bits >> np.uint64(32))
         wanted.append([3 * int(word) for word in words])
     assert _core.checksum(given, rows) == plain_checksum(wanted)
-    assert _core.row_words(given, rows).tolist() == [sum(row) % 2**64 for row in zip(*wanted, strict=True)]
+    for column, words in zip(given, wanted, strict=True):
+        folds, missing = _core.deal_folds(column, rows, 7, 12345)
+        mixed = [plain_checksum([[plain_checksum([[word]]) ^ 12345]]) for word in words]
+        assert folds.tolist() == [word % 7 for word in mixed]
+        assert missing == sum(word % 2**64 == 0x9E3779B97F4A7C15 for word in words)
 
 
 def test_places_beyond_a_table_are_its_last() -> None:
     table = np.array([5, 9], np.uint64)
-    assert _core.row_words([(np.array([0, 1, 2, -1]), None, 1, table)], 4).tolist() == [5, 9, 9, 9]
+    found = _core.checksum([(np.array([0, 1, 2, -1]), None, 1, table)], 4)
+    assert found == plain_checksum([[5, 9, 9, 9]])
 
 
 @pytest.mark.parametrize(
@@ -166,9 +171,10 @@ def test_places_beyond_a_table_are_its_last() -> None:
     ],
 )
 def test_the_core_refuses_what_is_no_column(column: tuple[object, ...], match: str) -> None:
-    for call in (_core.checksum, _core.row_words):
-        with pytest.raises(ValueError, match=f"column 0: .*{match}"):
-            call([column], 3)
+    with pytest.raises(ValueError, match=f"column 0: .*{match}"):
+        _core.checksum([column], 3)
+    with pytest.raises(ValueError, match=f"column 0: .*{match}"):
+        _core.deal_folds(column, 3, 2, 1)
 
 
 class TestFolds:

@@ -1,0 +1,354 @@
+"""RainForest (Gehrke, Ramakrishnan & Ganti, 1998): trees level by level from exact counts, AVC-sets.
+
+One scan counts every value of every attribute at as many nodes as the buffer has room for; the trees of all
+folds and of all rows grow in the same scans (paper 000, section 3.2.2). RF-Read scans the source for every
+level; RF-Write writes the rows of each child to a partition of its own; RF-Hybrid reads as long as a level
+fits the buffer, then writes partitions; RF-Vertical builds large AVC-sets one at a time from rows on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from hornbeam import _core
+from hornbeam.boat.chunks import Chunks
+from hornbeam.boat.keeping import Keeping
+from hornbeam.boat.layout import layout_of
+from hornbeam.boat.meter import Meter
+from hornbeam.boat.nodes import Counts, Nodes, family_bytes, too_large
+from hornbeam.boat.plan import PlaceRecord, Route
+from hornbeam.boat.spill import Piece, Spill
+from hornbeam.boat.survey import Survey
+from hornbeam.boat.sweep import KEPT_PART
+from hornbeam.boat.task import SourceTask
+from hornbeam.model import Tree
+
+_SMALL = 4096  # values of an attribute up to which they are counted wherever they are
+_ENTRY = 24  # bytes of a value that is counted, and of each of its classes a sixth of that
+
+
+class Duty(Enum):
+    """What a scan does for a spot."""
+
+    count = "count"
+    collect = "collect"
+    write = "write"
+    vertical = "vertical"
+
+
+@dataclass(eq=False)
+class Spot:
+    """A place in the trees: the nodes that are there, by training set, and how many rows come to it."""
+
+    nodes: dict[int, int]
+    rows: int
+    tests: list[tuple[Route, list[Spot | None]]] = field(default_factory=list)
+
+
+def grow_rainforest(way: str) -> Callable[[SourceTask, Survey, Meter], list[Tree]]:
+    """One of the four ways."""
+
+    def grow(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
+        with Spill() as spill:
+            return RainForest(task, survey, meter, spill, way).run()
+
+    return grow
+
+
+class RainForest:
+    """One growth of all training sets."""
+
+    def __init__(self, task: SourceTask, survey: Survey, meter: Meter, spill: Spill, way: str) -> None:
+        self.task, self.survey, self.meter, self.spill, self.way = task, survey, meter, spill, way
+        self.folds = task.folds or 1
+        self.layout = layout_of(survey, len(survey.labels), self.folds)
+        attributes = survey.schema.attributes
+        values = [self.layout.missing_key(i) for i in range(len(attributes))]
+        counted = [a.kind == "nominal" or n <= _SMALL for a, n in zip(attributes, values, strict=True)]
+        self._values = values
+        self._small = [i for i, small in enumerate(counted) if small]
+        self._large = [i for i, small in enumerate(counted) if not small]
+        edges = [None if counted[i] else np.array([n - 1], dtype=np.uint64) for i, n in enumerate(values)]
+        self.grid = _core.Grid(self.layout, edges)
+        self.entries = self._buffer()
+
+    def _buffer(self) -> int:
+        """How many values may be counted at once."""
+        if self.task.avc_entries is not None:
+            return self.task.avc_entries
+        joint = len(self.survey.labels) * self.folds
+        return max(1, int(self.task.budget * KEPT_PART) // (_ENTRY * max(1, joint // 2)))
+
+    def run(self) -> list[Tree]:
+        """The trees of all rows and of the folds."""
+        root, source = Spot({}, self.survey.rows), _Feed(self)
+        # The sizes of the training sets are not known before this scan, nor which categories they have.
+        nominal = [i for i in self._small if self.survey.schema.attributes[i].kind == "nominal"]
+        duty = self._duty(root, ()) or Duty.count
+        found = self._scan(source, root, {root: duty}, also=nominal)
+        self.nodes = self._open(found, root)
+        if root.nodes:
+            self._grow(source, root, self._serve(found))
+        return [self.nodes.tree(i) for i in range(1 if self.folds == 1 else self.folds + 1)]
+
+    def _open(self, found: _Found, root: Spot) -> Nodes:
+        """The roots of all training sets."""
+        k = len(self.survey.labels)
+        joint = found.scan.totals(0).astype(np.int64).reshape(self.folds, k)
+        wholes: list[Counts] = [joint.sum(axis=0)]
+        if self.folds > 1:
+            wholes += [wholes[0] - joint[i] for i in range(self.folds)]
+        nodes = Nodes(self.task, self.survey, self.layout, wholes, self._present(found, len(wholes)))
+        for i in range(len(wholes)):
+            node = nodes.settling.open_root(i)
+            if node >= 0:
+                root.nodes[i] = node
+        return nodes
+
+    def _present(self, found: _Found, n_sets: int) -> list[list[int]]:
+        """How many categories of each attribute every training set has; 0 for numeric ones."""
+        present = [[0] * len(self.survey.schema) for _ in range(n_sets)]
+        k = len(self.survey.labels)
+        for i, attribute in enumerate(self.survey.schema.attributes):
+            if attribute.kind != "nominal":
+                continue
+            counts = found.scan.counts(0, i).reshape(-1, self.folds, k)[: len(attribute.labels)].sum(axis=2)
+            for s in range(n_sets):
+                of_set = counts.sum(axis=1) - (counts[:, s - 1] if s else 0)
+                present[s][i] = int(np.count_nonzero(of_set))
+        return present
+
+    # ---- levels ----
+
+    def _grow(self, feed: _Feed, top: Spot, frontier: list[Spot]) -> None:
+        """Everything below some spots, whose rows a feed brings through `top`."""
+        while frontier:
+            duties: dict[Spot, Duty] = {}
+            for spot in sorted(frontier, key=lambda spot: spot.rows):
+                duty = self._duty(spot, list(duties.items()), writes=spot is not top)
+                if duty is not None:
+                    duties[spot] = duty
+            waiting = [spot for spot in frontier if spot not in duties]
+            frontier = waiting + self._serve(self._scan(feed, top, duties))
+
+    def _duty(self, spot: Spot, others: Sequence[tuple[Spot, Duty]], *, writes: bool = False) -> Duty | None:
+        """What the next scan does for a spot beside others; None: nothing yet. RF-Write writes the rows of
+        all spots but the first of a feed."""
+        kept = sum(other.rows for other, duty in others if duty is Duty.collect) * self.layout.stride
+        if not self._too_large(spot.rows, kept):
+            room = kept + spot.rows * self.layout.stride <= self.task.budget * KEPT_PART
+            return Duty.collect if room or not others else None
+        entries = self._entries(spot)
+        used = sum(self._entries(other) for other, duty in others if duty is Duty.count)
+        if self.way == "rf_write" and writes:
+            return Duty.write
+        if entries + used <= self.entries:
+            return Duty.count
+        if self.way == "rf_read":
+            return None if used else Duty.count
+        return Duty.vertical if entries > self.entries else Duty.write
+
+    def _too_large(self, rows: int, kept: float) -> bool:
+        return too_large(self.task, family_bytes(self.survey, self.layout, self.folds), rows, kept)
+
+    def _entries(self, spot: Spot) -> int:
+        """How many values there are to count at a spot, at most."""
+        return sum(min(spot.rows, values) for values in self._values)
+
+    # ---- scans ----
+
+    def _scan(self, feed: _Feed, top: Spot, duties: dict[Spot, Duty], also: Sequence[int] = ()) -> _Found:
+        """One scan of a feed, from the spot at its top to those that something is done for."""
+        plan: list[PlaceRecord] = []
+        places: dict[Spot, int] = {}
+
+        def add(spot: Spot | None) -> int:
+            if spot is None:
+                return -1
+            at = len(plan)
+            if spot in duties:
+                plan.append(self._record(duties[spot], also))
+                places[spot] = at
+                return at
+            plan.append(PlaceRecord())
+            for route, below in spot.tests:
+                children = [add(child) for child in below]
+                if any(child >= 0 for child in children):
+                    plan[at].tests.append(route | {"children": children})
+            if plan[at].tests:
+                return at
+            del plan[at:]
+            return -1
+
+        add(top)
+        scan = _core.SourceScan(self.layout, self.grid, [place.native() for place in plan])
+        room = int(self.task.budget * KEPT_PART)
+        keeping = Keeping(scan, self.layout.stride, self.spill, room, self.meter)
+        kept = [i for i, place in enumerate(plan) if place.keeps]
+        feed.stream(scan, lambda: keeping.relieve(kept))
+        return _Found(scan, keeping, places, duties)
+
+    def _record(self, duty: Duty, also: Sequence[int]) -> PlaceRecord:
+        if duty is Duty.count:
+            return PlaceRecord(self._small, [(i, None) for i in self._large])
+        if duty is Duty.vertical:
+            return PlaceRecord(self._small, keeps=True)
+        return PlaceRecord(also, keeps=True)
+
+    # ---- what a scan brought ----
+
+    def _serve(self, found: _Found) -> list[Spot]:
+        """Settle, finish and part the spots of a scan; those that the same rows still have to come to."""
+        frontier: list[Spot] = []
+        with self.meter.phase("settling"):
+            for spot, place in found.places.items():
+                if found.duties[spot] is Duty.count:
+                    frontier += self._settle(spot, self._judge_counts(found.scan, place))
+                    found.scan.forget_watches(place)
+        for spot, place in found.places.items():
+            duty = found.duties[spot]
+            if duty is Duty.collect:
+                self._finish(spot, place, found)
+            elif duty is Duty.write:
+                part = found.part(self, place)
+                self._grow(part, spot, [spot])
+            elif duty is Duty.vertical:
+                judge = self._judge_large(found, spot, place)
+                self._grow(found.part(self, place), spot, self._settle(spot, judge))
+        return frontier
+
+    def _judge_counts(self, scan: _core.SourceScan, place: int) -> _Judge:
+        return lambda of_set, node: self.nodes.settling.settle(node, scan, place, of_set - 1)
+
+    def _judge_large(self, found: _Found, spot: Spot, place: int) -> _Judge:
+        """By one AVC-set at a time, large ones from the rows that were written."""
+        settling, scan = self.nodes.settling, found.scan
+        best: dict[int, list[_core.Settled]] = {of_set: [] for of_set in spot.nodes}
+        found.keeping.put_away(place)
+        for attribute in range(len(self.survey.schema)):
+            if attribute in self._large:
+                scan.look_up(place, [(attribute, None)])
+                for block in found.keeping.away([place]):
+                    scan.look_on(block, place, 1)
+            for of_set, node in spot.nodes.items():
+                best[of_set].append(settling.look(node, scan, place, attribute, of_set - 1))
+            scan.forget_watches(place)
+        return lambda of_set, node: settling.choose(node, best[of_set])
+
+    def _settle(self, spot: Spot, judge: _Judge) -> list[Spot]:
+        """The tests of all training sets at a spot, and the spots below: one for all sets that agree."""
+        groups: list[_Group] = []
+        for of_set, node in spot.nodes.items():
+            settled = judge(of_set, node)
+            if settled.state == "leaf":
+                continue
+            group = next((group for group in groups if group.takes(settled)), None)
+            if group is None:
+                group = _Group(settled, settled.route(self.layout, [-1] * settled.n_children))
+                groups.append(group)
+            group.join(of_set, node, settled)
+        below: list[Spot] = []
+        for group in groups:
+            children = self._split(group)
+            spot.tests.append((group.route, children))
+            below += [child for child in children if child is not None]
+        return below
+
+    def _split(self, group: _Group) -> list[Spot | None]:
+        nodes: list[dict[int, int]] = [{} for _ in range(group.first.n_children)]
+        rows = [0] * len(nodes)
+        for of_set, (node, settled) in group.members.items():
+            # A set that leaves a fold out does not tell how many rows come along with its own.
+            share = self.folds / (self.folds - 1) if of_set else 1.0
+            for i, child in enumerate(self.nodes.settling.split(node, settled)):
+                if child >= 0:
+                    nodes[i][of_set] = child
+                rows[i] = max(rows[i], round(float(settled.child_counts(i).sum()) * share))
+        return [Spot(found, n) if found else None for found, n in zip(nodes, rows, strict=True)]
+
+    def _finish(self, spot: Spot, place: int, found: _Found) -> None:
+        """Let the grower finish the trees of all sets at a spot."""
+        with self.meter.phase("families"):
+            self.meter.families += 1
+            blocks = list(found.keeping.away([place]))
+            rows = found.scan.take_rows(place)
+            encoded, classes, folds = rows.encode(blocks)
+            found.keeping.forget(place)
+            del rows, blocks
+            self.nodes.finish(spot.nodes, encoded, classes, folds)
+
+
+_Judge = Callable[[int, int], _core.Settled]
+"""The test of a training set at one of its nodes."""
+
+
+@dataclass(eq=False)
+class _Group:
+    """Training sets whose rows the same test parts alike."""
+
+    first: _core.Settled
+    route: Route
+    members: dict[int, tuple[int, _core.Settled]] = field(default_factory=dict)
+
+    def takes(self, settled: _core.Settled) -> bool:
+        """Whether rows of both go the same way: cuts between the same rows need not be the same."""
+        first = self.first
+        alike = (settled.attribute, settled.numeric, settled.default_child, settled.n_children) == (
+            first.attribute,
+            first.numeric,
+            first.default_child,
+            first.n_children,
+        )
+        if not alike:
+            return False
+        if not settled.numeric:
+            return settled.branches == first.branches
+        others = [one for _, one in self.members.values()] + [settled]
+        return max(one.lo for one in others) < min(one.hi for one in others)
+
+    def join(self, of_set: int, node: int, settled: _core.Settled) -> None:
+        self.members[of_set] = node, settled
+        if settled.numeric:
+            self.route["lo"] = max(one.lo for _, one in self.members.values())
+
+
+@dataclass
+class _Found:
+    """What a scan brought: the places of the spots that something was done for."""
+
+    scan: _core.SourceScan
+    keeping: Keeping
+    places: dict[Spot, int]
+    duties: dict[Spot, Duty]
+
+    def part(self, forest: RainForest, place: int) -> _Feed:
+        """The rows of a place as a partition of their own."""
+        self.keeping.put_away(place)
+        return _Feed(forest, self.keeping, self.keeping.lift(place))
+
+
+@dataclass
+class _Feed:
+    """Rows to scan: all of the source, or a partition on disk."""
+
+    forest: RainForest
+    keeping: Keeping | None = None
+    pieces: Sequence[Piece] = ()
+
+    def stream(self, scan: _core.SourceScan, after: Callable[[], None]) -> None:
+        """Let a scan take all rows in, some at a time."""
+        task, meter = self.forest.task, self.forest.meter
+        if self.keeping is not None:
+            with meter.phase("partitions"):
+                for block in self.keeping.read(self.pieces):
+                    scan.add_rows(block)
+                    after()
+            return
+        with meter.scan("scans") as report:
+            for chunk in Chunks(task.reading, self.forest.survey, report, task.folds, task.seed):
+                chunk.add_to(scan)
+                after()
