@@ -99,7 +99,7 @@ def ask(question: Mapping[str, Any], module: str = MODULE) -> dict[str, Any]:
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         raise StorageError(f"the process that measures {question.get('algorithm', 'a scan')} ended: {last}")
-    told: dict[str, Any] = json.loads(done.stdout)
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return told
 
 

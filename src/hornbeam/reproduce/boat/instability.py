@@ -50,15 +50,15 @@ def impurities(title: str, path: Path) -> list[dict[str, Cell]]:
     left = counts.cumsum(axis=1)[:, :-1]
     right = counts.sum(axis=1)[:, None] - left
     after = (_impure_rows(left) + _impure_rows(right)) / len(x)
-    return [
-        {"set": title, "cut": cut, "impurity": float(value)} for cut, value in enumerate(after)
-    ]
+    return [{"set": title, "cut": cut, "impurity": float(value)} for cut, value in enumerate(after)]
 
 
 def _impure_rows(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Rows of a side times its impurity."""
     total = counts.sum(axis=0)
-    impure: npt.NDArray[np.float64] = total - (counts.astype(np.float64) ** 2).sum(axis=0) / np.maximum(total, 1)
+    impure: npt.NDArray[np.float64] = total - (counts.astype(np.float64) ** 2).sum(axis=0) / np.maximum(
+        total, 1
+    )
     return impure
 
 
