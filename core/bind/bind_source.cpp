@@ -137,16 +137,16 @@ struct KeptRows {
 
 using RowParts = std::vector<std::span<const std::uint8_t>>;
 
-/// Reads columns of rows that lie in several parts; body(block, number of the block's first row).
-template <class Body> void read_parts(const RowLayout &layout, const RowParts &parts,
-                                      std::span<const std::int32_t> attributes, Cancel &cancel, Body body) {
+/// Reads rows that lie in several parts, a block at a time: unpack(block, bytes, rows), then
+/// body(block, number of the block's first row).
+template <class Unpack, class Body>
+void read_parts(const RowLayout &layout, const RowParts &parts, Cancel &cancel, Unpack unpack, Body body) {
     RowBlock block(layout);
     std::size_t at = 0;
     for (auto part : parts)
         for (std::size_t first = 0, rows = part.size() / layout.stride; first < rows; first += block_rows) {
             cancel.poll();
-            block.unpack(layout, part.data() + first * layout.stride, std::min(block_rows, rows - first),
-                         attributes);
+            unpack(block, part.data() + first * layout.stride, std::min(block_rows, rows - first));
             body(block, at);
             at += block.n;
         }
@@ -158,10 +158,14 @@ Column encoded_column(const RowLayout &layout, const RowParts &parts, std::int32
     const auto a = static_cast<std::size_t>(attribute);
     const AttributeShape &shape = layout.attributes[a];
     auto read = [&](auto put) {
-        read_parts(layout, parts, std::span(&attribute, 1), cancel,
-                   [&](const RowBlock &block, std::size_t at) {
-                       for (std::size_t i = 0; i < block.n; ++i) put(at + i, block.keys[a][i]);
-                   });
+        read_parts(
+            layout, parts, cancel,
+            [&](RowBlock &block, const std::uint8_t *rows, std::size_t n_rows) {
+                block.unpack_keys(layout, rows, n_rows, a);
+            },
+            [&](const RowBlock &block, std::size_t at) {
+                for (std::size_t i = 0; i < block.n; ++i) put(at + i, block.keys[a][i]);
+            });
     };
     if (shape.nominal()) {
         NominalColumn column;
@@ -206,14 +210,18 @@ nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
         nb::gil_scoped_release release;
         for (std::size_t a = 0; a < layout.attributes.size(); ++a)
             table.columns.push_back(encoded_column(layout, parts, static_cast<std::int32_t>(a), n, cancel));
-        const std::int32_t any = 0;
-        read_parts(layout, parts, std::span(&any, 1), cancel, [&](const RowBlock &block, std::size_t at) {
-            for (std::size_t i = 0; i < block.n; ++i) {
-                classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
-                if (!folds.empty())
-                    folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
-            }
-        });
+        read_parts(
+            layout, parts, cancel,
+            [&](RowBlock &block, const std::uint8_t *rows, std::size_t n_rows) {
+                block.unpack_joint(layout, rows, n_rows);
+            },
+            [&](const RowBlock &block, std::size_t at) {
+                for (std::size_t i = 0; i < block.n; ++i) {
+                    classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
+                    if (!folds.empty())
+                        folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
+                }
+            });
     }
     nb::object of_folds = folds.empty() ? nb::none() : nb::cast(own_array(std::move(folds)));
     return nb::make_tuple(std::move(table), own_array(std::move(classes)), of_folds);

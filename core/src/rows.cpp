@@ -79,10 +79,24 @@ bool read_column(const AttributeShape &shape, const ChunkColumn &column, std::si
     return false;
 }
 
-std::uint64_t load(const std::uint8_t *from, unsigned width) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, from, width);
-    return value;
+/// Calls put(i, number) for the numbers of `width` bytes at `offset` of n rows. Eight bytes are read at once,
+/// but for the last rows, behind which there may be nothing.
+template <class Put> void each_number(const RowLayout &layout, const std::uint8_t *rows, std::size_t n,
+                                      std::size_t offset, unsigned width, Put put) {
+    const std::size_t stride = layout.stride, end = n * stride;
+    const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * width);
+    const std::size_t safe = end < offset + 8 ? 0 : (end - offset - 8) / stride + 1;
+    const std::uint8_t *from = rows + offset;
+    for (std::size_t i = 0; i < safe; ++i, from += stride) {
+        std::uint64_t value;
+        std::memcpy(&value, from, 8);
+        put(i, value & mask);
+    }
+    for (std::size_t i = safe; i < n; ++i, from += stride) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, from, width);
+        put(i, value);
+    }
 }
 
 } // namespace
@@ -118,41 +132,29 @@ void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t fir
         for (std::size_t i = 0; i < n; ++i) joint[i] += chunk.folds[first + i] * k;
 }
 
-void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows,
-                      std::span<const std::int32_t> attributes) {
+void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
+    for (std::size_t a = 0; a < keys.size(); ++a) unpack_keys(layout, rows, n_rows, a);
+    unpack_joint(layout, rows, n_rows);
+}
+
+void RowBlock::unpack_keys(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows,
+                           std::size_t attribute) {
     n = n_rows;
-    const std::size_t stride = layout.stride;
-    auto column = [&](std::size_t offset, unsigned width, auto *to) {
-        using To = std::remove_reference_t<decltype(*to)>;
-        const std::uint8_t *from = rows + offset;
-        auto by = [&]<unsigned W>() {
-            for (std::size_t i = 0; i < n; ++i, from += stride) to[i] = static_cast<To>(load(from, W));
-        };
-        switch (width) {
-        case 1:
-            return by.template operator()<1>();
-        case 2:
-            return by.template operator()<2>();
-        case 3:
-            return by.template operator()<3>();
-        case 4:
-            return by.template operator()<4>();
-        default:
-            for (std::size_t i = 0; i < n; ++i, from += stride) to[i] = static_cast<To>(load(from, width));
-        }
-    };
-    auto attribute = [&](std::size_t a) {
-        column(layout.attributes[a].offset, layout.attributes[a].width, keys[a].data());
-    };
-    for (std::int32_t a : attributes) attribute(static_cast<std::size_t>(a));
-    if (attributes.empty())
-        for (std::size_t a = 0; a < keys.size(); ++a) attribute(a);
-    column(layout.class_offset, width_of_key(layout.n_classes - 1), joint.data());
+    const AttributeShape &shape = layout.attributes[attribute];
+    RowKey *to = keys[attribute].data();
+    each_number(layout, rows, n, shape.offset, shape.width, [to](std::size_t i, RowKey key) { to[i] = key; });
+}
+
+void RowBlock::unpack_joint(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
+    n = n_rows;
+    std::uint32_t *to = joint.data();
+    each_number(layout, rows, n, layout.class_offset, width_of_key(layout.n_classes - 1),
+                [to](std::size_t i, std::uint64_t klass) { to[i] = static_cast<std::uint32_t>(klass); });
     if (layout.n_folds == 1) return;
-    const auto k = static_cast<std::uint32_t>(layout.n_classes);
-    const unsigned width = width_of_key(layout.n_folds - 1);
-    for (std::size_t i = 0; i < n; ++i)
-        joint[i] += static_cast<std::uint32_t>(load(rows + i * stride + layout.fold_offset, width)) * k;
+    each_number(layout, rows, n, layout.fold_offset, width_of_key(layout.n_folds - 1),
+                [to, k = layout.n_classes](std::size_t i, std::uint64_t fold) {
+                    to[i] += static_cast<std::uint32_t>(fold * k);
+                });
 }
 
 RowStore::Block &RowStore::block_with_room(std::size_t stride) {

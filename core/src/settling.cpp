@@ -166,7 +166,8 @@ template <Criterion C> class SettlingBy final : public Settling {
                     Settled &settled) const {
         const StopRules &rules = rules_of(node);
         double reach = settled.choice.found() ? settled.choice.quality : -1.0;
-        if constexpr (is_gain<C>) reach = std::max(reach, task_.parameters.min_impurity_decrease / share_of(node));
+        if constexpr (is_gain<C>)
+            reach = std::max(reach, task_.parameters.min_impurity_decrease / share_of(node));
         reach -= bound_slack * std::max(1.0, std::abs(reach)) + margin;
         for (std::size_t a = 0; a < sets.size(); ++a) {
             cancel.poll();

@@ -37,7 +37,7 @@ std::uint32_t Buckets::find(RowKey key, std::uint32_t begin, std::uint32_t end) 
 // ---- keys ----
 
 void KeyCounts::bring_together() {
-    std::sort(counts_.begin(), counts_.end());
+    if (!std::is_sorted(counts_.begin(), counts_.end())) std::sort(counts_.begin(), counts_.end());
     std::size_t n = 0;
     for (const KeyCount &c : counts_) {
         if (n != 0 && counts_[n - 1].key == c.key && counts_[n - 1].joint == c.joint)
@@ -50,12 +50,11 @@ void KeyCounts::bring_together() {
 }
 
 const std::vector<KeyCount> &KeyCounts::compact() {
-    const bool listed = !counts_.empty();
     for (std::size_t i = 0; i < cells_.size(); ++i)
         if (cells_[i] != 0)
             counts_.push_back({low_ + i / n_joint_, static_cast<std::uint32_t>(i % n_joint_), cells_[i]});
     cells_ = {};
-    if (listed) bring_together();
+    bring_together();
     return counts_;
 }
 
@@ -127,7 +126,11 @@ template <class Body> void SourceScan::in_blocks(const std::uint8_t *rows, std::
                                                  Body body, std::span<const std::int32_t> attributes) {
     for (std::size_t first = 0; first < n; first += block_rows) {
         cancel.poll();
-        block_.unpack(*layout_, rows + first * layout_->stride, std::min(block_rows, n - first), attributes);
+        const std::uint8_t *from = rows + first * layout_->stride;
+        const std::size_t here = std::min(block_rows, n - first);
+        for (std::int32_t a : attributes)
+            block_.unpack_keys(*layout_, from, here, static_cast<std::size_t>(a));
+        attributes.empty() ? block_.unpack(*layout_, from, here) : block_.unpack_joint(*layout_, from, here);
         open_block();
         body(std::span<const BlockRow>(all_).first(block_.n));
     }
@@ -313,24 +316,29 @@ std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute
         keys.add(at(p).keys[w].compact());
         for (std::size_t b = 0; b < here.watches[w].wanted.size(); ++b) known[b] |= here.watches[w].wanted[b];
     }
-    const bool held = here.tests.size() == 1 && here.tests[0].kind == RouteTest::Kind::coarse &&
-                      here.tests[0].attribute == attribute;
-    if (held) {
-        const RouteTest &test = here.tests[0];
-        const RowKey *key = block_.keys[static_cast<std::size_t>(attribute)].data();
-        at(p).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-            in_blocks(
-                bytes, n, cancel,
-                [&](std::span<const BlockRow> all) {
-                    const std::uint32_t *code = codes(attribute);
-                    for (BlockRow row : all)
-                        if (code[row] >= test.first && code[row] <= test.last && known[code[row]] == 0)
-                            keys.add(key[row], block_.joint[row]);
-                },
-                std::span(&attribute, 1));
-        });
-    }
+    if (here.tests.size() == 1 && here.tests[0].kind == RouteTest::Kind::coarse &&
+        here.tests[0].attribute == attribute && here.tests[0].first <= here.tests[0].last)
+        keys.add(held_keys(p, known, cancel).compact());
     return keys.compact();
+}
+
+KeyCounts SourceScan::held_keys(std::int32_t p, std::span<const std::uint8_t> known, Cancel &cancel) {
+    const RouteTest &test = place(p).tests[0];
+    const Buckets &b = buckets(test.attribute);
+    KeyCounts keys(b.low(test.first), b.high(test.last), layout_->n_joint());
+    const RowKey *key = block_.keys[static_cast<std::size_t>(test.attribute)].data();
+    at(p).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
+        in_blocks(
+            bytes, n, cancel,
+            [&](std::span<const BlockRow> all) {
+                const std::uint32_t *code = codes(test.attribute);
+                for (BlockRow row : all)
+                    if (code[row] >= test.first && code[row] <= test.last && known[code[row]] == 0)
+                        keys.add(key[row], block_.joint[row]);
+            },
+            std::span(&test.attribute, 1));
+    });
+    return keys;
 }
 
 std::size_t SourceScan::bytes() const {

@@ -76,9 +76,10 @@ struct RowBlock {
     /// Takes rows of a chunk. Throws std::invalid_argument for a value outside its attribute's range: the
     /// source has changed.
     void read(const RowLayout &layout, const Chunk &chunk, std::size_t first, std::size_t rows);
-    /// Takes rows that were kept; where `attributes` are named, only those columns and the joint classes.
-    void unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n,
-                std::span<const std::int32_t> attributes = {});
+    /// Takes rows that were kept: all of their columns, or some.
+    void unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
+    void unpack_keys(const RowLayout &layout, const std::uint8_t *rows, std::size_t n, std::size_t attribute);
+    void unpack_joint(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
 };
 
 /// Rows that are kept, in blocks.

@@ -186,6 +186,7 @@ class SourceScan {
     template <class Body> void in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body,
                                          std::span<const std::int32_t> attributes = {});
     KeyCounts fresh(const Watch &watch) const;
+    KeyCounts held_keys(std::int32_t p, std::span<const std::uint8_t> known, Cancel &cancel);
     PlaceResult fresh(const Place &place) const;
     const std::uint32_t *codes(std::int32_t attribute);
     void open_block();
