@@ -28,6 +28,9 @@ class Plan:
     functions: tuple[str, ...] = tuple(FUNCTIONS)
     scale: float = 1.0
     runs: int = 1
+    steps: tuple[int, ...] = field(default_factory=lambda: tuple(paper()["sizes"]))
+    """Rows of figures 4 to 6, before they are scaled."""
+    noises: tuple[float, ...] = field(default_factory=lambda: tuple(paper()["noise"]))
     extras: tuple[int, ...] = (0, 2, 4, 6, 8)
     tilt: float = 0.02
     tell: Tell = field(default=lambda line: None, repr=False, compare=False)
@@ -55,16 +58,12 @@ class Plan:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        return tuple(self.rows(size) for size in paper()["sizes"])
+        return tuple(self.rows(size) for size in self.steps)
 
     @property
     def middle(self) -> int:
         """Rows of the experiments that vary something else."""
         return self.rows(paper()["noise rows"])
-
-    @property
-    def noises(self) -> tuple[float, ...]:
-        return tuple(paper()["noise"])
 
     @property
     def stop(self) -> int:

@@ -17,7 +17,6 @@ def grow(question: Record) -> Record:
     from hornbeam.boat.coarse import Sampling
     from hornbeam.boat.growth import grow_source
     from hornbeam.boat.task import SourceTask, read_as
-    from hornbeam.errors import UsageError
     from hornbeam.growth import Parameters
 
     source = hornbeam.source(question["source"], **question.get("options", {}))
@@ -35,7 +34,7 @@ def grow(question: Record) -> Record:
     )
     try:
         growth = grow_source(task)
-    except UsageError as error:
+    except ValueError as error:  # also of the core, which has no class of its own for it
         return {"refused": str(error)}
     tree, stats = growth.trees[0], growth.stats
     return {**stats.to_record(), "phases": dict(stats.seconds), "digest": tree.digest, "nodes": tree.n_nodes}
