@@ -310,6 +310,7 @@ struct BoundScan {
     std::shared_ptr<const Grid> grid;
     SourceScan scan;
 
+    BoundScan(const BoundScan &of, SourceScan fresh) : layout(of.layout), grid(of.grid), scan(std::move(fresh)) {}
     BoundScan(std::shared_ptr<RowLayout> l, std::shared_ptr<Grid> g, const nb::list &places)
         : layout(l), grid(g), scan(l, g, places_of(places, *l, *g)) {}
 
@@ -401,6 +402,16 @@ class SetsAt final : public SetReader {
     Refining refining_;
     std::vector<Known> known_;
 };
+
+LookedInto looked_into_of(const Grid &grid, const nb::list &watches, const Settled *best) {
+    LookedInto before{best, {}};
+    for (nb::handle given : watches) {
+        Watch watch = watch_of(grid, given);
+        before.buckets.resize(grid.of.size());
+        before.buckets[static_cast<std::size_t>(watch.attribute)] = std::move(watch.wanted);
+    }
+    return before;
+}
 
 SettleTask task_of(const std::string &criterion, const std::string &nominal,
                    std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
@@ -589,6 +600,22 @@ void bind_source(nb::module_ &m) {
                  nb::gil_scoped_release release;
                  s.scan.merge(std::move(other.scan));
              })
+        .def(
+            "fresh", [](const BoundScan &s) { return BoundScan(s, s.scan.fresh()); },
+            "A scan of the same places that has seen no rows.")
+        .def(
+            "to_bytes",
+            [](BoundScan &s) {
+                const std::vector<std::uint8_t> found = s.scan.to_bytes();
+                return nb::bytes(found.data(), found.size());
+            },
+            "All that was found, for another process to merge.")
+        .def(
+            "merge_bytes",
+            [](BoundScan &s, const nb::bytes &found) {
+                s.scan.merge_bytes({static_cast<const std::uint8_t *>(found.data()), found.size()});
+            },
+            nb::arg("found"), "Takes in what another scan of the same places has found.")
         .def("totals",
              [](BoundScan &s, std::int32_t p) {
                  return own_array(std::vector<std::uint64_t>(s.scan.at(s.checked(p)).totals));
@@ -615,6 +642,9 @@ void bind_source(nb::module_ &m) {
                 s.scan.at(p).keys.clear();
             },
             "Lets the keys that were kept go.")
+        .def(
+            "release", [](BoundScan &s, std::int32_t p) { s.scan.release(s.checked(p)); },
+            "Lets go of all that is known of a place but its totals.")
         .def("rows_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.rows(); })
         .def("bytes_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.bytes(); })
         .def("complete", [](const BoundScan &s, std::int32_t p) { return s.scan.complete(s.checked(p)); })
@@ -691,6 +721,9 @@ void bind_source(nb::module_ &m) {
         .def_prop_ro("quality", [](const Settled &s) { return s.choice.quality; })
         .def_prop_ro("gain", [](const Settled &s) { return s.choice.gain; })
         .def_ro("bound", &Settled::bound)
+        .def_prop_ro(
+            "exact", [](const Settled &s) { return s.choice.found() && s.ends.empty(); },
+            "Whether there is a test, and the values on both sides of its cut are known.")
         .def_prop_ro("n_children", [](const Settled &s) { return s.children.size(); })
         .def_prop_ro("alive",
                      [](const Settled &s) {
@@ -736,14 +769,18 @@ void bind_source(nb::module_ &m) {
         .def(
             "settle",
             [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t left_out,
-               double margin) {
+               double margin, const nb::list &looked_into, const Settled *best) {
                 scan.checked(place);
+                const LookedInto before = looked_into_of(*scan.grid, looked_into, best);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
-                return s.settle(node, SetsAt(scan.scan, place, left_out, cancel), margin, cancel);
+                return s.settle(node, SetsAt(scan.scan, place, left_out, cancel), before, margin, cancel);
             },
             nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
-            nb::arg("margin") = 0.0, "Judges a node by what a scan knows of its place.")
+            nb::arg("margin") = 0.0, nb::arg("looked_into") = nb::list(), nb::arg("best").none() = nb::none(),
+            "Judges a node by what a scan knows of its place. Buckets that were looked into before, as "
+            "watches, do not leave it open; the best test until then, if given, is one of those to choose "
+            "from.")
         .def(
             "look",
             [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t attribute,

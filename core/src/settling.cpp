@@ -66,7 +66,8 @@ template <Criterion C> class SettlingBy final : public Settling {
         return best;
     }
 
-    Settled settle(std::int64_t number, const SetReader &sets, double margin, Cancel &cancel) override {
+    Settled settle(std::int64_t number, const SetReader &sets, const LookedInto &before, double margin,
+                   Cancel &cancel) override {
         std::vector<Settled> found;
         for (std::size_t a = 0; a < sets.size(); ++a) {
             cancel.poll();
@@ -74,7 +75,11 @@ template <Criterion C> class SettlingBy final : public Settling {
         }
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
         Settled settled = best_of(node, found);
-        find_alive(node, sets, margin, cancel, settled);
+        if (before.best != nullptr && precedes(*before.best, settled)) {
+            settled = *before.best;
+            settled.alive.clear();
+        }
+        find_alive(node, sets, before, margin, cancel, settled);
         const bool taken = worth(node, settled.choice);
         if (settled.alive.empty() && taken) settled.alive = settled.ends;
         settled.state = !settled.alive.empty() ? Settled::State::open
@@ -149,6 +154,14 @@ template <Criterion C> class SettlingBy final : public Settling {
         best.choice = std::move(choice);
         return best;
     }
+    /// The order of tests. A cut inside a bucket is before one at the bucket's end, whose lower value may not
+    /// be known.
+    static bool precedes(const Settled &a, const Settled &b) {
+        if (!a.choice.found() || !b.choice.found()) return a.choice.found();
+        if (a.choice.quality != b.choice.quality) return a.choice.quality > b.choice.quality;
+        if (a.choice.attribute != b.choice.attribute) return a.choice.attribute < b.choice.attribute;
+        return a.choice.kind == TestKind::numeric && a.hi < b.hi;
+    }
     double share_of(const OpenNode &node) const { return as_double(node.total.n) / rules_of(node).mass; }
     bool worth(const OpenNode &node, const Choice &c) const {
         return c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
@@ -162,8 +175,8 @@ template <Criterion C> class SettlingBy final : public Settling {
     }
 
     /// Buckets inside which a cut might be better than the test that was found.
-    void find_alive(const OpenNode &node, const SetReader &sets, double margin, Cancel &cancel,
-                    Settled &settled) const {
+    void find_alive(const OpenNode &node, const SetReader &sets, const LookedInto &before, double margin,
+                    Cancel &cancel, Settled &settled) const {
         const StopRules &rules = rules_of(node);
         double reach = settled.choice.found() ? settled.choice.quality : -1.0;
         if constexpr (is_gain<C>)
@@ -185,10 +198,10 @@ template <Criterion C> class SettlingBy final : public Settling {
                     if (!set.exact(i)) settled.alive.push_back({set.attribute, set.bucket[i]});
             }
         }
-        std::erase_if(settled.alive, [seen = AliveBucket{-1, 0}](const AliveBucket &b) mutable {
+        std::erase_if(settled.alive, [&, seen = AliveBucket{-1, 0}](const AliveBucket &b) mutable {
             const bool again = b.attribute == seen.attribute && b.bucket == seen.bucket;
             seen = b;
-            return again;
+            return again || before.has(b);
         });
     }
     static void add(ClassCounts &to, const std::uint32_t *row) {

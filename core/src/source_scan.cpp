@@ -46,7 +46,15 @@ void KeyCounts::bring_together() {
             counts_[n++] = c;
     }
     counts_.resize(n);
-    room_ = std::max(room_, 2 * n);
+}
+
+void KeyCounts::make_room() {
+    bring_together();
+    room_ = std::max(room_, 2 * counts_.size());
+    if (n_cells_ == 0 || n_cells_ * sizeof(std::uint32_t) > counts_.size() * sizeof(KeyCount)) return;
+    cells_.resize(n_cells_);
+    for (const KeyCount &c : counts_) cells_[(c.key - low_) * n_joint_ + c.joint] += c.count;
+    counts_ = {};
 }
 
 const std::vector<KeyCount> &KeyCounts::compact() {
@@ -244,6 +252,7 @@ void SourceScan::merge(SourceScan &&other) {
 
 void SourceScan::decide(std::int32_t p, RouteTest test, Cancel &cancel) {
     const RowStore rows = std::exchange(at(p).rows, {});
+    release(p);
     place(p).tests.assign(1, std::move(test));
     place(p).keeps = false;
     rows.each([&](const std::uint8_t *bytes, std::size_t n) { send_on(bytes, n, p, cancel); });
@@ -262,11 +271,18 @@ template <class Visit> void SourceScan::each_below(std::int32_t p, Visit visit) 
         for (std::int32_t child : test.children) each_below(child, visit);
 }
 
+void SourceScan::release(std::int32_t p) {
+    PlaceResult &result = at(p);
+    result.counts = {}, result.first = {}, result.keys = {}, result.rows = {};
+    place(p).counted = {}, place(p).watches = {};
+}
+
 RowStore SourceScan::gather(std::int32_t p) {
     RowStore all;
     each_below(p, [&](std::int32_t q) {
         all.take(std::move(at(q).rows));
         at(q).rows = {};
+        if (q != p) release(q);
     });
     return all;
 }

@@ -202,6 +202,15 @@ class SourceScan:
 
     def merge(self, arg: SourceScan, /) -> None: ...
 
+    def fresh(self) -> SourceScan:
+        """A scan of the same places that has seen no rows."""
+
+    def to_bytes(self) -> bytes:
+        """All that was found, for another process to merge."""
+
+    def merge_bytes(self, found: bytes) -> None:
+        """Takes in what another scan of the same places has found."""
+
     def totals(self, arg: int, /) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
 
     def counts(self, place: int, attribute: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
@@ -209,6 +218,9 @@ class SourceScan:
 
     def forget_watches(self, arg: int, /) -> None:
         """Lets the keys that were kept go."""
+
+    def release(self, arg: int, /) -> None:
+        """Lets go of all that is known of a place but its totals."""
 
     def rows_at(self, arg: int, /) -> int: ...
 
@@ -276,6 +288,12 @@ class Settled:
     def bound(self) -> float: ...
 
     @property
+    def exact(self) -> bool:
+        """
+        Whether there is a test, and the values on both sides of its cut are known.
+        """
+
+    @property
     def n_children(self) -> int: ...
 
     @property
@@ -294,8 +312,10 @@ class Settling:
     def open_root(self, set: int) -> int:
         """The node of a set's root; -1 for a leaf."""
 
-    def settle(self, node: int, scan: SourceScan, place: int, left_out: int = -1, margin: float = 0.0) -> Settled:
-        """Judges a node by what a scan knows of its place."""
+    def settle(self, node: int, scan: SourceScan, place: int, left_out: int = -1, margin: float = 0.0, looked_into: list = [], best: Settled | None = None) -> Settled:
+        """
+        Judges a node by what a scan knows of its place. Buckets that were looked into before, as watches, do not leave it open; the best test until then, if given, is one of those to choose from.
+        """
 
     def look(self, node: int, scan: SourceScan, place: int, attribute: int, left_out: int = -1) -> Settled:
         """The best test of one attribute."""

@@ -32,6 +32,18 @@ struct Settled {
     double bound = -1.0;           // the highest that a bucket may reach
 };
 
+/// Buckets whose values were known for a while, by attribute, and the best test until then.
+struct LookedInto {
+    const Settled *best = nullptr;
+    std::vector<std::vector<std::uint8_t>> buckets; // empty: none
+
+    bool has(const AliveBucket &b) const {
+        if (buckets.empty()) return false;
+        const auto &flags = buckets[static_cast<std::size_t>(b.attribute)];
+        return !flags.empty() && flags[b.bucket] != 0;
+    }
+};
+
 /// Where the sets of the attributes come from, one at a time: together they may be large.
 class SetReader {
   public:
@@ -78,8 +90,9 @@ class Settling {
     /// must have been exact.
     virtual Settled choose(std::int64_t node, std::vector<Settled> &found) = 0;
     /// Judges a node by the sets of all attributes, in their order. Buckets that come within `margin` of the
-    /// best test leave it open.
-    virtual Settled settle(std::int64_t node, const SetReader &sets, double margin, Cancel &cancel) = 0;
+    /// best test leave it open, but not those that were looked into before.
+    virtual Settled settle(std::int64_t node, const SetReader &sets, const LookedInto &before, double margin,
+                           Cancel &cancel) = 0;
     /// Writes the test of a node down. The numbers of its children, -1 for leaves.
     virtual std::vector<std::int64_t> split(std::int64_t node, const Settled &settled) = 0;
     /// Puts the tree of a set that was grown from the rows of a node in the node's place.

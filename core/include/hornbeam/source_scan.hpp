@@ -57,41 +57,44 @@ struct KeyCount {
     }
 };
 
-/// Keys by joint class, gathered in any order: in cells where they lie close together, else listed and
-/// brought together now and then.
+/// Keys by joint class, gathered in any order: listed and brought together now and then, or in cells once
+/// these take less memory than the list.
 class KeyCounts {
   public:
     KeyCounts() = default;
     /// Of keys from low to high.
     KeyCounts(RowKey low, RowKey high, std::size_t n_joint) : low_(low), n_joint_(n_joint) {
-        if (high - low < most_cells / n_joint) cells_.resize((high - low + 1) * n_joint);
+        if (high - low < most_cells / n_joint) n_cells_ = (high - low + 1) * n_joint;
+        if (n_cells_ <= few_cells) cells_.resize(n_cells_);
     }
     void add(RowKey key, std::uint32_t joint) {
         if (!cells_.empty()) {
             ++cells_[(key - low_) * n_joint_ + joint];
             return;
         }
-        if (counts_.size() >= room_) bring_together();
+        if (counts_.size() >= room_) make_room();
+        if (!cells_.empty()) return add(key, joint);
         counts_.push_back({key, joint, 1});
     }
     void add(std::span<const KeyCount> counts) {
         counts_.insert(counts_.end(), counts.begin(), counts.end());
     }
-    /// In order, each key and joint class once; nothing is added to cells afterwards.
+    /// In order, each key and joint class once.
     const std::vector<KeyCount> &compact();
     std::size_t bytes() const {
         return counts_.capacity() * sizeof(KeyCount) + cells_.capacity() * sizeof(std::uint32_t);
     }
 
   private:
-    static constexpr std::size_t most_cells = std::size_t{1} << 22;
+    static constexpr std::size_t most_cells = std::size_t{1} << 22, few_cells = 1 << 12;
     RowKey low_ = 0;
-    std::size_t n_joint_ = 1;
+    std::size_t n_joint_ = 1, n_cells_ = 0; // no cells: too many, or nobody knows how many
     std::vector<std::uint32_t> cells_;
     std::vector<KeyCount> counts_;
     std::size_t room_ = 1 << 16;
 
     void bring_together();
+    void make_room();
 };
 
 /// Keys of an attribute that a place keeps besides its counts: those in the wanted buckets.
@@ -140,7 +143,13 @@ class SourceScan {
 
     void add(const Chunk &chunk, Cancel &cancel);
     void add_rows(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel);
+    /// A scan of the same places that has seen no rows.
+    SourceScan fresh() const { return {layout_, grid_, places_}; }
     void merge(SourceScan &&other);
+    /// All that was found, as bytes; `merge_bytes` takes those of another scan of the same places in. Throws
+    /// std::invalid_argument where they are not.
+    std::vector<std::uint8_t> to_bytes();
+    void merge_bytes(std::span<const std::uint8_t> bytes);
 
     const RowLayout &layout() const { return *layout_; }
     const Buckets &buckets(std::int32_t attribute) const {
@@ -151,10 +160,13 @@ class SourceScan {
     PlaceResult &at(std::int32_t p) { return results_[static_cast<std::size_t>(p)]; }
     /// One more place, of which nothing is known yet.
     std::int32_t add_place(Place place);
-    /// Replaces the only test of a place by the true one, and sends the rows it held on their way.
+    /// Replaces the only test of a place by the true one, and sends the rows it held on their way. Its counts
+    /// have served.
     void decide(std::int32_t p, RouteTest test, Cancel &cancel);
     /// Sends rows that a place has counted before on their way.
     void send_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, Cancel &cancel);
+    /// Lets go of all that is known of a place but its totals.
+    void release(std::int32_t p);
     /// Takes all rows at and below a place away; the places below are spent.
     RowStore gather(std::int32_t p);
     /// Whether every row that came to a place is kept there or below.

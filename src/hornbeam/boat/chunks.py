@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Event, Lock
 
+from hornbeam import _core
 from hornbeam.boat.encoded import EncodedChunk, Encoder
-from hornbeam.boat.reading import Reading, Report
+from hornbeam.boat.reading import CHUNK_ROWS, Reading, Report
 from hornbeam.boat.survey import Survey
+from hornbeam.table.sources import Part, Tally
 
 __all__ = ["Chunks", "EncodedChunk"]
 
@@ -26,11 +31,78 @@ class Chunks:
         folds: int | None = None,
         seed: int = 0,
     ) -> None:
-        self._reading, self._report = reading, report
-        self._encoder = Encoder(reading, survey.schema.attributes, survey.labels, survey.ranges, folds, seed)
+        self._reading, self._report, self._numbered = (
+            reading,
+            report,
+            folds is not None and reading.key is None,
+        )
+        self._make = partial(
+            Encoder, reading, survey.schema.attributes, survey.labels, survey.ranges, folds, seed
+        )
+        self._encoder = self._make()
 
     def __iter__(self) -> Iterator[EncodedChunk]:
         for first, chunk in self._reading.scan(self._report):
             encoded = self._encoder.encode(chunk, first)
             if encoded.n_rows:
                 yield encoded
+
+    def scan_into(self, scan: _core.SourceScan, after: Callable[[], None], threads: int = 1) -> None:
+        """Let a scan take all rows in, and call `after` now and then. Several threads scan parts of the rows
+        apart, and what they find is merged: in whichever order, it is the same."""
+        parts = self._reading.source.parts() if threads > 1 and self._reading.source.repeatable else ()
+        if len(parts) < 2 or (self._numbered and any(part.first_row is None for part in parts)):
+            for chunk in self:
+                chunk.add_to(scan)
+                after()
+            return
+        work = _PartScans(self._reading, self._make, scan, after, self._report, threads)
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                tallies = [done.result() for done in [pool.submit(work.scan, part) for part in parts]]
+            except BaseException:
+                work.stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        self._reading.source.close_scan(tallies)
+
+
+class _PartScans:
+    """Scans of parts, each merged into the whole when it is complete."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        make: Callable[[], Encoder],
+        scan: _core.SourceScan,
+        after: Callable[[], None],
+        report: Report | None,
+        threads: int,
+    ) -> None:
+        self._reading, self._make, self._whole, self._after = reading, make, scan, after
+        self._report, self._rows, self._lock, self.stop = report, 0, Lock(), Event()
+        self._bytes = max(1, reading.chunk_bytes // threads)
+
+    def scan(self, part: Part) -> Tally:
+        """Scan one part."""
+        encoder, own = self._make(), self._whole.fresh()
+        chunks = part.scan(self._reading.columns, chunk_rows=CHUNK_ROWS, chunk_bytes=self._bytes)
+        first = part.first_row or 0
+        for chunk in chunks:
+            if self.stop.is_set():
+                break
+            encoded = encoder.encode(chunk, first)
+            first += chunk.num_rows
+            if encoded.n_rows:
+                encoded.add_to(own)
+            self._tell(chunk.num_rows)
+        with self._lock:
+            self._whole.merge(own)
+            self._after()
+        return chunks.tally
+
+    def _tell(self, rows: int) -> None:
+        with self._lock:
+            self._rows += rows
+            if self._report is not None:
+                self._report(self._rows)

@@ -13,6 +13,7 @@ from hornbeam.boat.spill import Spill
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.sweep import KEPT_PART, Family, Sweep
 from hornbeam.boat.task import SourceTask
+from hornbeam.boat.watching import watch_doubtful
 from hornbeam.growth import ClassTarget
 from hornbeam.model import Tree
 
@@ -45,6 +46,7 @@ class Cleanup:
             return
         with self.meter.phase("bootstraps"):
             plan, guesses = self._plan(self._guess())
+            watch_doubtful(self.task, self.survey, self.layout, self.grid, plan, guesses)
         sweep = self._sweep("cleanup scan", plan, guesses, {}, [Family(root, 0)])
         while sweep.reopened:
             sweep = self._scan_again(sweep)
@@ -70,7 +72,7 @@ class Cleanup:
 
     def _guess(self) -> CoarseNode:
         survey, task = self.survey, self.task
-        trees = grow_bootstraps(
+        drawn = grow_bootstraps(
             survey.sample,
             survey.sample_target,
             task.parameters,
@@ -80,7 +82,7 @@ class Cleanup:
             task.threads,
         )
         least = max(task.sampling.least, survey.sample.n_rows // 100)
-        return CoarseTree(trees, self._keys, self.layout, self.grid, least).root
+        return CoarseTree(drawn, self._keys, self.layout, self.grid, least).root
 
     def _plan(self, guess: CoarseNode) -> tuple[list[PlaceRecord], dict[int, CoarseNode]]:
         """Places for the nodes of the guess; where it ends, families or what seem to be leaves."""

@@ -46,8 +46,8 @@ class Keeping:
             yield from self.read(self._away.get(place, ()))
 
     def forget(self, place: int) -> None:
-        """The rows of a place are no longer wanted."""
-        self._scan.take_rows(place)
+        """The rows of a place, and what was counted of them, are no longer wanted."""
+        self._scan.release(place)
         self.lift(place)
 
     def lift(self, place: int) -> list[Piece]:

@@ -349,6 +349,5 @@ class _Feed:
                     after()
             return
         with meter.scan("scans") as report:
-            for chunk in Chunks(task.reading, self.forest.survey, report, task.folds, task.seed):
-                chunk.add_to(scan)
-                after()
+            chunks = Chunks(task.reading, self.forest.survey, report, task.folds, task.seed)
+            chunks.scan_into(scan, after, task.threads)

@@ -11,18 +11,23 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.coarse import HELD, CoarseNode
 from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import Nodes
-from hornbeam.boat.plan import PlaceRecord, Route, Watch
+from hornbeam.boat.plan import PlaceRecord, Route
 from hornbeam.boat.reading import Report
 from hornbeam.boat.spill import Spill
 from hornbeam.errors import SourceChanged
 
 KEPT_PART = 0.5  # of the memory for rows that are kept and counts; families grow in the rest
+_LEAST_PART = 16  # of the memory is always there for values that are looked for
+_VALUE = 48  # bytes that a value takes while tests are compared
+
+Flags = npt.NDArray[np.uint8]
 
 
 class Family(NamedTuple):
@@ -58,9 +63,8 @@ class Sweep:
 
     def run(self, report: Report) -> None:
         """Scan the source."""
-        for chunk in self._nodes.chunks(report):
-            chunk.add_to(self.scan)
-            self.keeping.relieve(self._kept)
+        chunks = self._nodes.chunks(report)
+        chunks.scan_into(self.scan, lambda: self.keeping.relieve(self._kept), self._nodes.task.threads)
 
     def too_large(self, rows: float) -> bool:
         """Whether so many rows are too many for the grower, beside what is kept."""
@@ -81,7 +85,8 @@ class Sweep:
                 raise SourceChanged(f"{name} has other rows than before; read from a copy")
             if family.place in self._guesses:
                 pending += self._settle_guessed(*family)
-            elif not self.scan.complete(family.place):
+            elif not self.scan.complete(family.place):  # it seemed a leaf
+                self._meter.alarms += 1
                 self.reopened.append(family)
             elif self.too_large(float(counts.sum())):
                 pending += self._settle_family(*family)
@@ -123,22 +128,47 @@ class Sweep:
         return self._split_family(node, place, settled)
 
     def _look_into(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
-        """Find the values in all buckets that leave a node open among the rows kept at and below it."""
+        """Find the values in all buckets that leave a node open among the rows kept at and below it: of as
+        many buckets at a time as there is room for, the best test of those before in mind."""
         below = list(self._places_below(place))
+        seen: dict[int, Flags] = {}
+        best: _core.Settled | None = None
         while settled.state == "open":
-            watches = self._watches(settled.alive)
-            self.scan.look_up(place, watches)
+            watches = self._watches(self._portion(place, settled.alive))
+            self.scan.forget_watches(place)
+            self.scan.look_up(place, list(watches.items()))
             for block in self.keeping.away(below):
                 self.scan.look_on(block, place, len(watches))
-            settled = self._settling.settle(node, self.scan, place)
+            settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)
+            for attribute, wanted in watches.items():
+                seen[attribute] = wanted | seen[attribute] if attribute in seen else wanted
+            if settled.exact:
+                best = settled
         return settled
 
-    def _watches(self, alive: Sequence[tuple[int, int]]) -> list[Watch]:
-        watches: list[Watch] = []
-        for attribute in sorted({a for a, _ in alive}):
-            wanted = np.zeros(self._grid.size(attribute) + 1, dtype=np.uint8)
-            wanted[[bucket for a, bucket in alive if a == attribute]] = 1
-            watches.append((attribute, wanted))
+    def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+        """As many buckets as there is room for the values of."""
+        budget = self._nodes.task.budget
+        room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // _VALUE
+        rows = int(self.scan.totals(place).sum())
+        if rows * len({attribute for attribute, _ in alive}) <= room:
+            return alive
+        sizes: dict[int, Sequence[int]] = {}
+        for attribute, _ in alive:
+            if attribute not in sizes:
+                cells = self.scan.counts(place, attribute).reshape(self._grid.size(attribute) + 1, -1)
+                sizes[attribute] = cells.sum(axis=1, dtype=np.int64).tolist()
+        taken = np.cumsum([sizes[attribute][bucket] for attribute, bucket in alive])
+        # Both values beside a cut are looked for at once.
+        return alive[: max(2, int(np.searchsorted(taken, room, side="right")))]
+
+    def _watches(self, alive: Sequence[tuple[int, int]]) -> dict[int, Flags]:
+        """By attribute, which of its buckets."""
+        watches: dict[int, Flags] = {}
+        for attribute, bucket in alive:
+            if attribute not in watches:
+                watches[attribute] = np.zeros(self._grid.size(attribute) + 1, dtype=np.uint8)
+            watches[attribute][bucket] = 1
         return watches
 
     def _confirms(self, guess: CoarseNode, settled: _core.Settled) -> bool:

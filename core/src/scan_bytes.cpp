@@ -1,0 +1,106 @@
+// What a scan has found, as bytes: for another process to merge.
+#include <cstring>
+#include <stdexcept>
+
+#include "hornbeam/source_scan.hpp"
+
+namespace hornbeam {
+namespace {
+
+constexpr std::uint64_t version = 0x6862736331; // of the bytes: "hbsc1"
+
+class Writer {
+  public:
+    std::vector<std::uint8_t> bytes;
+
+    template <class T> void put(const T *values, std::size_t n) {
+        const auto *from = reinterpret_cast<const std::uint8_t *>(values);
+        bytes.insert(bytes.end(), from, from + n * sizeof(T));
+    }
+    void number(std::uint64_t n) { put(&n, 1); }
+    template <class T> void list(const std::vector<T> &values) {
+        number(values.size());
+        put(values.data(), values.size());
+    }
+};
+
+class Reader {
+  public:
+    explicit Reader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
+
+    std::uint64_t number() {
+        std::uint64_t n = 0;
+        copy(&n, 1);
+        return n;
+    }
+    template <class T> std::vector<T> list(std::size_t expected) {
+        const std::uint64_t n = number();
+        if (n != expected) refuse();
+        return take<T>(n);
+    }
+    template <class T> std::vector<T> take(std::uint64_t n) {
+        if (n > left_.size() / sizeof(T)) refuse();
+        std::vector<T> values(n);
+        copy(values.data(), n);
+        return values;
+    }
+    std::span<const std::uint8_t> part(std::uint64_t n) {
+        if (n > left_.size()) refuse();
+        const auto found = left_.first(n);
+        left_ = left_.subspan(n);
+        return found;
+    }
+    bool empty() const { return left_.empty(); }
+    [[noreturn]] static void refuse() {
+        throw std::invalid_argument("these bytes are no result of a scan of the same places");
+    }
+
+  private:
+    std::span<const std::uint8_t> left_;
+
+    template <class T> void copy(T *to, std::size_t n) {
+        if (n > left_.size() / sizeof(T)) refuse();
+        std::memcpy(to, left_.data(), n * sizeof(T));
+        left_ = left_.subspan(n * sizeof(T));
+    }
+};
+
+} // namespace
+
+std::vector<std::uint8_t> SourceScan::to_bytes() {
+    Writer to;
+    to.number(version);
+    to.number(results_.size());
+    for (PlaceResult &result : results_) {
+        to.list(result.totals);
+        to.list(result.counts);
+        to.number(result.keys.size());
+        for (KeyCounts &keys : result.keys) to.list(keys.compact());
+        to.number(result.rows.rows());
+        result.rows.each(
+            [&](const std::uint8_t *rows, std::size_t n) { to.put(rows, n * layout_->stride); });
+    }
+    return std::move(to.bytes);
+}
+
+void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
+    Reader from(bytes);
+    if (from.number() != version || from.number() != results_.size()) Reader::refuse();
+    SourceScan found = fresh();
+    for (PlaceResult &result : found.results_) {
+        result.totals = from.list<std::uint64_t>(result.totals.size());
+        result.counts = from.list<std::uint32_t>(result.counts.size());
+        if (from.number() != result.keys.size()) Reader::refuse();
+        for (KeyCounts &keys : result.keys) {
+            keys = KeyCounts();
+            keys.add(from.take<KeyCount>(from.number()));
+        }
+        const std::uint64_t rows = from.number();
+        if (rows > bytes.size() / layout_->stride) Reader::refuse();
+        result.rows.add_bytes(*layout_, from.part(rows * layout_->stride));
+    }
+    if (!from.empty()) Reader::refuse();
+    merge(std::move(found));
+}
+
+} // namespace hornbeam

@@ -1,0 +1,73 @@
+"""Buckets that a scan keeps the values of, because the sample says that bounds may not be enough there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hornbeam import _core
+from hornbeam.boat.coarse import CoarseNode
+from hornbeam.boat.nodes import Nodes
+from hornbeam.boat.plan import PlaceRecord
+from hornbeam.boat.survey import Survey
+from hornbeam.boat.task import SourceTask
+from hornbeam.growth import ClassTarget
+from hornbeam.growth.memory import least_rows
+
+_MOST = 0.25  # of the rows of a node: more are not worth keeping
+_DEVIATIONS = 2.0  # of the gain of the sample's best test
+
+
+def watch_doubtful(
+    task: SourceTask,
+    survey: Survey,
+    layout: _core.RowLayout,
+    grid: _core.Grid,
+    plan: Sequence[PlaceRecord],
+    guesses: Mapping[int, CoarseNode],
+) -> None:
+    """Let the guessed places of a plan watch the buckets that would leave them open, were the sample all
+    there is: their bounds come too near to the best test."""
+    target = survey.sample_target
+    assert isinstance(target, ClassTarget)
+    scan = _core.SourceScan(layout, grid, [place.native() for place in plan])
+    columns = [(column.values, column.missing) for column in survey.sample.columns]
+    scan.add(columns, target.codes.astype(np.uint16))
+    settling = _sample_nodes(task, survey, layout, target).settling
+    for place, guess in guesses.items():
+        counts = scan.totals(place).astype(np.int64)
+        node = settling.open_apart(0, counts.tolist())
+        settled = settling.settle(node, scan, place, margin=_margin(task, guess))
+        alive: dict[int, list[int]] = {}
+        for attribute, bucket in settled.alive:
+            alive.setdefault(attribute, []).append(bucket)
+        for attribute, buckets in alive.items():
+            wanted = np.zeros(grid.size(attribute) + 1, dtype=np.uint8)
+            wanted[buckets] = 1
+            cells = scan.counts(place, attribute).reshape(len(wanted), -1).sum(axis=1)
+            if cells[wanted != 0].sum() <= _MOST * counts.sum():
+                plan[place].watches.append((attribute, wanted))
+
+
+def _sample_nodes(task: SourceTask, survey: Survey, layout: _core.RowLayout, target: ClassTarget) -> Nodes:
+    """Nodes of a tree of the sample, whose sizes shrink as the rows do."""
+    p, share = task.parameters, survey.sample.n_rows / survey.rows
+    scaled = replace(
+        p,
+        min_samples_split=max(2, round(least_rows(p.min_samples_split, survey.rows) * share)),
+        min_samples_leaf=max(1, round(least_rows(p.min_samples_leaf, survey.rows) * share)),
+        min_objs=None if p.min_objs is None else max(1.0, p.min_objs * share),
+    )
+    return Nodes(replace(task, parameters=scaled), survey, layout, [target.counts])
+
+
+def _margin(task: SourceTask, guess: CoarseNode) -> float:
+    """How far the best gain of all rows may be from that of the sample; where another quality than the gain
+    decides, nobody has said."""
+    if task.parameters.criterion not in ("gini", "entropy"):
+        return 0.0
+    drawn = min(task.sampling.rows, len(guess.rows))
+    return _DEVIATIONS * float(np.std(guess.gains)) * math.sqrt(drawn / max(1, len(guess.rows)))

@@ -1,0 +1,302 @@
+"""What goes wrong while a tree grows over a source: one line that names it, nothing left behind, and no more
+memory than was allowed and the process needs anyway."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import hornbeam as hb
+from hornbeam import TreeClassifier
+from hornbeam.boat import task
+from hornbeam.boat.growth import SCANNING
+from hornbeam.boat.meter import Progress
+from hornbeam.datasets import generate
+from hornbeam.errors import DataError, HornbeamError, SourceChanged, StorageError
+from tests.unit.cli.test_command import run
+
+ALGORITHMS = sorted(SCANNING)
+SMALL = 60_000  # bytes: far too little for the rows below
+
+
+def people(rows: int = 20_000, seed: int = 1) -> pa.Table:
+    return pa.table(generate("agrawal", rows, function=7, noise=0.05, seed=seed))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with rows, an empty one for what does not fit, and limits that no user may give."""
+    (tmp_path / "spilled").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spilled"))
+    monkeypatch.setattr(task, "LEAST_MEMORY", SMALL)
+    monkeypatch.setattr(task, "_LEAST_SAMPLE", 500)
+    pq.write_table(people(), tmp_path / "people.parquet", row_group_size=4000)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    assert os.listdir(tmp_path / "spilled") == []
+
+
+def grow(source: Any, algorithm: str = "boat", limit: int = SMALL, **options: Any) -> TreeClassifier:
+    model = TreeClassifier(max_depth=6)
+    return model.fit_source(source, target="class", memory_limit=limit, algorithm=algorithm, **options)
+
+
+def open_files() -> set[str]:
+    """What is open, but for pipes and the like."""
+    names = (f"/proc/self/fd/{n}" for n in os.listdir("/proc/self/fd"))
+    return {os.readlink(name) for name in names if os.path.exists(name) or os.path.islink(name)}
+
+
+def refused(kind: type[HornbeamError], act: Callable[[], object], *says: str) -> str:
+    with pytest.raises(kind) as caught:
+        act()
+    text = str(caught.value)
+    assert "\n" not in text
+    for said in says:
+        assert said in text
+    return text
+
+
+# ---- a disk that fills ----
+
+
+def no_space(*given: Any) -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_rows_are_spilled_at_all(place: Path) -> None:
+    model = grow(hb.source("people.parquet"))
+    assert model.scan_stats_.spilled_bytes > 0
+    X = pq.read_table("people.parquet")
+    assert model.tree_.digest == TreeClassifier(max_depth=6).fit(X.drop(["class"]), X["class"]).tree_.digest
+
+
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "rf_read"])
+def test_a_full_disk(algorithm: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = hb.source("people.parquet")
+    before = open_files()
+    monkeypatch.setattr(os, "pwrite", no_space)
+    refused(StorageError, lambda: grow(source, algorithm), str(place / "spilled"), "No space left", "TMPDIR")
+    assert open_files() == before
+
+
+def test_a_disk_that_fills_later(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, room = os.pwrite, 100_000
+
+    def some_space(file: int, content: bytes, at: int) -> int:
+        """The last block is cut short first, as disks do."""
+        if at >= room:
+            no_space()
+        return write(file, content[: room - at], at)
+
+    monkeypatch.setattr(os, "pwrite", some_space)
+    refused(StorageError, lambda: grow(hb.source("people.parquet")), "No space left")
+
+
+def test_no_temporary_directory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(place / "nowhere"))
+    refused(StorageError, lambda: grow(hb.source("people.parquet")), "nowhere", "No such file")
+
+
+def test_a_full_disk_ends_the_command_with_4(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "pwrite", no_space)
+    before = sorted(os.listdir(place))
+    done = run(
+        *("fit", "people.parquet", "--target", "class", "--algorithm", "boat", "--memory-limit", "60KB"),
+        *("-o", "model.hornbeam"),
+    )
+    assert done.exit_code == 4
+    assert done.stdout == ""
+    assert done.stderr.startswith("hornbeam: ")
+    assert done.stderr.count("\n") == 1
+    assert sorted(os.listdir(place)) == before
+
+
+# ---- sources that change, break off or disagree ----
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("change", ["other rows", "other order", "truncated", "gone"])
+def test_a_file_that_changes_between_two_scans(algorithm: str, change: str, place: Path) -> None:
+    path, changed = place / "people.parquet", []
+
+    def meddle(news: Progress) -> None:
+        if changed or not news.finished or news.scan != 1:
+            return
+        changed.append(news.phase)
+        rows = pq.read_table(path)
+        if change == "other rows":
+            pq.write_table(people(seed=2), path)
+        elif change == "other order":
+            pq.write_table(rows.take(list(range(rows.num_rows - 1, -1, -1))), path)
+        elif change == "truncated":
+            path.write_bytes(path.read_bytes()[:-2000])
+        else:
+            path.unlink()
+
+    # With one row a chunk of the second scan could not be in another order: 20,000 have many.
+    refused(DataError, lambda: grow(hb.source(path), algorithm, progress=meddle), "people.parquet")
+    assert changed == ["survey"]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_query_whose_rows_change(algorithm: str, place: Path) -> None:
+    calls = 0
+
+    def batches() -> list[pa.RecordBatch]:
+        nonlocal calls
+        calls += 1
+        rows = people(3000)
+        if calls > 2:  # the first is for the schema
+            column = rows["class"].to_pylist()
+            column[7] = "A" if column[7] == "B" else "B"
+            rows = rows.set_column(rows.schema.get_field_index("class"), "class", pa.array(column))
+        return rows.to_batches()
+
+    refused(SourceChanged, lambda: grow(hb.source(batches), algorithm), "batches")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_truncated_file(algorithm: str, place: Path) -> None:
+    path = place / "people.parquet"
+    source = hb.source(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    refused(HornbeamError, lambda: grow(source, algorithm), "people.parquet")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("scan", [1, 2])
+def test_a_query_that_fails_half_way(algorithm: str, scan: int, place: Path) -> None:
+    with duckdb.connect("a.duckdb") as connection:
+        connection.execute("create table t as select * from 'people.parquet'")
+        connection.execute("create table limits as select 0.0::double as least")
+    # A number that is divided by becomes text that is no number.
+    sql = "select * replace (case when age = 33 and (select least from limits) > 0 then error('no such age') else age end as age) from t"
+
+    def spoil(news: Progress) -> None:
+        if scan == 2 and news.finished and news.scan == 1:
+            with duckdb.connect("a.duckdb") as connection:
+                connection.execute("update limits set least = 1")
+
+    source = hb.source("a.duckdb", sql=sql)
+    if scan == 1:
+        with duckdb.connect("a.duckdb") as connection:
+            connection.execute("update limits set least = 1")
+    refused(HornbeamError, lambda: grow(source, algorithm, progress=spoil), "no such age")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_column_that_changes_type_between_files(algorithm: str, place: Path) -> None:
+    (place / "parts").mkdir()
+    rows = people(1000)
+    pq.write_table(rows, place / "parts" / "1.parquet")
+    texts = rows.set_column(2, "age", rows["age"].cast(pa.string()))
+    pq.write_table(texts, place / "parts" / "2.parquet")
+    refused(HornbeamError, lambda: grow(hb.source("parts/*.parquet"), algorithm), "age", "2.parquet")
+
+
+def test_the_estimator_stays_as_it_was(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = grow(hb.source("people.parquet"))
+    before = model.tree_.digest, model.scan_stats_
+    monkeypatch.setattr(os, "pwrite", no_space)
+    with pytest.raises(StorageError):
+        model.fit_source(hb.source("people.parquet"), target="class", memory_limit=SMALL, algorithm="boat")
+    assert (model.tree_.digest, model.scan_stats_) == before
+
+
+# ---- Ctrl-C ----
+
+INTERRUPTED = """
+import os, signal, sys, tempfile, threading, time
+import hornbeam as hb
+from hornbeam import TreeClassifier
+from hornbeam.boat import task
+from hornbeam.boat.cleanup import Cleanup
+
+path, phase, delay = sys.argv[1], sys.argv[2], float(sys.argv[3])
+task.LEAST_MEMORY = 1000
+if phase == "further scan":
+    Cleanup._seems_leaf = lambda self, node: True
+sent = []
+
+def strike():
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+
+def listen(news):
+    if news.phase == phase and not sent and not waiting:
+        waiting.append(1)
+        threading.Timer(delay, strike).start()
+
+waiting, heard = [], False
+try:
+    for _ in range(50):  # the phase may be over too soon: then the next one of its kind is struck
+        TreeClassifier().fit_source(
+            hb.source(path), target="class", memory_limit=2_000_000, algorithm="boat", progress=listen
+        )
+except KeyboardInterrupt:
+    heard = True
+print({"heard": heard, "after": time.perf_counter() - sent[0], "left": os.listdir(tempfile.gettempdir())})
+"""
+SLOWEST = 2.0  # seconds; the promise is 100 ms, but the machine may be busy
+
+
+@pytest.mark.parametrize(
+    "phase", ["survey", "bootstraps", "cleanup scan", "settling", "families", "further scan"]
+)
+def test_ctrl_c(phase: str, tmp_path: Path) -> None:
+    pq.write_table(people(60_000), tmp_path / "people.parquet", row_group_size=10_000)
+    (tmp_path / "spilled").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path / "people.parquet"), phase, "0.003"],
+        env=os.environ | {"TMPDIR": str(tmp_path / "spilled")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    said = ast.literal_eval(done.stdout)
+    print(phase, said["after"])
+    assert said["heard"]
+    assert said["left"] == []
+    assert said["after"] < SLOWEST
+
+
+# ---- memory ----
+
+# Beside the limit the process has Python and its libraries, and the reader its buffers. Measured: see
+# docs/boat.md.
+READER = 64 * 10**6
+MEASURED = """
+import resource, sys
+import hornbeam as hb
+from hornbeam import TreeClassifier
+
+path, limit, algorithm, columns = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+source = hb.source(path, columns=None if columns == "all" else columns.split(","))
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+TreeClassifier(max_depth=3).fit_source(hb.source(path, where="age < 21"), target="class", algorithm="memory")
+before = peak()
+model = TreeClassifier(max_depth=8, min_samples_leaf=50).fit_source(
+    source, target="class", memory_limit=limit, algorithm=algorithm
+)
+stats = model.scan_stats_
+print({"before": before, "peak": peak(), "scans": stats.scans, "spilled": stats.spilled_bytes,
+       "digest": model.tree_.digest, "nodes": model.tree_.n_nodes, "seconds": stats.seconds})
+"""

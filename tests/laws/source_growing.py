@@ -1,0 +1,124 @@
+"""Growth over sources with limits that no user may give, and a record of the ways that it went."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+import hornbeam as hb
+from hornbeam import TreeClassifier
+from hornbeam.boat.coarse import Sampling
+from hornbeam.boat.growth import grow_source
+from hornbeam.boat.grown import SourceGrowth
+from hornbeam.boat.reading import Reading
+from hornbeam.boat.sweep import Sweep
+from hornbeam.boat.task import SourceTask
+from hornbeam.growth import Parameters
+from hornbeam.model import Tree
+from tests.laws.source_cases import SourceCase
+
+# What each step of settling says of the way that a growth went.
+STEPS = {
+    "_settle_guessed": "guesses",
+    "_look_into": "looked into",
+    "_settle_family": "over-large families",
+    "_gather": "refuted guesses whose rows were kept",
+    "_reopen_children": "refuted guesses whose rows were let go",
+}
+
+
+@dataclass(frozen=True)
+class SmallTask(SourceTask):
+    """A task that may be given any sample."""
+
+    sample: int = 200
+
+    @property
+    def sample_rows(self) -> int:
+        return self.sample
+
+
+@contextmanager
+def recording() -> Iterator[Counter[str]]:
+    """Counts the ways of all growths inside."""
+    ways: Counter[str] = Counter()
+    before = {name: getattr(Sweep, name) for name in STEPS}
+
+    def counted(name: str) -> Any:
+        @functools.wraps(before[name])
+        def step(self: Sweep, *given: Any) -> Any:
+            ways[STEPS[name]] += 1
+            return before[name](self, *given)
+
+        return step
+
+    settle = Sweep.settle
+
+    @functools.wraps(settle)
+    def settled(self: Sweep, *given: Any) -> Any:
+        families = settle(self, *given)
+        ways["reopened nodes"] += len(self.reopened)
+        return families
+
+    for name in STEPS:
+        setattr(Sweep, name, counted(name))
+    Sweep.settle = settled  # type: ignore[method-assign]
+    try:
+        yield ways
+    finally:
+        Sweep.settle = settle  # type: ignore[method-assign]
+        for name, step in before.items():
+            setattr(Sweep, name, step)
+
+
+def grow_table(
+    table: pa.Table,
+    parameters: dict[str, Any],
+    algorithm: str = "boat",
+    *,
+    memory_limit: int | None = 10**9,
+    sample: int = 2000,
+    sampling: Sampling | None = None,
+    piece: int = 1000,
+    seed: int = 0,
+    **options: Any,
+) -> SourceGrowth:
+    """The tree of column "class" by an algorithm."""
+    source = hb.source(lambda: table.to_batches(max_chunksize=piece))
+    return grow_source(
+        SmallTask(
+            Reading(source, ("class",), True),
+            Parameters(**parameters).checked("classification"),
+            memory_limit=memory_limit,
+            algorithm=algorithm,
+            sampling=sampling or Sampling(bootstraps=5, rows=500, buckets=64, least=20, sure=20),
+            seed=seed,
+            sample=sample,
+            **options,
+        )
+    )
+
+
+def grow_case(case: SourceCase, algorithm: str) -> SourceGrowth:
+    return grow_table(
+        case.table,
+        case.parameters,
+        algorithm,
+        memory_limit=case.memory_limit,
+        sample=case.sample,
+        sampling=case.sampling,
+        piece=case.piece,
+        seed=case.seed,
+    )
+
+
+def fitted(table: pa.Table, parameters: dict[str, Any]) -> Tree:
+    """The tree of all rows in memory."""
+    tree: Tree = TreeClassifier(**parameters).fit(table.drop_columns(["class"]), table["class"]).tree_
+    return tree
