@@ -68,6 +68,6 @@ def bootstrap_cuts(plan: Plan, title: str, path: Path) -> list[dict[str, Cell]]:
     reading = read_as(hornbeam.source(str(path)), ("class",), True, (), None, None)
     found = survey(reading, how.sample, 0)
     parameters = Parameters(min_samples_split=plan.stop)
-    trees = grow_bootstraps(found.sample, found.sample_target, parameters, found.rows, how, 0, 1)
-    cuts = Counter(int(tree.arrays["threshold_integer"][0]) for tree in trees)
+    drawn = grow_bootstraps(found.sample, found.sample_target, parameters, found.rows, how, 0, 1)
+    cuts = Counter(int(tree.arrays["threshold_integer"][0]) for tree in drawn.trees)
     return [{"set": title, "cut": cut, "bootstrap trees": number} for cut, number in sorted(cuts.items())]
