@@ -133,8 +133,12 @@ class Sweep:
         below = list(self._places_below(place))
         seen: dict[int, Flags] = {}
         best: _core.Settled | None = None
+        ends: list[tuple[int, int]] = []
         while settled.state == "open":
-            watches = self._watches(self._portion(place, settled.alive))
+            # The values on both sides of a cut are asked for one after the other and wanted together.
+            alive = list(settled.alive)
+            ends = [*alive, *(bucket for bucket in ends if bucket not in alive)] if len(alive) <= 2 else []
+            watches = self._watches(self._portion(place, ends[:4] or alive))
             self.scan.forget_watches(place)
             self.scan.look_up(place, list(watches.items()))
             for block in self.keeping.away(below):
