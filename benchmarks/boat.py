@@ -14,7 +14,7 @@ from benchmarks import boat_sets, common
 from benchmarks.answers import confirm
 from benchmarks.boat_sets import Set
 from benchmarks.common import Verdict
-from hornbeam.reproduce.boat import growths
+from hornbeam.reproduce.boat import growths, probe
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 10**9
@@ -82,7 +82,7 @@ def ask(place: Set, question: Told) -> Told:
     asked = {"kind": "grow", "source": place.place, "options": place.options, "parameters": DEEP, **question}
     if "avc_entries" in question:
         asked.setdefault("family_rows", min(round(FAMILY * place.rows), MOST_FAMILY))
-    return growths.ask(asked, "benchmarks.boat_child")
+    return growths.ask(asked, None if asked["kind"] in probe.KINDS else "benchmarks.boat_child")
 
 
 def measure(place: Set, contestants: dict[str, Told], repeats: int, truth: str | None) -> list[Row]:

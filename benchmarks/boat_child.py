@@ -1,4 +1,4 @@
-"""A process of its own for each contestant of the BOAT benchmark: what it took, as JSON."""
+"""A process of its own for each peer of the BOAT benchmark, and for `fit`: what it took, as JSON."""
 
 import json
 import sys
@@ -127,7 +127,7 @@ def _chunks(file: Any, names: list[str]) -> Iterator[tuple[int, Any, Any]]:
         begin += batch.num_rows
 
 
-KINDS = {**probe.KINDS, "fit": fit, "scikit-learn": scikit_learn, "XGBoost": xgboost, "Spark": spark}
+KINDS = {"fit": fit, "scikit-learn": scikit_learn, "XGBoost": xgboost, "Spark": spark}
 
 if __name__ == "__main__":
     answer = probe.answer(json.loads(sys.stdin.read()), KINDS)

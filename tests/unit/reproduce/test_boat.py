@@ -39,7 +39,7 @@ from hornbeam.reproduce.boat.people import TYPES, group_entries, people, write, 
 GROWTH = Growth(2.0, 2.5, 300.0, 2, 200, 16.0, 0.0, 0, 0, 0, 5, "abc", {})
 
 
-def answer(question: Mapping[str, Any], module: str = "") -> dict[str, Any]:
+def answer(question: Mapping[str, Any], module: str | None = None) -> dict[str, Any]:
     """A growth in this process: a new one for each would take most of the time."""
     asked = json.loads(json.dumps(question))
     return {**probe.KINDS[asked["kind"]](asked), "cpu": 1.0, "wall": 1.5, "peak": 200.0, "begun": 100.0}

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hornbeam.errors import UsageError
-from hornbeam.reproduce.boat.growths import BOAT, Contestant, Growth, confirm_same, contestants, grow
+from hornbeam.reproduce.boat.growths import BOAT, Growth, confirm_same, contestants, grow
 from hornbeam.reproduce.boat.people import people, write, write_parts
 from hornbeam.reproduce.boat.plan import FUNCTIONS, Plan
 from hornbeam.reproduce.intervals import Mean
@@ -65,7 +65,9 @@ def by_quest(plan: Plan) -> Sheet:
             path = Path(folder) / "rows.parquet"
             write(people(plan.middle, function=FUNCTIONS[name]), path)
             for criterion in ("gini", "quest"):
-                found, refused = takers(plan, f"{name} by {criterion}", path, criterion)
+                refused: dict[str, str] = {}
+                more = {"parameters": {"criterion": criterion}}
+                found = compare(plan, f"{name} by {criterion}", [path], refused, **more)
                 records += [
                     {"criterion": criterion, **record, "remark": ""}
                     for record in records_of(name, "rows", plan.middle, found)
@@ -77,21 +79,6 @@ def by_quest(plan: Plan) -> Sheet:
     return Sheet.of("quest", records)
 
 
-def takers(plan: Plan, what: str, path: Path, criterion: str) -> tuple[Growths, dict[str, str]]:
-    """Growths by those who take the criterion, and why the others do not."""
-    able: list[Contestant] = []
-    refused: dict[str, str] = {}
-    for one in contestants():
-        question = plan.question(one, source=str(path), parameters={"criterion": criterion})
-        try:
-            grow(one, question)
-        except UsageError as error:
-            refused[one.name] = str(error)
-        else:
-            able.append(one)
-    return compare(plan, what, [path], able, parameters={"criterion": criterion}), refused
-
-
 def on_set(plan: Plan, what: str, **options: Any) -> Growths:
     """All contestants on one set, which is removed afterwards."""
     with TemporaryDirectory() as folder:
@@ -101,15 +88,21 @@ def on_set(plan: Plan, what: str, **options: Any) -> Growths:
 
 
 def compare(
-    plan: Plan, what: str, paths: Sequence[Path], able: Sequence[Contestant] | None = None, **more: Any
+    plan: Plan, what: str, paths: Sequence[Path], refused: dict[str, str] | None = None, **more: Any
 ) -> Growths:
     """Every contestant in turn, run after run, so that a slow moment of the machine meets them all. Each run
-    draws another sample; the tree is the same."""
+    draws another sample; the tree is the same. Where `refused` is given it gets who refuses, and why."""
     found: Growths = {}
     for seed in range(plan.runs):
-        for one in contestants() if able is None else able:
+        for one in contestants():
             question = plan.question(one, source=[str(path) for path in paths], seed=seed, **more)
-            found.setdefault(one.name, []).append(grow(one, question))
+            try:
+                found.setdefault(one.name, []).append(grow(one, question))
+            except UsageError as error:
+                if refused is None:
+                    raise
+                refused[one.name] = str(error)
+    found = {name: growths for name, growths in found.items() if growths}
     confirm_same(what, found)
     return found
 

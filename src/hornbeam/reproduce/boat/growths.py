@@ -15,7 +15,7 @@ import hornbeam
 from hornbeam.boat.growth import SCANNING
 from hornbeam.errors import HornbeamError, StorageError, UsageError
 
-MODULE = "hornbeam.reproduce.boat.probe"
+PROBE = Path(__file__).with_name("probe.py")
 MEGABYTE = 1e6
 
 
@@ -84,12 +84,13 @@ class Growth:
         )
 
 
-def ask(question: Mapping[str, Any], module: str = MODULE) -> dict[str, Any]:
-    """The answer of a new process."""
+def ask(question: Mapping[str, Any], module: str | None = None) -> dict[str, Any]:
+    """The answer of a new process: of the probe, or of a module that answers like it."""
+    what = ["-P", str(PROBE)] if module is None else ["-m", module]
     package = str(Path(hornbeam.__file__).parent.parent)
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [sys.executable, "-m", module],
+        [sys.executable, *what],
         input=json.dumps(question),
         capture_output=True,
         text=True,

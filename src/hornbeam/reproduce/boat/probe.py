@@ -1,4 +1,7 @@
-"""A process of its own that grows one tree from a source, or only reads it, and tells what it took."""
+"""A process of its own that grows one tree from a source, or only reads it, and tells what it took.
+
+It is started by its path, so that it holds what growing needs and not what makes pages.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 Record = dict[str, Any]
@@ -56,12 +60,17 @@ def bare(question: Record) -> Record:
 KINDS: dict[str, Callable[[Record], Record]] = {"grow": grow, "bare": bare}
 
 
+def status(name: str) -> float:
+    """Megabytes of an entry of Linux's status of this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024 / 1e6
+
+
 def answer(question: Record, kinds: dict[str, Callable[[Record], Record]] = KINDS) -> Record:
     """What was asked for with its CPU and wall seconds, imports left out, and the peak of the process."""
     import pyarrow
 
     import hornbeam.boat.growth  # noqa: F401  (paid for before the clock)
-    from hornbeam.reproduce.probe import status
 
     pyarrow.set_cpu_count(1)
     pyarrow.set_io_thread_count(1)

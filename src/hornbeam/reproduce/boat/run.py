@@ -35,9 +35,9 @@ def setting_of(plan: Plan) -> dict[str, Any]:
 
 def notes_of(plan: Plan) -> tuple[str, ...]:
     notes = [
-        "Each growth had a process of its own and one thread; CPU seconds leave out its start, MB are its "
-        "peak, Python and all libraries among it (200 MB before a row is read). All contestants grew the "
-        "same tree, digest for digest, or this page would not be.",
+        "Each growth had a process of its own and one thread; CPU seconds leave out its start, and its peak "
+        "counts Python and all libraries (some 130 MB before a row is read). All contestants grew the same "
+        "tree, digest for digest, or this page would not be.",
         "The files lie in the page cache: a scan costs decoding, not waiting for a disk. The paper's disk "
         "made scans dear, and its factors are mostly their number; look at scans and bytes beside seconds.",
         "BOAT is Hornbeam's: where bootstrap trees disagree it keeps the rows of the family, packed, on disk "
