@@ -311,7 +311,8 @@ struct BoundScan {
     std::shared_ptr<const Grid> grid;
     SourceScan scan;
 
-    BoundScan(const BoundScan &of, SourceScan fresh) : layout(of.layout), grid(of.grid), scan(std::move(fresh)) {}
+    BoundScan(const BoundScan &of, SourceScan fresh)
+        : layout(of.layout), grid(of.grid), scan(std::move(fresh)) {}
     BoundScan(std::shared_ptr<RowLayout> l, std::shared_ptr<Grid> g, const nb::list &places)
         : layout(l), grid(g), scan(l, g, places_of(places, *l, *g)) {}
 

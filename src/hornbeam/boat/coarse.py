@@ -147,11 +147,15 @@ class CoarseTree:
         missing = self._layout.missing_key(attribute)
         order = np.argsort(keys, kind="stable")
         order = order[: np.searchsorted(keys[order], missing)]
+        if not len(order):
+            return False
         ends = [
             self._ends(keys[order], self._times[node.rows[order], j], cut)
             for j, cut in enumerate(self._cut_keys(attribute, at))
         ]
         left, right = min(low for low, _ in ends), max(high for _, high in ends)
+        if left >= right:
+            return False
         first, last = self._grid.of(attribute, np.array([left, right], dtype=np.uint64)).tolist()
         # The cut is neither before the value on its left nor after that on its right.
         node.first = first + 1 if self._grid.single(attribute, first) else first
@@ -169,8 +173,8 @@ class CoarseTree:
 
     @staticmethod
     def _ends(keys: Keys, times: npt.NDArray[np.uint8], cut: np.uint64) -> tuple[int, int]:
-        """The values next to a cut, of those that were drawn; the sampled ones where rows of this node were
-        held above and so are not here."""
+        """The values next to a cut, of those that were drawn; where there is none on a side, because rows of
+        the node are held above it, the interval ends with what there is."""
         place = int(np.searchsorted(keys, cut, side="right"))
         left = right = place
         while left > 0 and not times[left - 1]:
