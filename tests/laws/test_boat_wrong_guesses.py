@@ -1,5 +1,7 @@
-"""Wrong guesses on purpose: alarms must be raised or nodes reopened, and the tree stays that of `fit`. And the
-bounds behind it: no cut inside a bucket is better than its bound says."""
+"""Wrong guesses on purpose: alarms must be raised or nodes reopened, and the tree stays that of `fit`.
+
+And the bounds behind it: no cut inside a bucket is better than its bound says.
+"""
 
 from __future__ import annotations
 
