@@ -213,7 +213,7 @@ def settle_by(
     scan = _core.SourceScan(
         layout,
         _core.Grid(layout, [edges]),
-        [{"counted": [0], "watches": [], "keeps": False, "tests": []}],
+        [{"counted": [0], "watches": [], "keeps": False, "sums": False, "tests": []}],
     )
     scan.add([(keys, (keys < 0).astype(np.uint8))], classes)
     settling = _core.Settling(
