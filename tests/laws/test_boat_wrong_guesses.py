@@ -1,5 +1,5 @@
-"""Wrong guesses on purpose: alarms must be raised or nodes reopened, and the tree stays that of `fit`. And the
-bounds behind it: no cut inside a bucket is better than its bound says."""
+"""Wrong guesses on purpose: alarms must be raised or nodes reopened, and the tree stays that of `fit`. And
+the bounds behind it: no cut inside a bucket is better than its bound says."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_guesses_by_chance(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         node = CoarseNode(np.arange(self.survey.sample.n_rows))
         if depth == 4 or rng.random() < 0.15:
             return node
-        node.attribute = int(rng.integers(len(self.survey.schema)))
+        node.attribute, node.gains = int(rng.integers(len(self.survey.schema))), (0.1, 0.2)
         size = self.grid.size(node.attribute)
         if self.survey.schema.attributes[node.attribute].kind == "nominal":
             node.child_of = rng.integers(-1, 2, size).astype(np.int32)
