@@ -92,8 +92,8 @@ class Cleanup:
         """Places for the nodes of the guess; where it ends, families or what seem to be leaves."""
         plan: list[PlaceRecord] = []
         guesses: dict[int, CoarseNode] = {}
-        attributes, most = range(len(self.survey.schema)), self.task.parameters.max_depth
-        counts = counts_bytes(self.grid, len(attributes), len(self.survey.labels))
+        attributes, most = len(self.survey.schema), self.task.parameters.max_depth
+        counts = counts_bytes(self.grid, attributes, len(self.survey.labels))
         room = int(self.task.budget * _COUNTS_PART) // max(1, counts)
         counted = self._counted(guess, room)
         room -= len(counted)
@@ -103,14 +103,16 @@ class Cleanup:
             at = len(plan)
             if node in counted and depth != most:
                 guesses[at] = node
-                plan.append(PlaceRecord(attributes))
+                plan.append(self.nodes.counting())
                 children = [add(child, depth + 1) for child in node.children]
                 plan[at].tests = [coarse_route(node, children)]
             elif depth == most or self._seems_leaf(node):
                 plan.append(PlaceRecord())
             else:
                 large = self.nodes.too_large(self._likely_rows(node), self.task.budget * KEPT_PART)
-                plan.append(PlaceRecord(attributes if large and room > 0 else (), keeps=True))
+                plan.append(
+                    self.nodes.counting(keeps=True) if large and room > 0 else PlaceRecord(keeps=True)
+                )
                 room -= large
             return at
 

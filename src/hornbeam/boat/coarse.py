@@ -27,6 +27,8 @@ _NUMERIC, _SUBSET, _VALUE = 1, 2, 3  # kinds of tests, as trees number them
 class Sampling:
     """How a guess is made. The tree does not depend on it; scans and memory do."""
 
+    sample: int = 200_000
+    """Rows that are drawn in the first scan, where they take but a part of the memory."""
     bootstraps: int = 20
     rows: int = 50_000
     """Of each bootstrap sample."""

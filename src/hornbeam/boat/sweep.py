@@ -57,8 +57,7 @@ class Sweep:
         self._guesses, self.routes = guesses, routes
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
         self._kept = [i for i, place in enumerate(plan) if place.keeps]
-        self._attributes = range(len(nodes.survey.schema))
-        self._counts = counts_bytes(grid, len(self._attributes), len(nodes.survey.labels))
+        self._counts = counts_bytes(grid, len(nodes.survey.schema), len(nodes.survey.labels))
         self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
@@ -133,21 +132,36 @@ class Sweep:
     def _look_into(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
         """Find the values in all buckets that leave a node open among the rows kept at and below it: of as
         many buckets at a time as there is room for, the best test of those before in mind."""
-        below = list(self._places_below(place))
+        if self._nodes.by_sums:
+            return self._look_around(node, place, settled)
         seen: dict[int, Flags] = {}
         best: _core.Settled | None = None
+        ends: list[tuple[int, int]] = []
         while settled.state == "open":
-            watches = self._watches(self._portion(place, settled.alive))
+            # The values on both sides of a cut are asked for one after the other and wanted together.
+            alive = list(settled.alive)
+            ends = [*alive, *(bucket for bucket in ends if bucket not in alive)] if len(alive) <= 2 else []
+            watches = self._watches(self._portion(place, ends[:4] or alive))
             self.scan.forget_watches(place)
-            self.scan.look_up(place, list(watches.items()))
-            for block in self.keeping.away(below):
-                self.scan.look_on(block, place, len(watches))
+            self._look_up(place, watches)
             settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)
             for attribute, wanted in watches.items():
                 seen[attribute] = wanted | seen[attribute] if attribute in seen else wanted
             if settled.exact:
                 best = settled
         return settled
+
+    def _look_around(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
+        """Find the values around the cut that sums tell: those of a few buckets, one after the other."""
+        while settled.state == "open":
+            self._look_up(place, self._watches(settled.alive))
+            settled = self._settling.settle(node, self.scan, place)
+        return settled
+
+    def _look_up(self, place: int, watches: dict[int, Flags]) -> None:
+        self.scan.look_up(place, list(watches.items()))
+        for block in self.keeping.away(list(self._places_below(place))):
+            self.scan.look_on(block, place, len(watches))
 
     def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """As many buckets as there is room for the values of."""
@@ -196,7 +210,7 @@ class Sweep:
             large = self.too_large(float(settled.child_counts(i).sum()))
             # Where there is no room to count it yet, its rows are read once more when its turn comes.
             room = self.scan.bytes + self._counts <= self._nodes.task.budget * KEPT_PART / 2
-            made = PlaceRecord(self._attributes if large and room else (), keeps=True)
+            made = self._nodes.counting(keeps=True) if large and room else PlaceRecord(keeps=True)
             children.append(self.scan.add_place(made.native()))
         return self._split(node, place, settled, children)
 
@@ -224,7 +238,7 @@ class Sweep:
 
     def _count(self, place: int) -> int:
         """A place like this one, whose rows are counted as well."""
-        made = self.scan.add_place(PlaceRecord(self._attributes, keeps=True).native())
+        made = self.scan.add_place(self._nodes.counting(keeps=True).native())
         pieces = self.keeping.lift(place)
         self.scan.add_kept(self.scan.take_rows(place), made)
         self.keeping.relieve([made])
