@@ -14,6 +14,7 @@ import pytest
 from hornbeam import _core
 from hornbeam.boat.cleanup import Cleanup
 from hornbeam.boat.coarse import CoarseNode, CoarseTree, Sampling
+from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.sweep import Sweep
 from hornbeam.datasets import generate
 from tests.laws.source_cases import random_case
@@ -211,7 +212,7 @@ def settle_by(
     scan = _core.SourceScan(
         layout,
         _core.Grid(layout, [edges]),
-        [{"counted": [0], "watches": [], "keeps": False, "tests": []}],
+        [PlaceRecord([0]).native()],
     )
     scan.add([(keys, (keys < 0).astype(np.uint8))], classes)
     settling = _core.Settling(
