@@ -1,7 +1,5 @@
-"""Wrong guesses on purpose: alarms must be raised or nodes reopened, and the tree stays that of `fit`.
-
-And the bounds behind it: no cut inside a bucket is better than its bound says.
-"""
+"""Wrong guesses on purpose: alarms must be raised or nodes reopened, and the tree stays that of `fit`. And
+the bounds behind it: no cut inside a bucket is better than its bound says."""
 
 from __future__ import annotations
 
@@ -16,6 +14,7 @@ import pytest
 from hornbeam import _core
 from hornbeam.boat.cleanup import Cleanup
 from hornbeam.boat.coarse import CoarseNode, CoarseTree, Sampling
+from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.sweep import Sweep
 from hornbeam.datasets import generate
 from tests.laws.source_cases import random_case
@@ -130,7 +129,7 @@ def test_guesses_by_chance(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         node = CoarseNode(np.arange(self.survey.sample.n_rows))
         if depth == 4 or rng.random() < 0.15:
             return node
-        node.attribute = int(rng.integers(len(self.survey.schema)))
+        node.attribute, node.gains = int(rng.integers(len(self.survey.schema))), (0.1, 0.2)
         size = self.grid.size(node.attribute)
         if self.survey.schema.attributes[node.attribute].kind == "nominal":
             node.child_of = rng.integers(-1, 2, size).astype(np.int32)
@@ -213,7 +212,7 @@ def settle_by(
     scan = _core.SourceScan(
         layout,
         _core.Grid(layout, [edges]),
-        [{"counted": [0], "watches": [], "keeps": False, "sums": False, "tests": []}],
+        [PlaceRecord([0]).native()],
     )
     scan.add([(keys, (keys < 0).astype(np.uint8))], classes)
     settling = _core.Settling(

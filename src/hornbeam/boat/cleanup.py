@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hornbeam.boat.coarse import CoarseNode, CoarseTree, grow_bootstraps
-from hornbeam.boat.layout import bucket_number, grid_of, layout_of, sample_keys
+from hornbeam.boat.layout import bucket_number, counts_bytes, grid_of, layout_of, sample_keys
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import Nodes
 from hornbeam.boat.plan import PlaceRecord, Route, coarse_route
@@ -17,6 +17,9 @@ from hornbeam.boat.watching import watch_doubtful
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget
 from hornbeam.model import Tree
+
+# Of the memory, what the counts of one place may take, and those of all places of the plan.
+_PLACE_PART, _COUNTS_PART = 1 / 16, 0.25
 
 
 def grow_boat(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
@@ -43,9 +46,10 @@ class Cleanup:
         self.nodes = Nodes(task, survey, self.layout, [survey.class_counts])
         nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
         self._keys = sample_keys(self.layout, survey.sample)
-        self.grid = grid_of(
-            self.layout, self._keys, nominal, bucket_number(task.sampling.buckets, len(survey.labels))
+        buckets = bucket_number(
+            task.sampling.buckets, len(survey.labels), len(nominal), task.budget * _PLACE_PART
         )
+        self.grid = grid_of(self.layout, self._keys, nominal, buckets)
 
     def run(self) -> None:
         """Settle the whole tree."""
@@ -96,11 +100,16 @@ class Cleanup:
         """Places for the nodes of the guess; where it ends, families or what seem to be leaves."""
         plan: list[PlaceRecord] = []
         guesses: dict[int, CoarseNode] = {}
-        most = self.task.parameters.max_depth
+        attributes, most = len(self.survey.schema), self.task.parameters.max_depth
+        counts = counts_bytes(self.grid, attributes, len(self.survey.labels))
+        room = int(self.task.budget * _COUNTS_PART) // max(1, counts)
+        counted = self._counted(guess, room)
+        room -= len(counted)
 
         def add(node: CoarseNode, depth: int) -> int:
+            nonlocal room
             at = len(plan)
-            if node.agreed and depth != most:
+            if node in counted and depth != most:
                 guesses[at] = node
                 plan.append(self.nodes.counting())
                 children = [add(child, depth + 1) for child in node.children]
@@ -109,11 +118,24 @@ class Cleanup:
                 plan.append(PlaceRecord())
             else:
                 large = self.nodes.too_large(self._likely_rows(node), self.task.budget * KEPT_PART)
-                plan.append(self.nodes.counting(keeps=True) if large else PlaceRecord(keeps=True))
+                plan.append(
+                    self.nodes.counting(keeps=True) if large and room > 0 else PlaceRecord(keeps=True)
+                )
+                room -= large
             return at
 
         add(guess, 0)
         return plan, guesses
+
+    @staticmethod
+    def _counted(guess: CoarseNode, most: int) -> set[CoarseNode]:
+        """The guessed nodes that are followed: level by level, as many as there is room for the counts of,
+        but the root at least."""
+        level, found = [guess] if guess.agreed else [], set[CoarseNode]()
+        while level and len(found) < max(1, most):
+            found.update(level[: max(1, most) - len(found)])
+            level = [child for node in level if node in found for child in node.children if child.agreed]
+        return found
 
     def _seems_leaf(self, node: CoarseNode) -> bool:
         target = self.survey.sample_target

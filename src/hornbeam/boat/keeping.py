@@ -8,7 +8,7 @@ from hornbeam import _core
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.spill import Bytes, Piece, Spill
 
-_BLOCK_ROWS = 1 << 16  # of what is read back at a time
+_BLOCK_BYTES = 1 << 21  # of what is read back at a time
 
 
 class Keeping:
@@ -61,4 +61,4 @@ class Keeping:
     def read(self, pieces: Iterable[Piece]) -> Iterator[Bytes]:
         """The rows that lie there."""
         for piece in pieces:
-            yield from self._spill.read(piece, _BLOCK_ROWS * self._stride)
+            yield from self._spill.read(piece, max(1, _BLOCK_BYTES // self._stride) * self._stride)

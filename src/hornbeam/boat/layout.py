@@ -41,9 +41,16 @@ def sample_keys(layout: _core.RowLayout, sample: Table) -> list[Keys]:
     return [layout.keys(i, column.values, column.missing) for i, column in enumerate(sample.columns)]
 
 
-def bucket_number(most: int, n_classes: int) -> int:
-    """How many buckets an attribute has: the fewer, the more classes are counted in each."""
-    return most if n_classes <= 2 else min(most, max(_LEAST_BUCKETS, 2 * most // n_classes))
+def bucket_number(most: int, n_classes: int, n_attributes: int, room: float) -> int:
+    """How many buckets an attribute has: the fewer, the more classes are counted in each, and no more than
+    there is room for the counts of all attributes."""
+    fewer = most if n_classes <= 2 else 2 * most // n_classes
+    return min(most, max(_LEAST_BUCKETS, min(fewer, int(room // (4 * n_classes * max(1, n_attributes))))))
+
+
+def counts_bytes(grid: _core.Grid, n_attributes: int, n_classes: int) -> int:
+    """What the counts of one place take."""
+    return 4 * n_classes * sum(grid.size(i) + 1 for i in range(n_attributes))
 
 
 def grid_of(layout: _core.RowLayout, keys: list[Keys], nominal: list[bool], buckets: int) -> _core.Grid:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from hornbeam import _core
 from hornbeam.boat.coarse import HELD, CoarseNode
 from hornbeam.boat.keeping import Keeping
+from hornbeam.boat.layout import counts_bytes
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import Nodes
 from hornbeam.boat.plan import PlaceRecord, Route
@@ -56,6 +57,7 @@ class Sweep:
         self._guesses, self.routes = guesses, routes
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
         self._kept = [i for i, place in enumerate(plan) if place.keeps]
+        self._counts = counts_bytes(grid, len(nodes.survey.schema), len(nodes.survey.labels))
         self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
@@ -202,7 +204,9 @@ class Sweep:
         children = []
         for i in range(settled.n_children):
             large = self.too_large(float(settled.child_counts(i).sum()))
-            made = self._nodes.counting(keeps=True) if large else PlaceRecord(keeps=True)
+            # Where there is no room to count it yet, its rows are read once more when its turn comes.
+            room = self.scan.bytes + self._counts <= self._nodes.task.budget * KEPT_PART / 2
+            made = self._nodes.counting(keeps=True) if large and room else PlaceRecord(keeps=True)
             children.append(self.scan.add_place(made.native()))
         return self._split(node, place, settled, children)
 
