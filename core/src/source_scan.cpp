@@ -49,9 +49,11 @@ void KeyCounts::bring_together() {
 }
 
 void KeyCounts::make_room() {
-    bring_together();
-    room_ = std::max(room_, 2 * counts_.size());
-    if (n_cells_ == 0 || n_cells_ * sizeof(std::uint32_t) > counts_.size() * sizeof(KeyCount)) return;
+    if (n_cells_ == 0) {
+        bring_together();
+        room_ = std::max(room_, 2 * counts_.size());
+        return;
+    }
     cells_.resize(n_cells_);
     for (const KeyCount &c : counts_) cells_[(c.key - low_) * n_joint_ + c.joint] += c.count;
     counts_ = {};

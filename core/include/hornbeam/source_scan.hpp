@@ -58,8 +58,8 @@ struct KeyCount {
     }
 };
 
-/// Keys by joint class, gathered in any order: listed and brought together now and then, or in cells once
-/// these take less memory than the list.
+/// Keys by joint class, gathered in any order: listed, and brought together now and then, or in cells once
+/// these take no more memory than the list.
 class KeyCounts {
   public:
     KeyCounts() = default;
@@ -67,6 +67,7 @@ class KeyCounts {
     KeyCounts(RowKey low, RowKey high, std::size_t n_joint) : low_(low), n_joint_(n_joint) {
         if (high - low < most_cells / n_joint) n_cells_ = (high - low + 1) * n_joint;
         if (n_cells_ <= few_cells) cells_.resize(n_cells_);
+        if (n_cells_ != 0) room_ = n_cells_ * sizeof(std::uint32_t) / sizeof(KeyCount) + 1;
     }
     void add(RowKey key, std::uint32_t joint) {
         if (!cells_.empty()) {
