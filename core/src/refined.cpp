@@ -57,6 +57,7 @@ RefinedSet Refining::counted(std::size_t counted, std::span<const KeyCount> keys
     const std::size_t n_joint = scan_.layout().n_joint();
     const std::uint32_t *cells = result.counts.data() + result.first[counted];
     RefinedSet set = fresh(attribute);
+    if (!result.sums.empty()) add_sums(result.sums[counted], set.sums);
     // Categories keep their places, present or not.
     for (std::uint32_t b = 0; b < buckets.size(); ++b) {
         const RowKey high = buckets.high(b);
@@ -84,6 +85,14 @@ RefinedSet Refining::counted(std::size_t counted, std::span<const KeyCount> keys
     set.counts.resize(at + set.width);
     add({cells + std::size_t{buckets.size()} * n_joint, n_joint}, set.counts.data() + at);
     return set;
+}
+
+void Refining::add_sums(const KeySums &joint, KeySums &to) const {
+    if (!joint.there()) return;
+    const std::size_t k = scan_.layout().n_classes;
+    to = KeySums(joint.keys().shape(), k);
+    for (std::size_t j = 0; j < scan_.layout().n_joint(); ++j)
+        if (counts(static_cast<std::uint32_t>(j))) to.add(joint, j, j % k);
 }
 
 RefinedSet Refining::listed(std::int32_t attribute, std::span<const KeyCount> keys) const {

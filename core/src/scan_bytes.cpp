@@ -7,7 +7,7 @@
 namespace hornbeam {
 namespace {
 
-constexpr std::uint64_t version = 0x6862736331; // of the bytes: "hbsc1"
+constexpr std::uint64_t version = 0x6862736332; // of the bytes: "hbsc2"
 
 class Writer {
   public:
@@ -74,11 +74,11 @@ std::vector<std::uint8_t> SourceScan::to_bytes() {
     for (PlaceResult &result : results_) {
         to.list(result.totals);
         to.list(result.counts);
+        for (const KeySums &sums : result.sums) to.list(sums.words());
         to.number(result.keys.size());
         for (KeyCounts &keys : result.keys) to.list(keys.compact());
         to.number(result.rows.rows());
-        result.rows.each(
-            [&](const std::uint8_t *rows, std::size_t n) { to.put(rows, n * layout_->stride); });
+        result.rows.each([&](const std::uint8_t *rows, std::size_t n) { to.put(rows, n * layout_->stride); });
     }
     return std::move(to.bytes);
 }
@@ -90,6 +90,8 @@ void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
     for (PlaceResult &result : found.results_) {
         result.totals = from.list<std::uint64_t>(result.totals.size());
         result.counts = from.list<std::uint32_t>(result.counts.size());
+        for (KeySums &sums : result.sums)
+            if (!sums.read_words(from.take<std::uint64_t>(from.number()))) Reader::refuse();
         if (from.number() != result.keys.size()) Reader::refuse();
         for (KeyCounts &keys : result.keys) {
             keys = KeyCounts();

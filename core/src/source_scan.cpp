@@ -84,6 +84,9 @@ PlaceResult SourceScan::fresh(const Place &place) const {
     for (std::int32_t a : place.counted) {
         result.first.push_back(cells);
         cells += (std::size_t{buckets(a).size()} + 1) * layout_->n_joint();
+        if (!place.sums) continue;
+        const AttributeShape &shape = layout_->attributes[static_cast<std::size_t>(a)];
+        result.sums.push_back(buckets(a).all_single() ? KeySums() : KeySums(shape, layout_->n_joint()));
     }
     result.counts.resize(cells);
     for (const Watch &watch : place.watches) result.keys.push_back(fresh(watch));
@@ -172,6 +175,9 @@ void SourceScan::count(const Place &place, PlaceResult &result, std::span<const 
         const std::uint32_t *code = codes(place.counted[c]), *joint = block_.joint.data();
         std::uint32_t *cell = result.counts.data() + result.first[c];
         for (BlockRow row : rows) ++cell[code[row] * n_joint + joint[row]];
+        if (!result.sums.empty() && result.sums[c].there())
+            result.sums[c].add_rows(block_.keys[static_cast<std::size_t>(place.counted[c])].data(), joint,
+                                    rows);
     }
 }
 
@@ -245,6 +251,7 @@ void SourceScan::merge(SourceScan &&other) {
         PlaceResult &to = results_[p], &from = other.results_[p];
         for (std::size_t i = 0; i < to.totals.size(); ++i) to.totals[i] += from.totals[i];
         for (std::size_t i = 0; i < to.counts.size(); ++i) to.counts[i] += from.counts[i];
+        for (std::size_t c = 0; c < to.sums.size(); ++c) to.sums[c] += from.sums[c];
         for (std::size_t w = 0; w < to.keys.size(); ++w) to.keys[w].add(from.keys[w].compact());
         to.rows.take(std::move(from.rows));
     }
@@ -273,7 +280,7 @@ template <class Visit> void SourceScan::each_below(std::int32_t p, Visit visit) 
 
 void SourceScan::release(std::int32_t p) {
     PlaceResult &result = at(p);
-    result.counts = {}, result.first = {}, result.keys = {}, result.rows = {};
+    result.counts = {}, result.first = {}, result.sums = {}, result.keys = {}, result.rows = {};
     place(p).counted = {}, place(p).watches = {};
 }
 
@@ -362,6 +369,7 @@ std::size_t SourceScan::bytes() const {
     for (const PlaceResult &r : results_) {
         all += r.counts.size() * sizeof(std::uint32_t) + r.rows.bytes();
         for (const KeyCounts &k : r.keys) all += k.bytes();
+        for (const KeySums &s : r.sums) all += s.bytes();
     }
     return all;
 }

@@ -18,6 +18,7 @@ struct RefinedSet {
     std::vector<std::uint32_t> counts; // [entry, then missing][class]
     std::vector<RowKey> low, high;
     std::vector<std::uint32_t> bucket;
+    KeySums sums; // by class, where the place has them
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(low.size()); }
     const std::uint32_t *row(std::size_t i) const { return counts.data() + i * width; }
@@ -53,6 +54,7 @@ class Refining {
     /// Adds the classes of a row of joint classes; false where none of it counts.
     bool add(std::span<const std::uint32_t> joint, std::uint32_t *to) const;
     void add_values(RefinedSet &set, std::span<const KeyCount> keys) const;
+    void add_sums(const KeySums &joint, KeySums &to) const;
 };
 
 } // namespace hornbeam

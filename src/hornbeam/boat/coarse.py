@@ -149,11 +149,15 @@ class CoarseTree:
         missing = self._layout.missing_key(attribute)
         order = np.argsort(keys, kind="stable")
         order = order[: np.searchsorted(keys[order], missing)]
+        if not len(order):
+            return False
         ends = [
             self._ends(keys[order], self._times[node.rows[order], j], cut)
             for j, cut in enumerate(self._cut_keys(attribute, at))
         ]
         left, right = min(low for low, _ in ends), max(high for _, high in ends)
+        if left == right:  # all rows on one side of the cuts were held above
+            return False
         first, last = self._grid.of(attribute, np.array([left, right], dtype=np.uint64)).tolist()
         # The cut is neither before the value on its left nor after that on its right.
         node.first = first + 1 if self._grid.single(attribute, first) else first

@@ -26,6 +26,7 @@ from hornbeam.errors import SourceChanged
 KEPT_PART = 0.5  # of the memory for rows that are kept and counts; families grow in the rest
 _LEAST_PART = 16  # of the memory is always there for values that are looked for
 _VALUE = 48  # bytes that a value takes while tests are compared
+_LEAST_VALUES = 4096  # to look for at a time, whatever the memory: fewer are not worth the way
 
 Flags = npt.NDArray[np.uint8]
 
@@ -55,7 +56,6 @@ class Sweep:
         self._guesses, self.routes = guesses, routes
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
         self._kept = [i for i, place in enumerate(plan) if place.keeps]
-        self._attributes = range(len(nodes.survey.schema))
         self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
@@ -130,7 +130,8 @@ class Sweep:
     def _look_into(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
         """Find the values in all buckets that leave a node open among the rows kept at and below it: of as
         many buckets at a time as there is room for, the best test of those before in mind."""
-        below = list(self._places_below(place))
+        if self._nodes.by_sums:
+            return self._look_around(node, place, settled)
         seen: dict[int, Flags] = {}
         best: _core.Settled | None = None
         ends: list[tuple[int, int]] = []
@@ -140,9 +141,7 @@ class Sweep:
             ends = [*alive, *(bucket for bucket in ends if bucket not in alive)] if len(alive) <= 2 else []
             watches = self._watches(self._portion(place, ends[:4] or alive))
             self.scan.forget_watches(place)
-            self.scan.look_up(place, list(watches.items()))
-            for block in self.keeping.away(below):
-                self.scan.look_on(block, place, len(watches))
+            self._look_up(place, watches)
             settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)
             for attribute, wanted in watches.items():
                 seen[attribute] = wanted | seen[attribute] if attribute in seen else wanted
@@ -150,10 +149,23 @@ class Sweep:
                 best = settled
         return settled
 
+    def _look_around(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
+        """Find the values around the cut that sums tell: those of a few buckets, one after the other."""
+        while settled.state == "open":
+            self._look_up(place, self._watches(settled.alive))
+            settled = self._settling.settle(node, self.scan, place)
+        return settled
+
+    def _look_up(self, place: int, watches: dict[int, Flags]) -> None:
+        self.scan.look_up(place, list(watches.items()))
+        for block in self.keeping.away(list(self._places_below(place))):
+            self.scan.look_on(block, place, len(watches))
+
     def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """As many buckets as there is room for the values of."""
         budget = self._nodes.task.budget
         room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // _VALUE
+        room = max(room, _LEAST_VALUES)
         rows = int(self.scan.totals(place).sum())
         if rows * len({attribute for attribute, _ in alive}) <= room:
             return alive
@@ -194,7 +206,7 @@ class Sweep:
         children = []
         for i in range(settled.n_children):
             large = self.too_large(float(settled.child_counts(i).sum()))
-            made = PlaceRecord(self._attributes if large else (), keeps=True)
+            made = self._nodes.counting(keeps=True) if large else PlaceRecord(keeps=True)
             children.append(self.scan.add_place(made.native()))
         return self._split(node, place, settled, children)
 
@@ -222,7 +234,7 @@ class Sweep:
 
     def _count(self, place: int) -> int:
         """A place like this one, whose rows are counted as well."""
-        made = self.scan.add_place(PlaceRecord(self._attributes, keeps=True).native())
+        made = self.scan.add_place(self._nodes.counting(keeps=True).native())
         pieces = self.keeping.lift(place)
         self.scan.add_kept(self.scan.take_rows(place), made)
         self.keeping.relieve([made])

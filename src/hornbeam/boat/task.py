@@ -27,7 +27,7 @@ LEAST_MEMORY = 32 * 10**6
 VARIANTS = ("paper",)
 _LEAST_SAMPLE = 1000
 _SAMPLE_PART = 8  # of the memory is what a sample may take
-_UNBOUNDED = ("c45", "quest")  # criteria that have no bounds
+_UNBOUNDED = "c45"  # has no bounds; quest needs none, its choice is computed again from sums
 
 Costs = Callable[[npt.NDArray[Any]], ClassCosts]
 
@@ -89,10 +89,10 @@ class SourceTask:
         return f"competitors={self.parameters.competitors}" if self.parameters.competitors else None
 
     @property
-    def has_bounds(self) -> bool:
-        """Whether bounds can tell that a test is the best without counting every value."""
+    def verifiable(self) -> bool:
+        """Whether bounds or sums can tell that a test is the one without counting every value."""
         multiway = self.parameters.nominal == "multiway" and self._has_nominal
-        return self.parameters.criterion not in _UNBOUNDED and not multiway
+        return self.parameters.criterion != _UNBOUNDED and not multiway
 
     @property
     def _has_nominal(self) -> bool:
