@@ -66,7 +66,7 @@ template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
   private:
     using Nodes = SettlingNodes<C>;
     using Nodes::nodes_, Nodes::task_, Nodes::criterion_, Nodes::frame_, Nodes::target_;
-    using Nodes::rules_of, Nodes::share_of, Nodes::worth, Nodes::add, Nodes::children_of, Nodes::find_ends;
+    using Nodes::rules_of, Nodes::share_of, Nodes::worth, Nodes::add, Nodes::children_of;
 
     std::unique_ptr<XlogTable> xlog_;
 
@@ -91,6 +91,13 @@ template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
         if (a.choice.quality != b.choice.quality) return a.choice.quality > b.choice.quality;
         if (a.choice.attribute != b.choice.attribute) return a.choice.attribute < b.choice.attribute;
         return a.choice.kind == TestKind::numeric && a.hi < b.hi;
+    }
+    static void find_ends(const RefinedSet &set, Settled &found) {
+        const Choice &c = found.choice;
+        found.lo = set.low[c.lo], found.hi = set.low[c.hi];
+        // Both are wanted where one is: what was known of the other may have been let go by then.
+        if (set.exact(c.lo) && set.exact(c.hi)) return;
+        for (std::uint32_t end : {c.lo, c.hi}) found.ends.push_back({c.attribute, set.bucket[end]});
     }
 
     /// Buckets inside which a cut might be better than the test that was found.

@@ -162,7 +162,10 @@ class SettlingByQuest final : public SettlingNodes<Quest> {
         c.lo = end - 1, c.hi = end;
         if (!admit_sides(criterion_, node.total, rules, least, {known, missing, left, right}, c)) return;
         c.kind = TestKind::numeric;
-        find_ends(set, found);
+        found.lo = set.low[c.lo], found.hi = set.low[c.hi];
+        // What is known of a bucket stays known, and must not be looked for again.
+        for (std::uint32_t at : {c.lo, c.hi})
+            if (!set.exact(at)) found.ends.push_back({c.attribute, set.bucket[at]});
     }
 };
 
