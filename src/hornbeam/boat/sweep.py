@@ -134,12 +134,8 @@ class Sweep:
             return self._look_around(node, place, settled)
         seen: dict[int, Flags] = {}
         best: _core.Settled | None = None
-        ends: list[tuple[int, int]] = []
         while settled.state == "open":
-            # The values on both sides of a cut are asked for one after the other and wanted together.
-            alive = list(settled.alive)
-            ends = [*alive, *(bucket for bucket in ends if bucket not in alive)] if len(alive) <= 2 else []
-            watches = self._watches(self._portion(place, ends[:4] or alive))
+            watches = self._watches(self._portion(place, settled.alive))
             self.scan.forget_watches(place)
             self._look_up(place, watches)
             settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)

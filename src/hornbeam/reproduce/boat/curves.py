@@ -129,6 +129,7 @@ def records_of(
                 "scans": middle["scans"],
                 "MB read": middle["megabytes"],
                 "MB spilled": middle["spilled"],
+                "MB read and spilled": middle["megabytes"] + middle["spilled"],
                 "peak MB": middle["peak"],
                 "alarms": _median(growths, "alarms"),
                 "rows held": _median(growths, "held"),
@@ -141,3 +142,22 @@ def records_of(
 def _median(growths: Sequence[Growth], name: str) -> int | float:
     value = statistics.median(getattr(growth, name) for growth in growths)
     return int(value) if value == int(value) else value
+
+
+BRIEF = (
+    "set",
+    "algorithm",
+    "CPU seconds",
+    "/ BOAT",
+    "scans",
+    "MB read",
+    "MB spilled",
+    "rows held",
+    "peak MB",
+)
+
+
+def brief(name: str, sheet: Sheet, *more: str) -> Sheet:
+    """The columns that a page has room for; the whole sheet stands folded below."""
+    columns = (*BRIEF, *more)
+    return Sheet.of(name, [{column: record[column] for column in columns} for record in sheet.records()])

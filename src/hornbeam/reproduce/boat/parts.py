@@ -13,6 +13,7 @@ from hornbeam.reproduce.records import Cell, Part, Sheet
 
 MILLION = 1e6
 RATIO = "CPU / BOAT's"
+BYTES = "MB read and spilled"
 
 
 def parts_of(plan: Plan) -> tuple[Part, ...]:
@@ -57,8 +58,8 @@ def factors(sheet: Sheet, plan: Plan) -> Sheet:
                     "the paper's factor": paper()["factors"][name] if in_paper else None,
                     "scans": record["scans"],
                     "MB read": record["MB read"],
-                    "bytes / BOAT's": float(record["MB read"] or 0) / float(boat["MB read"] or 1),
                     "MB spilled": record["MB spilled"],
+                    "bytes / BOAT's": float(record[BYTES] or 0) / float(boat[BYTES] or 1),
                     "peak MB": record["peak MB"],
                     "alarms": record["alarms"],
                 }
@@ -125,6 +126,7 @@ def attributes_part(plan: Plan) -> Part:
 
 def instability_part(plan: Plan) -> Part:
     curve, cuts, works = unstable(plan)
+    short = curves.brief("instability", works)
     return Part(
         "Figure 12: two splits that are equally good",
         f"{plan.middle:,} rows with x from 0 to 80 in four equal parts and four attributes that say nothing, "
@@ -132,21 +134,22 @@ def instability_part(plan: Plan) -> Part:
         "their roots, and what growing took: a node on which they disagree costs BOAT its rows.",
         said("figure 12"),
         (pictures.impurity(curve),),
-        (cuts, works, curve),
-        (cuts.name, works.name),
+        (cuts, short, works, curve),
+        (cuts.name, short.name),
     )
 
 
 def quest_part(plan: Plan) -> Part:
     sheet = curves.by_quest(plan)
+    short = curves.brief("quest-and-gini", sheet, "criterion", "nodes", "remark")
     return Part(
         "QUEST: a selection of splits without impurity",
         f"{plan.middle:,} rows without noise, growth stops as above. QUEST's sums have no bounds; "
         "who does not take it says so, and growing in memory stands beside.",
         said("quest"),
         (),
-        (sheet,),
-        (sheet.name,),
+        (short, sheet),
+        (short.name,),
     )
 
 

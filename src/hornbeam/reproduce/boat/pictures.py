@@ -8,7 +8,7 @@ from hornbeam.drawing import Line, Panel, Point, draw_panels
 from hornbeam.reproduce.figures import figure_of, titles_of
 from hornbeam.reproduce.records import Figure, Sheet
 
-MEASURES = {"CPU seconds": "seconds", "scans": "scans", "MB read": "bytes"}
+MEASURES = {"CPU seconds": "seconds", "scans": "scans", "MB read and spilled": "bytes"}
 
 
 def curves(sheet: Sheet, x: str, x_name: str, title: str, scale: float = 1.0) -> tuple[Figure, ...]:
