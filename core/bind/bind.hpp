@@ -17,7 +17,9 @@ void bind_cuts(nb::module_ &m);
 void bind_grow(nb::module_ &m);
 void bind_labels(nb::module_ &m);
 void bind_prune(nb::module_ &m);
-void bind_source(nb::module_ &m);
+void bind_rows(nb::module_ &m);
+void bind_scan(nb::module_ &m);
+void bind_settling(nb::module_ &m);
 void bind_tree(nb::module_ &m);
 
 /// Looks at pending signals at most every 10 ms, taking the GIL only then. A handler that raised (Ctrl-C)

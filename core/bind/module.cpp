@@ -13,6 +13,8 @@ NB_MODULE(_core, m) {
     hornbeam::bind_grow(m);
     hornbeam::bind_labels(m);
     hornbeam::bind_prune(m);
-    hornbeam::bind_source(m);
+    hornbeam::bind_rows(m);
+    hornbeam::bind_scan(m);
+    hornbeam::bind_settling(m);
     hornbeam::bind_tree(m);
 }

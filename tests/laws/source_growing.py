@@ -14,8 +14,8 @@ import pyarrow as pa
 import hornbeam as hb
 from hornbeam import TreeClassifier
 from hornbeam.boat.coarse import Sampling
-from hornbeam.boat.growth import grow_source
 from hornbeam.boat.grown import SourceGrowth
+from hornbeam.boat.growth import grow_source
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.sweep import Sweep
 from hornbeam.boat.task import SourceTask

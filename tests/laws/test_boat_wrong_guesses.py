@@ -1,5 +1,7 @@
-"""Wrong guesses on purpose: alarms must be raised or nodes reopened, and the tree stays that of `fit`. And the
-bounds behind it: no cut inside a bucket is better than its bound says."""
+"""Wrong guesses on purpose: alarms must be raised or nodes reopened, and the tree stays that of `fit`.
+
+And the bounds behind it: no cut inside a bucket is better than its bound says.
+"""
 
 from __future__ import annotations
 
@@ -211,7 +213,7 @@ def settle_by(
     scan = _core.SourceScan(
         layout,
         _core.Grid(layout, [edges]),
-        [{"counted": [0], "watches": [], "keeps": False, "tests": []}],
+        [{"counted": [0], "watches": [], "keeps": False, "sums": False, "tests": []}],
     )
     scan.add([(keys, (keys < 0).astype(np.uint8))], classes)
     settling = _core.Settling(

@@ -12,6 +12,7 @@ from hornbeam.growth.memory import text_of
 from hornbeam.growth.parameters import one_of
 
 MEMORY, BOAT, HYBRID = "memory", "boat", "rf_hybrid"
+COUNTING = (BOAT, HYBRID, "rf_vertical", "rf_write", "rf_read")
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def _chosen(task: SourceTask, scanning: Collection[str]) -> Choice:
         return Choice(MEMORY, why, task.memory_limit)
     if rows is None:
         return Choice(MEMORY, f"all rows fit {room}", budget, other)
-    counts = "" if other == BOAT else f"; {_unbounded(task)} has no bounds, so every level is counted exactly"
+    counts = "" if other == BOAT else f"; {_unbounded(task)}, so every level is counted exactly"
     return Choice(other, f"{rows:,} rows in memory may need {text_of(needed)}, more than {room}{counts}")
 
 
@@ -87,8 +88,8 @@ def _only_memory(task: SourceTask, there: bool) -> str | None:
 
 def _not_counted(task: SourceTask) -> str | None:
     """Why the tree cannot be settled from counts."""
-    if task.folds is not None and task.algorithm == BOAT:
-        return "a guess is for one tree, and folds have one each"
+    if task.algorithm not in ("auto", *COUNTING):
+        return None
     if not task.reading.classification:
         return "scans count classes, and numbers are predicted"
     if task.reading.source.weight is not None or task.costs is not no_costs:
@@ -103,8 +104,11 @@ def _room(task: SourceTask, budget: int) -> str:
 
 
 def _unbounded(task: SourceTask) -> str:
-    criterion = task.parameters.criterion
-    return f"criterion={criterion!r}" if criterion == "c45" else "nominal='multiway'"
+    """Why guesses will not do."""
+    if task.folds is not None:
+        return "folds have a tree each"
+    named = "criterion='c45'" if task.parameters.criterion == "c45" else "nominal='multiway'"
+    return f"{named} has no bounds"
 
 
 def _instead(task: SourceTask) -> str:

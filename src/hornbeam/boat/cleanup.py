@@ -14,12 +14,20 @@ from hornbeam.boat.survey import Survey
 from hornbeam.boat.sweep import KEPT_PART, Family, Sweep
 from hornbeam.boat.task import SourceTask
 from hornbeam.boat.watching import watch_doubtful
+from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget
 from hornbeam.model import Tree
 
 
 def grow_boat(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
     """The tree of all rows."""
+    if task.folds is not None:
+        raise UsageError(
+            f"cv={task.folds} with algorithm='boat': it guesses one tree, and folds have one each; use "
+            "algorithm='rf_hybrid', which grows all of them in the same scans"
+        )
+    if task.variant is not None:
+        raise UsageError(f"variant={task.variant!r}: the paper's own way is not there yet; leave variant out")
     with Spill() as spill:
         cleanup = Cleanup(task, survey, meter, spill)
         cleanup.run()

@@ -216,7 +216,8 @@ def test_what_means_nothing_is_refused_in_one_line(
 
 def test_rows_that_do_not_fit_are_refused_with_what_they_need(place: Path) -> None:
     write_files(people(60_000), place / "many", group=5000)
-    line = refused(3, "fit", "many/*.parquet", "--target", "y", "--memory-limit", "32MB")
+    limit = ("--memory-limit", "32MB", "--algorithm", "memory")
+    line = refused(3, "fit", "many/*.parquet", "--target", "y", *limit)
     assert "--memory-limit 32 MB: the 60,000 rows of 'many/*.parquet' may need" in line
     assert "limit the tree by --min-samples-leaf or --max-depth" in line
 

@@ -92,8 +92,9 @@ def test_several_numbers_are_predicted_together(rows: pa.Table, source: Any) -> 
     assert grown.n_outputs_ == 2
 
 
-@pytest.mark.parametrize("algorithm", ["memory", "boat"])
-@pytest.mark.parametrize("target", ["y", "size"])
+@pytest.mark.parametrize(
+    ("algorithm", "target"), [("memory", "y"), ("memory", "size"), ("boat", "y"), ("rf_hybrid", "y")]
+)
 @pytest.mark.parametrize("key", ["id", None])
 def test_folds_go_by_the_key_or_the_number_of_the_row(
     algorithm: str, target: str, key: str | None, rows: pa.Table, source: Any, scanner: None
@@ -188,7 +189,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"target": "size"}, DataError, "continuous"),
     ({"target": "y", "algorithm": "best"}, UsageError, "algorithm='best': use 'auto'"),
     ({"target": "y", "algorithm": None}, UsageError, "algorithm=None: use 'auto'"),
-    ({"target": "y", "algorithm": "rf_write"}, UsageError, "algorithm='rf_write': use 'auto'"),
+    ({"target": "y", "algorithm": "rf_swap"}, UsageError, "algorithm='rf_swap': use 'auto'"),
     ({"target": "y", "variant": "paper"}, UsageError, "ask for that"),
     ({"target": "y", "variant": "mine", "algorithm": "boat"}, UsageError, "variant='mine': use 'paper'"),
     ({"target": "y", "memory_limit": "31MB"}, UsageError, "memory_limit=31 MB: give at least 32 MB"),

@@ -1,0 +1,182 @@
+// Scans over sources for Python.
+#include "bind.hpp"
+
+#include <functional>
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "source_plan.hpp"
+
+namespace hornbeam {
+
+void bind_scan(nb::module_ &m) {
+    nb::class_<BoundScan>(m, "SourceScan")
+        .def(nb::init<std::shared_ptr<RowLayout>, std::shared_ptr<Grid>, const nb::list &>(),
+             nb::arg("layout"), nb::arg("grid"), nb::arg("places"))
+        .def(
+            "add",
+            [](BoundScan &s, const nb::list &columns, const Classes &classes, const nb::object &folds) {
+                const HeldChunk held(*s.layout, columns, classes, folds);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.add(held.chunk, cancel);
+            },
+            nb::arg("columns"), nb::arg("classes"), nb::arg("folds").none() = nb::none(),
+            "Rows as (values, missing or None) for each column, with their classes.")
+        .def(
+            "add_rows",
+            [](BoundScan &s, const Bytes &rows, std::int32_t place) {
+                if (rows.shape(0) % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
+                s.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.add_rows(rows.data(), rows.shape(0) / s.layout->stride, place, cancel);
+            },
+            nb::arg("rows"), nb::arg("place") = 0, "Rows that were kept, from a place on.")
+        .def(
+            "add_kept",
+            [](BoundScan &s, const KeptRows &rows, std::int32_t place) {
+                s.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                rows.store.each([&](const std::uint8_t *bytes, std::size_t n) {
+                    s.scan.add_rows(bytes, n, place, cancel);
+                });
+            },
+            nb::arg("rows"), nb::arg("place") = 0)
+        .def(
+            "send_on",
+            [](BoundScan &s, const nb::list &blocks, std::int32_t place) {
+                const HeldBlocks held(*s.layout, blocks);
+                s.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                for (auto rows : held.rows)
+                    s.scan.send_on(rows.data(), rows.size() / s.layout->stride, place, cancel);
+            },
+            nb::arg("rows"), nb::arg("place"), "Sends rows that a place has counted before on their way.")
+        .def(
+            "put_back",
+            [](BoundScan &s, KeptRows &rows, std::int32_t place) {
+                s.scan.at(s.checked(place)).rows.take(std::move(rows.store));
+            },
+            nb::arg("rows"), nb::arg("place"), "Rows that a place has counted before are kept there again.")
+        .def("merge",
+             [](BoundScan &s, BoundScan &other) {
+                 if (s.scan.n_places() != other.scan.n_places())
+                     throw std::invalid_argument("scans of different plans are not merged");
+                 nb::gil_scoped_release release;
+                 s.scan.merge(std::move(other.scan));
+             })
+        .def(
+            "fresh", [](const BoundScan &s) { return BoundScan(s, s.scan.fresh()); },
+            "A scan of the same places that has seen no rows.")
+        .def(
+            "to_bytes",
+            [](BoundScan &s) {
+                const std::vector<std::uint8_t> found = s.scan.to_bytes();
+                return nb::bytes(found.data(), found.size());
+            },
+            "All that was found, for another process to merge.")
+        .def(
+            "merge_bytes",
+            [](BoundScan &s, const nb::bytes &found) {
+                s.scan.merge_bytes({static_cast<const std::uint8_t *>(found.data()), found.size()});
+            },
+            nb::arg("found"), "Takes in what another scan of the same places has found.")
+        .def("totals",
+             [](BoundScan &s, std::int32_t p) {
+                 return own_array(std::vector<std::uint64_t>(s.scan.at(s.checked(p)).totals));
+             })
+        .def(
+            "counts",
+            [](BoundScan &s, std::int32_t p, std::int32_t attribute) {
+                const Place &place = s.scan.place(s.checked(p));
+                const auto found = std::find(place.counted.begin(), place.counted.end(), attribute);
+                if (found == place.counted.end()) throw std::invalid_argument("the attribute is not counted");
+                const PlaceResult &result = s.scan.at(p);
+                const auto first = result.first[static_cast<std::size_t>(found - place.counted.begin())];
+                const std::size_t cells =
+                    (std::size_t{s.scan.buckets(attribute).size()} + 1) * s.layout->n_joint();
+                const auto begin = result.counts.begin() + static_cast<std::ptrdiff_t>(first);
+                return own_array(
+                    std::vector<std::uint32_t>(begin, begin + static_cast<std::ptrdiff_t>(cells)));
+            },
+            nb::arg("place"), nb::arg("attribute"), "[bucket, then missing][joint class], flat.")
+        .def(
+            "forget_watches",
+            [](BoundScan &s, std::int32_t p) {
+                s.scan.place(s.checked(p)).watches.clear();
+                s.scan.at(p).keys.clear();
+            },
+            "Lets the keys that were kept go.")
+        .def(
+            "release", [](BoundScan &s, std::int32_t p) { s.scan.release(s.checked(p)); },
+            "Lets go of all that is known of a place but its totals.")
+        .def("rows_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.rows(); })
+        .def("bytes_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.bytes(); })
+        .def("complete", [](const BoundScan &s, std::int32_t p) { return s.scan.complete(s.checked(p)); })
+        .def(
+            "take_rows",
+            [](BoundScan &s, std::int32_t p) {
+                KeptRows kept{s.layout, std::move(s.scan.at(s.checked(p)).rows)};
+                s.scan.at(p).rows = {};
+                return kept;
+            },
+            "The rows that are kept at a place, which has none then.")
+        .def("gather",
+             [](BoundScan &s, std::int32_t p) { return KeptRows{s.layout, s.scan.gather(s.checked(p))}; })
+        .def("add_place",
+             [](BoundScan &s, const nb::dict &place) {
+                 return s.scan.add_place(place_of(place, *s.layout, *s.grid, s.scan.n_places()));
+             })
+        .def(
+            "decide",
+            [](BoundScan &s, std::int32_t p, const Settled &settled,
+               const std::vector<std::int32_t> &children) {
+                for (std::int32_t child : children)
+                    if (child >= static_cast<std::int32_t>(s.scan.n_places()))
+                        throw nb::index_error("no such place");
+                RouteTest test = route_of(settled, *s.layout, children);
+                s.checked(p);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.decide(p, std::move(test), cancel);
+            },
+            "Gives a place its true test, and sends the rows it held on their way.")
+        .def(
+            "look_up",
+            [](BoundScan &s, std::int32_t p, const nb::list &watches) {
+                std::vector<Watch> given;
+                for (nb::handle watch : watches) given.push_back(watch_of(*s.grid, watch));
+                s.checked(p);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.look_up(p, std::move(given), cancel);
+            },
+            nb::arg("place"), nb::arg("watches"),
+            "Finds the keys of some buckets among the rows that are kept at and below a place.")
+        .def(
+            "look_on",
+            [](BoundScan &s, const Bytes &rows, std::int32_t p, std::size_t n_watches) {
+                if (s.scan.place(s.checked(p)).watches.size() < n_watches)
+                    throw std::invalid_argument("so much is not looked up");
+                if (rows.shape(0) % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.look_on(rows.data(), rows.shape(0) / s.layout->stride, p, n_watches, cancel);
+            },
+            nb::arg("rows"), nb::arg("place"), nb::arg("n_watches"),
+            "The same for the last watches, among rows that were put away.")
+        .def("counted",
+             [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
+        .def("keeps", [](BoundScan &s, std::int32_t p) { return s.scan.place(s.checked(p)).keeps; })
+        .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })
+        .def_prop_ro("rows_kept", [](const BoundScan &s) { return s.scan.rows_kept(); });
+}
+
+} // namespace hornbeam

@@ -1,0 +1,222 @@
+// Nodes settled from what scans found, for Python.
+#include "bind.hpp"
+
+#include <functional>
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "grow_options.hpp"
+#include "grown.hpp"
+#include "source_plan.hpp"
+
+namespace hornbeam {
+namespace {
+
+/// What is known of all attributes at a place, for a training set that leaves a fold out.
+class SetsAt final : public SetReader {
+  public:
+    SetsAt(SourceScan &scan, std::int32_t place, std::int32_t left_out, Cancel &cancel)
+        : scan_(scan), place_(place), cancel_(cancel), refining_(scan, place, left_out) {
+        const Place &here = scan.place(place);
+        for (std::size_t a = 0; a < scan.layout().attributes.size(); ++a) {
+            const auto attribute = static_cast<std::int32_t>(a);
+            const auto counted = std::find(here.counted.begin(), here.counted.end(), attribute);
+            const bool listed = std::any_of(here.watches.begin(), here.watches.end(), [&](const Watch &w) {
+                return w.attribute == attribute && w.wanted.empty();
+            });
+            if (counted != here.counted.end())
+                known_.push_back({attribute, counted - here.counted.begin()});
+            else if (listed)
+                known_.push_back({attribute, -1});
+        }
+    }
+    std::size_t size() const override { return known_.size(); }
+    RefinedSet read(std::size_t i) const override {
+        const std::vector<KeyCount> keys = scan_.keys_of(place_, known_[i].attribute, cancel_);
+        return known_[i].counted < 0 ? refining_.listed(known_[i].attribute, keys)
+                                     : refining_.counted(static_cast<std::size_t>(known_[i].counted), keys);
+    }
+    std::int32_t attribute(std::size_t i) const { return known_[i].attribute; }
+    bool exact(std::size_t i) const override {
+        return known_[i].counted < 0 || scan_.buckets(known_[i].attribute).all_single();
+    }
+
+  private:
+    struct Known {
+        std::int32_t attribute;
+        std::ptrdiff_t counted; // which of the counted attributes; -1: all of its keys are kept
+    };
+    SourceScan &scan_;
+    std::int32_t place_;
+    Cancel &cancel_;
+    Refining refining_;
+    std::vector<Known> known_;
+};
+
+LookedInto looked_into_of(const Grid &grid, const nb::list &watches, const Settled *best) {
+    LookedInto before{best, {}};
+    for (nb::handle given : watches) {
+        Watch watch = watch_of(grid, given);
+        before.buckets.resize(grid.of.size());
+        before.buckets[static_cast<std::size_t>(watch.attribute)] = std::move(watch.wanted);
+    }
+    return before;
+}
+
+SettleTask task_of(const std::string &criterion, const std::string &nominal,
+                   std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
+                   const nb::object &min_samples_split, const nb::object &min_samples_leaf,
+                   const nb::object &min_objs, double min_impurity_decrease,
+                   const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels) {
+    SettleTask task;
+    task.criterion = criterion;
+    task.layout = std::move(layout);
+    GrowParameters &p = task.parameters;
+    p.nominal = nominal_mode(nominal);
+    p.max_depth = max_depth;
+    p.min_samples_split = size_rule(min_samples_split);
+    p.settings = {{size_rule(min_samples_leaf), min_objs.is_none() ? -1.0 : nb::cast<double>(min_objs)}};
+    p.min_impurity_decrease = min_impurity_decrease;
+    p.kernels = kernels_named(kernels);
+    if (p.kernels == nullptr)
+        throw std::invalid_argument("kernels '" + kernels + "' are not available on this machine");
+    for (nb::handle whole : wholes) {
+        const auto given = nb::cast<std::vector<std::int64_t>>(whole);
+        if (given.size() != task.layout->n_classes)
+            throw std::invalid_argument("a set has a count for each class");
+        ClassCounts counts(given.size());
+        counts.c = given;
+        for (std::int64_t c : given) counts.n += c;
+        task.wholes.push_back(std::move(counts));
+    }
+    task.many_valued = many_valued;
+    return task;
+}
+
+} // namespace
+
+void bind_settling(nb::module_ &m) {
+    nb::class_<Settled>(m, "Settled")
+        .def_prop_ro("state",
+                     [](const Settled &s) {
+                         return s.state == Settled::State::leaf   ? "leaf"
+                                : s.state == Settled::State::test ? "test"
+                                                                  : "open";
+                     })
+        .def_prop_ro("attribute", [](const Settled &s) { return s.choice.attribute; })
+        .def_prop_ro("numeric", [](const Settled &s) { return s.choice.kind == TestKind::numeric; })
+        .def_ro("lo", &Settled::lo)
+        .def_ro("hi", &Settled::hi)
+        .def_prop_ro("default_child", [](const Settled &s) { return s.choice.default_child; })
+        .def_prop_ro("branches", [](const Settled &s) { return s.choice.branches; })
+        .def_prop_ro("quality", [](const Settled &s) { return s.choice.quality; })
+        .def_prop_ro("gain", [](const Settled &s) { return s.choice.gain; })
+        .def_ro("bound", &Settled::bound)
+        .def_prop_ro(
+            "exact", [](const Settled &s) { return s.choice.found() && s.ends.empty(); },
+            "Whether there is a test, and the values on both sides of its cut are known.")
+        .def_prop_ro("n_children", [](const Settled &s) { return s.children.size(); })
+        .def_prop_ro("alive",
+                     [](const Settled &s) {
+                         std::vector<std::pair<std::int32_t, std::uint32_t>> out;
+                         for (const AliveBucket &b : s.alive) out.emplace_back(b.attribute, b.bucket);
+                         return out;
+                     })
+        .def("child_counts",
+             [](const Settled &s, std::size_t child) {
+                 return own_array(std::vector<std::int64_t>(s.children.at(child).c));
+             })
+        .def("route", [](const Settled &s, const std::shared_ptr<RowLayout> &layout,
+                         const std::vector<std::int32_t> &children) {
+            return as_dict(route_of(s, *layout, children));
+        });
+    nb::class_<Settling>(m, "Settling")
+        .def(nb::new_([](const std::string &criterion, const std::string &nominal,
+                         std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
+                         const nb::object &min_samples_split, const nb::object &min_samples_leaf,
+                         const nb::object &min_objs, double min_impurity_decrease,
+                         const std::vector<std::vector<std::uint8_t>> &many_valued,
+                         const std::string &kernels) {
+                 SignalCancel cancel;
+                 return Settling::make(task_of(criterion, nominal, std::move(layout), wholes, max_depth,
+                                               min_samples_split, min_samples_leaf, min_objs,
+                                               min_impurity_decrease, many_valued, kernels),
+                                       cancel);
+             }),
+             nb::kw_only(), nb::arg("criterion"), nb::arg("nominal"), nb::arg("layout"), nb::arg("wholes"),
+             nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
+             nb::arg("min_objs").none(), nb::arg("min_impurity_decrease"), nb::arg("many_valued"),
+             nb::arg("kernels") = "auto")
+        .def(
+            "open_apart",
+            [](Settling &s, std::int32_t set, const std::vector<std::int64_t> &counts) {
+                ClassCounts total(counts.size());
+                total.c = counts;
+                for (std::int64_t c : counts) total.n += c;
+                return s.open_apart(set, std::move(total));
+            },
+            nb::arg("set"), nb::arg("counts"), "A node that is only judged.")
+        .def("open_root", &Settling::open_root, nb::arg("set"), "The node of a set's root; -1 for a leaf.")
+        .def(
+            "settle",
+            [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t left_out,
+               double margin, const nb::list &looked_into, const Settled *best) {
+                scan.checked(place);
+                const LookedInto before = looked_into_of(*scan.grid, looked_into, best);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                return s.settle(node, SetsAt(scan.scan, place, left_out, cancel), before, margin, cancel);
+            },
+            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
+            nb::arg("margin") = 0.0, nb::arg("looked_into") = nb::list(), nb::arg("best").none() = nb::none(),
+            "Judges a node by what a scan knows of its place. Buckets that were looked into before, as "
+            "watches, do not leave it open; the best test until then, if given, is one of those to choose "
+            "from.")
+        .def(
+            "look",
+            [](Settling &s, std::int64_t node, BoundScan &scan, std::int32_t place, std::int32_t attribute,
+               std::int32_t left_out) {
+                scan.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                const SetsAt sets(scan.scan, place, left_out, cancel);
+                for (std::size_t i = 0; i < sets.size(); ++i)
+                    if (sets.attribute(i) == attribute) return s.look(node, sets.read(i), cancel);
+                throw std::invalid_argument("the scan knows nothing of this attribute");
+            },
+            nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("attribute"),
+            nb::arg("left_out") = -1, "The best test of one attribute.")
+        .def(
+            "choose",
+            [](Settling &s, std::int64_t node, const nb::list &found) {
+                std::vector<Settled> given;
+                for (nb::handle one : found) given.push_back(nb::cast<Settled>(one));
+                return s.choose(node, given);
+            },
+            "The test of a node from those of its attributes, in their order.")
+        .def("split", &Settling::split,
+             "Writes the test of a node down; its children's nodes, -1 for leaves.")
+        .def("depth", [](const Settling &s, std::int64_t node) { return s.node(node).depth; })
+        .def("counts",
+             [](const Settling &s, std::int64_t node) {
+                 return own_array(std::vector<std::int64_t>(s.node(node).total.c));
+             })
+        .def(
+            "graft",
+            [](Settling &s, std::int64_t node, Grown &grown, std::int32_t set) {
+                auto [forest, at] = grown.find(set);
+                s.graft(node, forest, at);
+            },
+            nb::arg("node"), nb::arg("forest"), nb::arg("set") = 0,
+            "Puts a tree grown from the rows of a node in its place.")
+        .def("tree", [](Settling &s, std::int32_t set) {
+            SignalCancel cancel;
+            return to_arrays(s.forest().extract(set, 0, cancel));
+        });
+}
+
+} // namespace hornbeam
