@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
+from hornbeam.boat.coarse import Sampling
 from hornbeam.cli.app import app
 from hornbeam.datasets import make_agrawal
 from hornbeam.errors import HornbeamError, StorageError, UsageError
@@ -100,7 +101,12 @@ def test_the_papers_setting_is_the_default() -> None:
     plan = Plan.of()
     assert plan.sizes == (2_000_000, 4_000_000, 6_000_000, 8_000_000, 10_000_000)
     assert (plan.middle, plan.stop, plan.noises[0], plan.noises[-1]) == (5_000_000, 1_500_000, 0.02, 0.1)
-    assert plan.sampling == {"sample": 200_000, "bootstraps": 20, "rows": 50_000}
+    assert Sampling(**plan.sampling) == Sampling()
+    assert (plan.sampling["sample"], plan.sampling["bootstraps"], plan.sampling["rows"]) == (
+        200_000,
+        20,
+        50_000,
+    )
     assert [plan.entries(one) for one in ALL] == [None, 3_000_000, 1_800_000, None]
     assert plan.question(HYBRID)["parameters"] == {"min_samples_split": 1_500_000}
 

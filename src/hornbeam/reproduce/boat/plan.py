@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.task import LEAST_MEMORY
 from hornbeam.errors import UsageError
 from hornbeam.reproduce.boat.growths import Contestant
@@ -18,6 +19,7 @@ FUNCTIONS = {"F1": 1, "F6": 6, "F7": 7}
 QUICK = 0.02
 # The least at which 200,000 rows are sampled; the paper's machine had 128 MB in all.
 MEMORY = 150_000_000
+_FEWEST = 20  # sampled rows
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,15 @@ class Plan:
 
     @property
     def sampling(self) -> dict[str, int]:
-        """Of how many rows a guess is made."""
+        """Of how many rows a guess is made, and how many of them must speak for a node; in a scaled run the
+        latter shrink as well, or no node would have a guess."""
+        usual = Sampling()
         return {
             "sample": self.rows(paper()["sample"]),
             "bootstraps": paper()["bootstraps"],
             "rows": self.rows(paper()["bootstrap rows"]),
+            "least": max(_FEWEST, self.rows(usual.least)),
+            "sure": max(_FEWEST, self.rows(usual.sure)),
         }
 
     def entries(self, one: Contestant) -> int | None:
