@@ -144,11 +144,13 @@ def test_scikit_learn_splits_alike_where_one_test_is_best(criterion: str, seed: 
             waiting += [(i + 1, peer.children_left[j]), (i + 1 + size[i + 1], peer.children_right[j])]
 
 
-def follow(nodes: list[TreeNode], peer: Any, growth: Growth) -> None:
-    """Where scikit-learn takes the same test, the children agree as well; its other tests are ties."""
-    size, waiting = subtree_sizes(nodes), [(0, 0)]
+def follow(nodes: list[TreeNode], peer: Any, growth: Growth) -> int:
+    """Where scikit-learn takes the same test, the children agree as well; its other tests are ties. How many
+    nodes were compared."""
+    size, waiting, compared = subtree_sizes(nodes), [(0, 0)], 0
     while waiting:
         i, j = waiting.pop()
+        compared += 1
         node = nodes[i]
         assert node.stats.rows == peer.n_node_samples[j]
         assert node.mass == pytest.approx(peer.weighted_n_node_samples[j], rel=1e-9)
@@ -168,6 +170,7 @@ def follow(nodes: list[TreeNode], peer: Any, growth: Growth) -> None:
                 peer.impurity[j] - (n[left] * peer.impurity[left] + n[right] * peer.impurity[right]) / n[j]
             )
             assert node.gain == pytest.approx(theirs, rel=1e-6, abs=1e-9)
+    return compared
 
 
 UNEQUAL = {0: 1.0, 1: 2.5, 2: 0.3}
@@ -198,4 +201,4 @@ def test_scikit_learn_agrees_about_weights(criterion: str, class_weight: Any, se
         class_weight = {k: v for k, v in class_weight.items() if k in set(y.tolist())}
         peer.set_params(class_weight=class_weight)
     growth = Growth.of(columns, target, AllParameters(criterion, class_weight=class_weight), weights=list(w))
-    follow(growth.grow(), peer.fit(X, y, sample_weight=w).tree_, growth)
+    assert follow(growth.grow(), peer.fit(X, y, sample_weight=w).tree_, growth) > 0

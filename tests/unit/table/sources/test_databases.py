@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +19,13 @@ from tests.databases import PostgreSQL, why_no_postgresql
 from tests.unit.table.sources.rows import every_type, gathered, people, plain, rows_of
 
 
-def refused(error: type[HornbeamError], words: str, place: str | Path, **options: object) -> None:
-    with pytest.raises(error, match=words) as caught:
+def refused(error: type[HornbeamError], words: str, place: str | Path, **options: object) -> bool:
+    """Whether a source is refused with such an error, in these words and on one line."""
+    with pytest.raises(error) as caught:
         for _ in hb.source(place, **options).scan(chunk_rows=2048):  # type: ignore[arg-type]
             pass
-    assert "\n" not in str(caught.value)
+    text = str(caught.value)
+    return re.search(words, text) is not None and "\n" not in text
 
 
 @pytest.fixture
@@ -75,30 +78,30 @@ class TestDuckDB:
     def test_a_query_that_fails_half_way_says_so(self, warehouse: str) -> None:
         sql = "select case when id < 4500 then id else cast(job || 'x' as bigint) end as a from people"
         words = r"warehouse.duckdb' \(select case .*\.\.\.\): the query failed after [\d,]+ rows: Conversion"
-        refused(DataError, words, warehouse, sql=sql)
+        assert refused(DataError, words, warehouse, sql=sql)
 
     def test_what_is_no_query_is_refused(self, warehouse: str, tmp_path: Path) -> None:
-        refused(
+        assert refused(
             DataError, "the query failed: Catalog Error: Table with name nope", warehouse, sql="from nope"
         )
-        refused(DataError, "the query failed: Parser Error", warehouse, sql="selec 1")
-        refused(UsageError, "needs sql=.* or table=.*'jobs', 'people'", warehouse)
-        refused(UsageError, "both given", warehouse, sql="select 1", table="people")
-        refused(UsageError, "has no table 'nope'", warehouse, table="nope")
-        refused(UsageError, "sql is empty", warehouse, sql=" ; ")
-        refused(UsageError, "memory_limit='much'", warehouse, table="people", memory_limit="much")
-        refused(UsageError, "types= is only for CSV", warehouse, table="people", types={})
-        refused(DataError, "has no rows", warehouse, sql="select * from people where age > 1000")
-        refused(DataError, "attribute 'l': type list", warehouse, sql="select [1] as l")
-        refused(DataError, "more than once: 'a'", warehouse, sql="select 1 as a, 2 as a")
+        assert refused(DataError, "the query failed: Parser Error", warehouse, sql="selec 1")
+        assert refused(UsageError, "needs sql=.* or table=.*'jobs', 'people'", warehouse)
+        assert refused(UsageError, "both given", warehouse, sql="select 1", table="people")
+        assert refused(UsageError, "has no table 'nope'", warehouse, table="nope")
+        assert refused(UsageError, "sql is empty", warehouse, sql=" ; ")
+        assert refused(UsageError, "memory_limit='much'", warehouse, table="people", memory_limit="much")
+        assert refused(UsageError, "types= is only for CSV", warehouse, table="people", types={})
+        assert refused(DataError, "has no rows", warehouse, sql="select * from people where age > 1000")
+        assert refused(DataError, "attribute 'l': type list", warehouse, sql="select [1] as l")
+        assert refused(DataError, "more than once: 'a'", warehouse, sql="select 1 as a, 2 as a")
         (tmp_path / "bad.duckdb").write_bytes(b"no database" * 1000)
-        refused(
+        assert refused(
             StorageError,
             "bad.duckdb' cannot be opened as a DuckDB database",
             tmp_path / "bad.duckdb",
             sql="x",
         )
-        refused(
+        assert refused(
             StorageError, "none.duckdb' cannot be opened: No such file", tmp_path / "none.duckdb", sql="x"
         )
 
@@ -126,6 +129,8 @@ class TestDuckDB:
         chunks.close()  # type: ignore[attr-defined]
         with duckdb.connect(warehouse) as connection:
             connection.execute("drop table people")
+            left = connection.execute("select table_name from duckdb_tables()").fetchall()
+        assert left == [("jobs",)]
 
 
 @pytest.fixture
@@ -162,22 +167,24 @@ class TestSQLite:
         assert [chunk.num_rows for chunk in chunks] == [700, 700, 700, 700, 200]
 
     def test_what_cannot_be_read_is_refused(self, shop: str, tmp_path: Path) -> None:
-        refused(UsageError, "needs sql=.* its tables are: 'sales'", shop)
-        refused(DataError, "the query failed: no such column: nope", shop, sql="select nope from sales")
-        refused(DataError, "the query failed: near", shop, sql="delete from sales")
-        refused(
+        assert refused(UsageError, "needs sql=.* its tables are: 'sales'", shop)
+        assert refused(
+            DataError, "the query failed: no such column: nope", shop, sql="select nope from sales"
+        )
+        assert refused(DataError, "the query failed: near", shop, sql="delete from sales")
+        assert refused(
             DataError,
             "column 'a' has text among numbers; cast it",
             shop,
             sql="select 1 as a union select 'x'",
         )
-        refused(DataError, "column 'a' has blobs", shop, sql="select x'00' as a")
-        refused(DataError, "more than once: 'a'", shop, sql="select 1 as a, 2 as a")
-        refused(DataError, "has no rows", shop, sql="select * from sales where id < 0")
+        assert refused(DataError, "column 'a' has blobs", shop, sql="select x'00' as a")
+        assert refused(DataError, "more than once: 'a'", shop, sql="select 1 as a, 2 as a")
+        assert refused(DataError, "has no rows", shop, sql="select * from sales where id < 0")
         words = r"shop.db' \(select .*\): the query failed after 0 rows: Integer value 9007199254740993 is"
-        refused(DataError, words, shop, sql="select 9007199254740993 as a union all select 0.5")
+        assert refused(DataError, words, shop, sql="select 9007199254740993 as a union all select 0.5")
         (tmp_path / "a.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
-        refused(DataError, "the query failed: ", tmp_path / "a.sqlite", table="t")
+        assert refused(DataError, "the query failed: ", tmp_path / "a.sqlite", table="t")
 
     def test_rows_that_change_between_scans_are_noticed(self, shop: str) -> None:
         found = hb.source(shop, table="sales")
@@ -207,7 +214,7 @@ def server() -> Iterator[PostgreSQL]:
 class TestPostgreSQL:
     def test_without_its_driver_one_line_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(__import__("sys").modules, "adbc_driver_postgresql", None)
-        refused(
+        assert refused(
             UsageError, "not installed; say: pip install adbc-driver-postgresql", "postgresql://x/y", sql="x"
         )
 
@@ -237,11 +244,11 @@ class TestPostgreSQL:
             "date32[day]",
         ]
         assert found.sample(5, 1).num_rows == 5
-        refused(DataError, "the query failed: ", address, sql="select nope")
+        assert refused(DataError, "the query failed: ", address, sql="select nope")
         halfway = "select 1 / (199998 - i) as a from generate_series(0, 199999) i"
-        refused(DataError, "the query failed after .* rows: .*division by zero", address, sql=halfway)
-        refused(UsageError, "needs sql=.*its tables are: none", address)
-        refused(
+        assert refused(DataError, "the query failed after .* rows: .*division by zero", address, sql=halfway)
+        assert refused(UsageError, "needs sql=.*its tables are: none", address)
+        assert refused(
             StorageError,
             "cannot be reached",
             "postgresql://hornbeam:secret@/nope?host=/nowhere",

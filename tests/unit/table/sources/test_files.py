@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,11 +18,13 @@ from hornbeam.table import read_path
 from tests.unit.table.sources.rows import every_type, gathered, people, plain, rows_of, write_files
 
 
-def refused(error: type[HornbeamError], words: str, *given: object, **options: object) -> None:
-    with pytest.raises(error, match=words) as caught:
+def refused(error: type[HornbeamError], words: str, *given: object, **options: object) -> bool:
+    """Whether a source is refused with such an error, in these words and on one line."""
+    with pytest.raises(error) as caught:
         for _ in hb.source(*given, **options).scan():  # type: ignore[arg-type]
             pass
-    assert "\n" not in str(caught.value)
+    text = str(caught.value)
+    return re.search(words, text) is not None and "\n" not in text
 
 
 class TestWhichFiles:
@@ -43,31 +46,31 @@ class TestWhichFiles:
         assert rows_of(hb.source(str(tmp_path / "**" / "*.parquet"))) == plain(people(9))
 
     def test_what_names_no_files_is_refused(self, tmp_path: Path) -> None:
-        refused(StorageError, r"no file matches .*\*\.parquet", str(tmp_path / "*.parquet"))
-        refused(StorageError, "has no Parquet or CSV file", tmp_path)
-        refused(StorageError, "cannot be opened: No such file", tmp_path / "a.parquet")
-        refused(UsageError, "the list of files is empty", [])
-        refused(UsageError, "files with this ending are no source; allowed are", tmp_path / "a.xlsx")
-        refused(UsageError, "standard input .* is read once", "-")
+        assert refused(StorageError, r"no file matches .*\*\.parquet", str(tmp_path / "*.parquet"))
+        assert refused(StorageError, "has no Parquet or CSV file", tmp_path)
+        assert refused(StorageError, "cannot be opened: No such file", tmp_path / "a.parquet")
+        assert refused(UsageError, "the list of files is empty", [])
+        assert refused(UsageError, "files with this ending are no source; allowed are", tmp_path / "a.xlsx")
+        assert refused(UsageError, "standard input .* is read once", "-")
         (tmp_path / "a.parquet").mkdir()
-        refused(StorageError, "has no Parquet or CSV file", tmp_path / "a.parquet")
+        assert refused(StorageError, "has no Parquet or CSV file", tmp_path / "a.parquet")
 
     def test_two_kinds_of_files_are_refused(self, tmp_path: Path) -> None:
         write_files(people(9), tmp_path / "a", 1)
         (tmp_path / "a" / "b.csv").write_text("a\n1\n")
-        refused(UsageError, "files of two kinds, '.*parquet' and '.*csv'", tmp_path / "a")
+        assert refused(UsageError, "files of two kinds, '.*parquet' and '.*csv'", tmp_path / "a")
 
     def test_values_in_the_names_of_folders_are_not_lost_in_silence(self, tmp_path: Path) -> None:
         write_files(people(9), tmp_path / "year=2020")
-        refused(UsageError, "in the names of its folders .*partitioning='hive'", tmp_path)
+        assert refused(UsageError, "in the names of its folders .*partitioning='hive'", tmp_path)
 
     def test_options_of_other_kinds_are_refused(self, tmp_path: Path) -> None:
         glob = write_files(people(9), tmp_path / "a")
-        refused(UsageError, "sql= is only for databases", glob, sql="select 1")
-        refused(UsageError, "table= is only for databases", glob, table="t")
-        refused(UsageError, "types= is only for CSV files", glob, types={"age": "text"})
-        refused(UsageError, "weight='w' is not a column of .*'age'", glob, weight="w")
-        refused(DataError, "the weight 'job' is no number but text", glob, weight="job")
+        assert refused(UsageError, "sql= is only for databases", glob, sql="select 1")
+        assert refused(UsageError, "table= is only for databases", glob, table="t")
+        assert refused(UsageError, "types= is only for CSV files", glob, types={"age": "text"})
+        assert refused(UsageError, "weight='w' is not a column of .*'age'", glob, weight="w")
+        assert refused(DataError, "the weight 'job' is no number but text", glob, weight="job")
         assert hb.source(glob, weight="size").weight == "size"
 
 
@@ -132,7 +135,7 @@ class TestParquet:
     ) -> None:
         pq.write_table(pa.table({"a": [1], "b": [1.0]}), tmp_path / "0.parquet")
         pq.write_table(pa.table(then), tmp_path / "1.parquet")
-        refused(DataError, words, tmp_path)
+        assert refused(DataError, words, tmp_path)
 
     def test_a_column_of_another_type_can_be_left_out(self, tmp_path: Path) -> None:
         pq.write_table(pa.table({"a": [1], "b": [[1.0]]}), tmp_path / "0.parquet")
@@ -140,22 +143,22 @@ class TestParquet:
 
     def test_decimals_beyond_64_bits_are_refused_with_their_file(self, tmp_path: Path) -> None:
         pq.write_table(pa.table({"d": pa.array([10**30], pa.decimal128(38, 0))}), tmp_path / "0.parquet")
-        refused(DataError, r"0.parquet', rows from 0: attribute 'd': .* does not fit 64", tmp_path)
+        assert refused(DataError, r"0.parquet', rows from 0: attribute 'd': .* does not fit 64", tmp_path)
 
     def test_damaged_files_are_refused_by_name(self, tmp_path: Path) -> None:
         pq.write_table(people(5000), tmp_path / "a.parquet", write_page_checksum=True)
         content = (tmp_path / "a.parquet").read_bytes()
         for broken in (b"", b"text", content[:-10], content[: len(content) // 2]):
             (tmp_path / "b.parquet").write_bytes(broken)
-            refused(DataError, "b.parquet' is not a readable Parquet file", tmp_path / "b.parquet")
+            assert refused(DataError, "b.parquet' is not a readable Parquet file", tmp_path / "b.parquet")
         middle = bytearray(content)
         middle[len(content) // 2] ^= 255
         (tmp_path / "b.parquet").write_bytes(middle)
-        refused(DataError, "b.parquet' is not a readable Parquet file", tmp_path / "b.parquet")
+        assert refused(DataError, "b.parquet' is not a readable Parquet file", tmp_path / "b.parquet")
 
     def test_files_without_rows_are_fine_among_others_but_not_alone(self, tmp_path: Path) -> None:
         pq.write_table(people(0), tmp_path / "0.parquet")
-        refused(DataError, "has no rows; at least one is needed", tmp_path)
+        assert refused(DataError, "has no rows; at least one is needed", tmp_path)
         pq.write_table(people(5), tmp_path / "1.parquet")
         assert rows_of(hb.source(tmp_path)) == plain(people(5))
 
@@ -205,23 +208,23 @@ class TestCsv:
             (tmp_path / f"{name}.csv").write_text(text)
         assert rows_of(hb.source(tmp_path)) == [{"a": 1.0, "b": None}, {"a": 2.5, "b": "x"}]
         (tmp_path / "3.csv").write_text("a,b\nn/a,x\n")
-        refused(DataError, "3.csv': column 'a' is text, but double", tmp_path)
+        assert refused(DataError, "3.csv': column 'a' is text, but double", tmp_path)
         assert rows_of(hb.source(tmp_path, types={"a": "text"}))[2] == {"a": "n/a", "b": "x"}
 
     def test_a_value_that_does_not_fit_later_is_named_with_the_way_out(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("b,a\n" + "1,2\n" * 1_100_000 + "1,n/a\n")
         words = "column 'a' is int64 by its first rows, but has 'n/a' in line 1100002; .*types={'a': 'text'}"
-        refused(DataError, words, tmp_path / "a.csv")
-        refused(DataError, words, tmp_path / "a.csv", columns=["a"])
+        assert refused(DataError, words, tmp_path / "a.csv")
+        assert refused(DataError, words, tmp_path / "a.csv", columns=["a"])
         *_, last = hb.source(tmp_path / "a.csv", types={"a": "text"}).scan(["a"])
         assert last.column(0)[-1].as_py() == "n/a"
 
     def test_types_that_mean_nothing_are_refused(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("a\n1\n")
-        refused(
+        assert refused(
             UsageError, r"types\['a'\]='number'; allowed are text, float64", tmp_path, types={"a": "number"}
         )
-        refused(UsageError, "types names 'b', which is not a column", tmp_path, types={"b": "text"})
+        assert refused(UsageError, "types names 'b', which is not a column", tmp_path, types={"b": "text"})
         assert rows_of(hb.source(tmp_path, types={"a": pa.float32()})) == [{"a": 1.0}]
 
     @pytest.mark.parametrize(
@@ -239,12 +242,12 @@ class TestCsv:
     )
     def test_what_is_no_csv_is_refused_on_one_line(self, tmp_path: Path, content: bytes, words: str) -> None:
         (tmp_path / "a.csv").write_bytes(content)
-        refused(DataError, words, tmp_path / "a.csv")
+        assert refused(DataError, words, tmp_path / "a.csv")
 
     def test_a_truncated_gzip_file_is_refused(self, tmp_path: Path) -> None:
         pc.write_csv(people(300_000), tmp_path / "a.csv")
         whole = gzip.compress((tmp_path / "a.csv").read_bytes(), 1)
         (tmp_path / "b.csv.gz").write_bytes(whole[: len(whole) - 1000])
-        refused(DataError, "b.csv.gz' is not a readable CSV file", tmp_path / "b.csv.gz")
+        assert refused(DataError, "b.csv.gz' is not a readable CSV file", tmp_path / "b.csv.gz")
         (tmp_path / "b.csv.gz").write_bytes(b"no gzip at all")
-        refused(DataError, "b.csv.gz' is not a readable CSV file", tmp_path / "b.csv.gz")
+        assert refused(DataError, "b.csv.gz' is not a readable CSV file", tmp_path / "b.csv.gz")
