@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+import numpy.typing as npt
+
 from hornbeam import _core
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.spill import Bytes, Piece, Spill
+
+Codes = npt.NDArray[np.uint16]
 
 _BLOCK_BYTES = 1 << 21  # of what is read back at a time
 
@@ -44,6 +49,13 @@ class Keeping:
         """The rows of some places that are on disk, a block at a time."""
         for place in places:
             yield from self.read(self._away.get(place, ()))
+
+    def encode(self, place: int) -> tuple[_core.EncodedTable, Codes, Codes | None]:
+        """All rows of a place as the grower takes them, with their classes and folds; it has none then."""
+        blocks, rows = list(self.away([place])), self._scan.take_rows(place)
+        found: tuple[_core.EncodedTable, Codes, Codes | None] = rows.encode(blocks)
+        self.forget(place)
+        return found
 
     def forget(self, place: int) -> None:
         """The rows of a place, and what was counted of them, are no longer wanted."""

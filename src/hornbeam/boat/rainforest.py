@@ -274,12 +274,7 @@ class RainForest:
         """Let the grower finish the trees of all sets at a spot."""
         with self.meter.phase("families"):
             self.meter.families += 1
-            blocks = list(found.keeping.away([place]))
-            rows = found.scan.take_rows(place)
-            encoded, classes, folds = rows.encode(blocks)
-            found.keeping.forget(place)
-            del rows, blocks
-            self.nodes.finish(spot.nodes, encoded, classes, folds)
+            self.nodes.finish(spot.nodes, *found.keeping.encode(place))
 
 
 _Judge = Callable[[int, int], _core.Settled]

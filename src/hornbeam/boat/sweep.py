@@ -273,10 +273,5 @@ class Sweep:
         with self._meter.phase("families") as report:
             for i, (node, place) in enumerate(families):
                 self._meter.families += 1
-                blocks = list(self.keeping.away([place]))
-                rows = self.scan.take_rows(place)
-                encoded, classes, _ = rows.encode(blocks)
-                self.keeping.forget(place)
-                del rows, blocks
-                self._nodes.finish({0: node}, encoded, classes)
+                self._nodes.finish({0: node}, *self.keeping.encode(place))
                 report((i + 1) / len(families))

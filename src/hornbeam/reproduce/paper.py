@@ -1,4 +1,4 @@
-"""What the paper says, as it is printed there: paper.json, read once."""
+"""What a paper says, as it is printed there: the paper.json of its experiments, read once."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 
 @cache
-def paper() -> dict[str, Any]:
-    """Everything that is set beside our figures."""
-    text = (resources.files(__package__) / "paper.json").read_text(encoding="utf-8")
+def paper(package: str = __package__) -> dict[str, Any]:
+    """Everything that is set beside our figures; `package` has the experiments."""
+    text = (resources.files(package) / "paper.json").read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text)
     return content
 
 
-def said(part: str) -> str:
+def said(part: str, package: str = __package__) -> str:
     """The paper's own finding on a figure or section."""
-    words: str = paper()["said"][part]
+    words: str = paper(package)["said"][part]
     return words
 
 

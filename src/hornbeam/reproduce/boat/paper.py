@@ -1,22 +1,8 @@
-"""What the BOAT paper says, as it is printed there: paper.json, read once."""
+"""What the BOAT paper says, as it is printed there."""
 
-from __future__ import annotations
+from functools import partial
 
-import json
-from functools import cache
-from importlib import resources
-from typing import Any
+from hornbeam.reproduce import paper as papers
 
-
-@cache
-def paper() -> dict[str, Any]:
-    """Everything that is set beside our figures."""
-    text = (resources.files(__package__) / "paper.json").read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text)
-    return content
-
-
-def said(part: str) -> str:
-    """The paper's own words on a figure."""
-    words: str = paper()["said"][part]
-    return words
+paper = partial(papers.paper, __package__)
+said = partial(papers.said, package=__package__)
