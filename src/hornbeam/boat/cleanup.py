@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
-from hornbeam.boat.coarse import CoarseNode, CoarseTree, grow_bootstraps
-from hornbeam.boat.layout import bucket_number, counts_bytes, grid_of, layout_of, sample_keys
+from hornbeam.boat.coarse import CoarseNode
+from hornbeam.boat.guessing import Guessing
+from hornbeam.boat.literal import Literal
 from hornbeam.boat.meter import Meter
-from hornbeam.boat.nodes import Nodes
-from hornbeam.boat.plan import PlaceRecord, Route, coarse_route
+from hornbeam.boat.nodes import KEPT_PART
+from hornbeam.boat.plan import PlaceRecord, Plan
 from hornbeam.boat.spill import Spill
 from hornbeam.boat.survey import Survey
-from hornbeam.boat.sweep import KEPT_PART, Family, Sweep
+from hornbeam.boat.sweep import Family, Sweep
 from hornbeam.boat.task import SourceTask
 from hornbeam.boat.watching import watch_doubtful
 from hornbeam.errors import UsageError
-from hornbeam.growth import ClassTarget
 from hornbeam.model import Tree
-
-# Of the memory, what the counts of one place may take, and those of all places of the plan.
-_PLACE_PART, _COUNTS_PART = 1 / 16, 0.25
 
 
 def grow_boat(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
@@ -29,27 +26,19 @@ def grow_boat(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
             f"cv={task.folds} with algorithm='boat': it guesses one tree, and folds have one each; use "
             "algorithm='rf_hybrid', which grows all of them in the same scans"
         )
-    if task.variant is not None:
-        raise UsageError(f"variant={task.variant!r}: the paper's own way is not there yet; leave variant out")
+    guessing = Guessing(task, survey)
     with Spill() as spill:
-        cleanup = Cleanup(task, survey, meter, spill)
-        cleanup.run()
-        return [cleanup.nodes.tree()]
+        growth = (Literal if task.variant == "paper" else Cleanup)(guessing, meter, spill)
+        growth.run()
+        return [guessing.nodes.tree()]
 
 
 class Cleanup:
     """One growth: the guess, the cleanup scan, and further scans for what it could not settle."""
 
-    def __init__(self, task: SourceTask, survey: Survey, meter: Meter, spill: Spill) -> None:
-        self.task, self.survey, self.meter, self.spill = task, survey, meter, spill
-        self.layout = layout_of(survey, len(survey.labels))
-        self.nodes = Nodes(task, survey, self.layout, [survey.class_counts])
-        nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
-        self._keys = sample_keys(self.layout, survey.sample)
-        buckets = bucket_number(
-            task.sampling.buckets, len(survey.labels), len(nominal), task.budget * _PLACE_PART
-        )
-        self.grid = grid_of(self.layout, self._keys, nominal, buckets)
+    def __init__(self, guessing: Guessing, meter: Meter, spill: Spill) -> None:
+        self.guessing, self.meter, self.spill = guessing, meter, spill
+        self.nodes, self.budget = guessing.nodes, guessing.task.budget
 
     def run(self) -> None:
         """Settle the whole tree."""
@@ -57,121 +46,41 @@ class Cleanup:
         if root < 0:
             return
         with self.meter.phase("bootstraps"):
-            plan, guesses = self._plan(self._guess())
-            watch_doubtful(self.task, self.survey, self.layout, self.grid, plan, guesses)
-        sweep = self._sweep("cleanup scan", plan, guesses, {}, [Family(root, 0)])
+            plan = self._plan(root)
+            watch_doubtful(self.guessing, plan)
+        sweep = self._sweep("cleanup scan", plan, [Family(root, 0)])
         while sweep.reopened:
             sweep = self._scan_again(sweep)
 
-    def _sweep(
-        self,
-        phase: str,
-        plan: Sequence[PlaceRecord],
-        guesses: dict[int, CoarseNode],
-        routes: dict[int, Route],
-        begin: Sequence[Family],
-    ) -> Sweep:
+    def _sweep(self, phase: str, plan: Plan, begin: list[Family]) -> Sweep:
         """A scan, and all that it settles."""
-        sweep = Sweep(self.nodes, self.grid, self.meter, self.spill, plan, guesses, routes)
-        with self.meter.scan(phase) as report:
-            sweep.run(report)
-        with self.meter.phase("settling"):
-            families = sweep.settle(begin)
-        sweep.finish(families)
+        sweep = Sweep(self.nodes, self.guessing.grid, self.meter, self.spill, plan)
+        sweep.settle_all(phase, begin)
         return sweep
 
-    # ---- the guess ----
+    def _plan(self, root: int) -> Plan:
+        """Places for the guessed tree; where it ends, families or what seem to be leaves."""
+        plan, guess = Plan(), self.guessing.guess(root, self.guessing.sampled)
+        followed = self.guessing.followed(guess, self.guessing.room)
+        room = self.guessing.room - len(followed)
 
-    def _guess(self) -> CoarseNode:
-        survey, task = self.survey, self.task
-        drawn = grow_bootstraps(
-            survey.sample,
-            survey.sample_target,
-            task.parameters,
-            survey.rows,
-            task.sampling,
-            task.seed,
-            task.threads,
-        )
-        least = max(task.sampling.least, survey.sample.n_rows // 100)
-        return CoarseTree(drawn, self._keys, self.layout, self.grid, least).root
-
-    def _plan(self, guess: CoarseNode) -> tuple[list[PlaceRecord], dict[int, CoarseNode]]:
-        """Places for the nodes of the guess; where it ends, families or what seem to be leaves."""
-        plan: list[PlaceRecord] = []
-        guesses: dict[int, CoarseNode] = {}
-        attributes, most = len(self.survey.schema), self.task.parameters.max_depth
-        counts = counts_bytes(self.grid, attributes, len(self.survey.labels))
-        room = int(self.task.budget * _COUNTS_PART) // max(1, counts)
-        counted = self._counted(guess, room)
-        room -= len(counted)
-
-        def add(node: CoarseNode, depth: int) -> int:
+        def end(node: CoarseNode) -> PlaceRecord:
             nonlocal room
-            at = len(plan)
-            if node in counted and depth != most:
-                guesses[at] = node
-                plan.append(self.nodes.counting())
-                children = [add(child, depth + 1) for child in node.children]
-                plan[at].tests = [coarse_route(node, children)]
-            elif depth == most or self._seems_leaf(node):
-                plan.append(PlaceRecord())
-            else:
-                large = self.nodes.too_large(self._likely_rows(node), self.task.budget * KEPT_PART)
-                plan.append(
-                    self.nodes.counting(keeps=True) if large and room > 0 else PlaceRecord(keeps=True)
-                )
-                room -= large
-            return at
+            large = self.nodes.too_large(self.guessing.rows_of(node.rows), self.budget * KEPT_PART)
+            counts = large and room > 0
+            room -= large
+            return self.nodes.counting(keeps=True) if counts else PlaceRecord(keeps=True)
 
-        add(guess, 0)
-        return plan, guesses
-
-    @staticmethod
-    def _counted(guess: CoarseNode, most: int) -> set[CoarseNode]:
-        """The guessed nodes that are followed: level by level, as many as there is room for the counts of,
-        but the root at least."""
-        level, found = [guess] if guess.agreed else [], set[CoarseNode]()
-        while level and len(found) < max(1, most):
-            found.update(level[: max(1, most) - len(found)])
-            level = [child for node in level if node in found for child in node.children if child.agreed]
-        return found
-
-    def _seems_leaf(self, node: CoarseNode) -> bool:
-        target = self.survey.sample_target
-        assert isinstance(target, ClassTarget)
-        codes = target.codes[node.rows]
-        return len(codes) >= self.task.sampling.sure and bool((codes == codes[0]).all())
-
-    def _likely_rows(self, node: CoarseNode) -> float:
-        return len(node.rows) * self.survey.rows / max(1, self.survey.sample.n_rows)
-
-    # ---- further scans ----
+        self.guessing.add(plan, guess, 0, followed, end)
+        return plan
 
     def _scan_again(self, last: Sweep) -> Sweep:
         """One more scan that gathers the rows of all nodes that could not be settled."""
-        wanted = {family.place: family.node for family in last.reopened}
-        plan: list[PlaceRecord] = []
-        routes: dict[int, Route] = {}
-        families: list[Family] = []
+        plan, families = Plan(), list[Family]()
 
-        def add(place: int) -> int:
-            at = len(plan)
-            if place in wanted:
-                plan.append(PlaceRecord(keeps=True))
-                families.append(Family(wanted[place], at))
-                return at
-            route = last.routes.get(place)
-            if route is None:
-                return -1
-            plan.append(PlaceRecord())
-            children = [add(child) for child in route["children"]]
-            if all(child < 0 for child in children):
-                del plan[at:]
-                return -1
-            routes[at] = route | {"children": children}
-            plan[at].tests = [routes[at]]
-            return at
+        def gather(node: int) -> int:
+            families.append(Family(node, plan.add(PlaceRecord(keeps=True))))
+            return families[-1].place
 
-        add(0)
-        return self._sweep("further scan", plan, {}, routes, families)
+        plan.lead(last.routes, {family.place: partial(gather, family.node) for family in last.reopened})
+        return self._sweep("further scan", plan, families)

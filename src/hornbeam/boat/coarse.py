@@ -78,17 +78,27 @@ class Drawn(NamedTuple):
 
 
 def grow_bootstraps(
-    table: Table, target: Target, parameters: Parameters, rows: int, how: Sampling, seed: int, threads: int
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    rows: int,
+    how: Sampling,
+    seed: int,
+    threads: int,
+    among: Rows | None = None,
+    turn: int = 0,
 ) -> Drawn:
-    """Trees of draws with replacement from a sample of so many rows, grown together.
+    """Trees of draws with replacement from a sample of so many rows, or from those `among` it, grown
+    together; each turn draws anew.
 
     Sizes shrink as the rows do: a leaf of as many rows would be a much larger share of the draw.
     """
-    random, drawn = np.random.default_rng([seed, 0xB007]), min(how.rows, table.n_rows)
-    times = np.empty((table.n_rows, how.bootstraps), dtype=np.uint8)
+    random, there = np.random.default_rng([seed, 0xB007, turn]), table.n_rows if among is None else len(among)
+    drawn = min(how.rows, there)
+    times = np.zeros((table.n_rows, how.bootstraps), dtype=np.uint8)
     for i in range(how.bootstraps):
-        picked = np.bincount(random.integers(table.n_rows, size=drawn), minlength=table.n_rows)
-        times[:, i] = np.minimum(picked, 255)
+        picked = np.bincount(random.integers(there, size=drawn), minlength=there)
+        times[slice(None) if among is None else among, i] = np.minimum(picked, 255)
     share = drawn / rows
     scaled = replace(
         parameters,
@@ -104,7 +114,8 @@ def grow_bootstraps(
 
 
 class CoarseTree:
-    """What bootstrap trees agree on, from the root down to nodes of `least` sampled rows."""
+    """What bootstrap trees agree on, from their root, where `rows` of the sample are, down to nodes of
+    `least` sampled rows."""
 
     def __init__(
         self,
@@ -113,11 +124,11 @@ class CoarseTree:
         layout: _core.RowLayout,
         grid: _core.Grid,
         least: int,
+        rows: Rows,
     ) -> None:
         self._trees, self._times = drawn
         self._keys, self._layout, self._grid, self._least = keys, layout, grid, least
-        trees = self._trees
-        self.root = self._agree([0] * len(trees), np.arange(len(keys[0])) if keys else np.arange(0))
+        self.root = self._agree([0] * len(self._trees), rows)
 
     def _agree(self, at: list[int], rows: Rows) -> CoarseNode:
         node = CoarseNode(rows)
@@ -205,7 +216,7 @@ class CoarseTree:
         return bool(held <= _MOST_HELD * len(keys)) and {0, 1} <= set(child_of[known].tolist())
 
     def _sides(self, node: CoarseNode) -> npt.NDArray[np.int32]:
-        """The child that each sampled row of the node goes to; -1 where it is held."""
+        """The child that each sampled row of the node goes to; HELD where it is in doubt."""
         keys = self._keys[node.attribute][node.rows]
         missing = keys == self._layout.missing_key(node.attribute)
         if node.child_of is not None:

@@ -26,6 +26,8 @@ Counts = npt.NDArray[np.int64]
 # are the values that the grower counts instead of listing rows.
 _NOMINAL, _FEW, _MANY, _ROW = 10, 8, 20, 24
 _FEW_VALUES = 512
+_ENTRY = 24  # bytes of a value that is counted, and of each of its classes a sixth of that
+KEPT_PART = 0.5  # of the memory for rows that are kept and counts; families grow in the rest
 _SEVERAL = 3  # times as much, where trees of several training sets grow together
 
 
@@ -43,6 +45,14 @@ def too_large(task: SourceTask, row_bytes: int, rows: float, kept: float) -> boo
     if task.family_rows is not None and rows > task.family_rows:
         return True
     return rows * row_bytes > task.budget - kept
+
+
+def avc_buffer(task: SourceTask, survey: Survey) -> int:
+    """How many values may be counted at once, by class and fold."""
+    if task.avc_entries is not None:
+        return task.avc_entries
+    joint = len(survey.labels) * (task.folds or 1)
+    return max(1, int(task.budget * KEPT_PART) // (_ENTRY * max(1, joint // 2)))
 
 
 class Nodes:
@@ -107,7 +117,7 @@ class Nodes:
         table = Table(self.survey.schema, (), len(classes))
         groups = self._alike(nodes)
         for together in groups:
-            below = self._below(*next(iter(together.items())))
+            below = self.below(*next(iter(together.items())))
             grower = Grower(table, target, below, threads=self.task.threads, encoded=encoded)
             times = None
             if folds is not None:
@@ -126,7 +136,7 @@ class Nodes:
             return [dict(nodes)]
         return [{of_set: node} for of_set, node in nodes.items()]
 
-    def _below(self, of_set: int, node: int) -> Parameters:
+    def below(self, of_set: int, node: int) -> Parameters:
         """The parameters for what is below a node of a set."""
         p, rows = self.task.parameters, int(self._wholes[of_set].mass)
         return replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,39 @@ class PlaceRecord:
             "tests": self.tests,
             "sums": self.sums,
         }
+
+
+@dataclass
+class Plan:
+    """The places of a scan, the first of them where all rows come to: the guesses of those whose tests are
+    coarse, and the tests that are known of others."""
+
+    places: list[PlaceRecord] = field(default_factory=list)
+    guesses: dict[int, CoarseNode] = field(default_factory=dict)
+    routes: dict[int, Route] = field(default_factory=dict)
+
+    def add(self, place: PlaceRecord) -> int:
+        """A further place; its number."""
+        self.places.append(place)
+        return len(self.places) - 1
+
+    def lead(
+        self, known: Mapping[int, Route], wanted: Mapping[int, Callable[[], int]], place: int = 0
+    ) -> int:
+        """The ways by which rows came to some places of a plan before; what is wanted there adds its own
+        places. The number of the first, or -1: nothing is wanted at this place or below."""
+        if place in wanted:
+            return wanted[place]()
+        if place not in known:
+            return -1
+        at = self.add(PlaceRecord())
+        children = [self.lead(known, wanted, child) for child in known[place]["children"]]
+        if all(child < 0 for child in children):
+            del self.places[at:]
+            return -1
+        self.routes[at] = known[place] | {"children": children}
+        self.places[at].tests = [self.routes[at]]
+        return at
 
 
 def coarse_route(node: CoarseNode, children: list[int]) -> Route:

@@ -19,16 +19,14 @@ from hornbeam.boat.chunks import Chunks
 from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.layout import layout_of
 from hornbeam.boat.meter import Meter
-from hornbeam.boat.nodes import Counts, Nodes, family_bytes, too_large
+from hornbeam.boat.nodes import KEPT_PART, Counts, Nodes, avc_buffer, family_bytes, too_large
 from hornbeam.boat.plan import PlaceRecord, Route
 from hornbeam.boat.spill import Piece, Spill
 from hornbeam.boat.survey import Survey
-from hornbeam.boat.sweep import KEPT_PART
 from hornbeam.boat.task import SourceTask
 from hornbeam.model import Tree
 
 _SMALL = 4096  # values of an attribute up to which they are counted wherever they are
-_ENTRY = 24  # bytes of a value that is counted, and of each of its classes a sixth of that
 
 
 class Duty(Enum):
@@ -74,14 +72,7 @@ class RainForest:
         self._large = [i for i, small in enumerate(counted) if not small]
         edges = [None if counted[i] else np.array([n - 1], dtype=np.uint64) for i, n in enumerate(values)]
         self.grid = _core.Grid(self.layout, edges)
-        self.entries = self._buffer()
-
-    def _buffer(self) -> int:
-        """How many values may be counted at once."""
-        if self.task.avc_entries is not None:
-            return self.task.avc_entries
-        joint = len(self.survey.labels) * self.folds
-        return max(1, int(self.task.budget * KEPT_PART) // (_ENTRY * max(1, joint // 2)))
+        self.entries = avc_buffer(task, survey)
 
     def run(self) -> list[Tree]:
         """The trees of all rows and of the folds."""

@@ -18,13 +18,12 @@ from hornbeam.boat.coarse import HELD, CoarseNode
 from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.layout import counts_bytes
 from hornbeam.boat.meter import Meter
-from hornbeam.boat.nodes import Nodes
-from hornbeam.boat.plan import PlaceRecord, Route
+from hornbeam.boat.nodes import KEPT_PART, Nodes
+from hornbeam.boat.plan import PlaceRecord, Plan
 from hornbeam.boat.reading import Report
 from hornbeam.boat.spill import Spill
 from hornbeam.errors import SourceChanged
 
-KEPT_PART = 0.5  # of the memory for rows that are kept and counts; families grow in the rest
 _LEAST_PART = 16  # of the memory is always there for values that are looked for
 _VALUE = 48  # bytes that a value takes while tests are compared
 _LEAST_VALUES = 4096  # to look for at a time, whatever the memory: fewer are not worth the way
@@ -40,31 +39,28 @@ class Family(NamedTuple):
 
 
 class Sweep:
-    """A scan of all rows down a plan. `guesses` are those of the places whose tests are coarse, `routes` the
-    tests that are known."""
+    """A scan of all rows down a plan."""
 
-    def __init__(
-        self,
-        nodes: Nodes,
-        grid: _core.Grid,
-        meter: Meter,
-        spill: Spill,
-        plan: Sequence[PlaceRecord],
-        guesses: dict[int, CoarseNode],
-        routes: dict[int, Route],
-    ) -> None:
+    def __init__(self, nodes: Nodes, grid: _core.Grid, meter: Meter, spill: Spill, plan: Plan) -> None:
         self._nodes, self._grid, self._meter, self._settling = nodes, grid, meter, nodes.settling
-        self._guesses, self.routes = guesses, routes
-        self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
-        self._kept = [i for i, place in enumerate(plan) if place.keeps]
+        self._guesses, self.routes, places = plan.guesses, plan.routes, plan.places
+        self._children = {i: place.tests[0]["children"] for i, place in enumerate(places) if place.tests}
+        self._kept = [i for i, place in enumerate(places) if place.keeps]
         self._counts = counts_bytes(grid, len(nodes.survey.schema), len(nodes.survey.labels))
-        self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
+        self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in places])
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
         self.reopened: list[Family] = []
 
-    def run(self, report: Report) -> None:
-        """Scan the source."""
+    def settle_all(self, phase: str, begin: Sequence[Family]) -> None:
+        """Scan the source, settle what can be, and let the grower finish the rest."""
+        with self._meter.scan(phase) as report:
+            self._run(report)
+        with self._meter.phase("settling"):
+            families = self._settle(begin)
+        self._finish(families)
+
+    def _run(self, report: Report) -> None:
         chunks = self._nodes.chunks(report)
         chunks.scan_into(self.scan, lambda: self.keeping.relieve(self._kept), self._nodes.task.threads)
 
@@ -74,7 +70,7 @@ class Sweep:
 
     # ---- settling ----
 
-    def settle(self, begin: Sequence[Family]) -> list[Family]:
+    def _settle(self, begin: Sequence[Family]) -> list[Family]:
         """Settle all nodes that counts and kept rows can; the families that are left for the grower. Nodes
         whose rows were let go are `reopened`: another scan has to bring them."""
         families: list[Family] = []
@@ -87,9 +83,8 @@ class Sweep:
                 raise SourceChanged(f"{name} has other rows than before; read from a copy")
             if family.place in self._guesses:
                 pending += self._settle_guessed(*family)
-            elif not self.scan.complete(family.place):  # it seemed a leaf
-                self._meter.alarms += 1
-                self.reopened.append(family)
+            elif not self.scan.complete(family.place):
+                self._settle_let_go(*family)
             elif self.too_large(float(counts.sum())):
                 pending += self._settle_family(*family)
             else:
@@ -116,6 +111,11 @@ class Sweep:
             self._gather(place)
             return self._split_family(node, place, settled)
         return self._reopen_children(node, place, settled)
+
+    def _settle_let_go(self, node: int, place: int) -> None:
+        """A node that seemed a leaf, so that its rows were let go."""
+        self._meter.alarms += 1
+        self.reopened.append(Family(node, place))
 
     def _settle_family(self, node: int, place: int) -> list[Family]:
         """A family that is too large for the grower: one more level, from its rows."""
@@ -266,7 +266,7 @@ class Sweep:
 
     # ---- families ----
 
-    def finish(self, families: Sequence[Family]) -> None:
+    def _finish(self, families: Sequence[Family]) -> None:
         """Let the grower finish families, one after the other."""
         if not families:
             return

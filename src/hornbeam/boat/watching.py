@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from hornbeam import _core
 from hornbeam.boat.coarse import CoarseNode
+from hornbeam.boat.guessing import Guessing
 from hornbeam.boat.nodes import Nodes
-from hornbeam.boat.plan import PlaceRecord
+from hornbeam.boat.plan import Plan
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.growth import ClassTarget
@@ -21,23 +21,17 @@ _MOST = 0.25  # of the rows of a node: more are not worth keeping
 _DEVIATIONS = 2.0  # of the gain of the sample's best test
 
 
-def watch_doubtful(
-    task: SourceTask,
-    survey: Survey,
-    layout: _core.RowLayout,
-    grid: _core.Grid,
-    plan: Sequence[PlaceRecord],
-    guesses: Mapping[int, CoarseNode],
-) -> None:
+def watch_doubtful(guessing: Guessing, plan: Plan) -> None:
     """Let the guessed places of a plan watch the buckets that would leave them open, were the sample all
     there is: their bounds come too near to the best test."""
+    task, survey, layout, grid = guessing.task, guessing.survey, guessing.layout, guessing.grid
     target = survey.sample_target
     assert isinstance(target, ClassTarget)
-    scan = _core.SourceScan(layout, grid, [place.native() for place in plan])
+    scan = _core.SourceScan(layout, grid, [place.native() for place in plan.places])
     columns = [(column.values, column.missing) for column in survey.sample.columns]
     scan.add(columns, target.codes.astype(np.uint16))
     settling = _sample_nodes(task, survey, layout, target).settling
-    for place, guess in guesses.items():
+    for place, guess in plan.guesses.items():
         counts = scan.totals(place).astype(np.int64)
         node = settling.open_apart(0, counts.tolist())
         settled = settling.settle(node, scan, place, margin=_margin(task, guess))
@@ -49,7 +43,7 @@ def watch_doubtful(
             wanted[buckets] = 1
             cells = scan.counts(place, attribute).reshape(len(wanted), -1).sum(axis=1)
             if cells[wanted != 0].sum() <= _MOST * counts.sum():
-                plan[place].watches.append((attribute, wanted))
+                plan.places[place].watches.append((attribute, wanted))
 
 
 def _sample_nodes(task: SourceTask, survey: Survey, layout: _core.RowLayout, target: ClassTarget) -> Nodes:

@@ -26,7 +26,6 @@ from hornbeam.reproduce.boat.growths import (
     ALL,
     BOAT,
     HYBRID,
-    MEMORY,
     VERTICAL,
     Growth,
     ask,
@@ -107,7 +106,7 @@ def test_the_papers_setting_is_the_default() -> None:
         20,
         50_000,
     )
-    assert [plan.entries(one) for one in ALL] == [None, 3_000_000, 1_800_000, None]
+    assert [plan.entries(one) for one in ALL] == [None, None, 3_000_000, 1_800_000, None]
     assert plan.question(HYBRID)["parameters"] == {"min_samples_split": 1_500_000}
 
 
@@ -133,11 +132,6 @@ def test_what_means_nothing_is_refused() -> None:
 
 
 # ---- contestants ----
-
-
-def test_algorithms_that_are_not_built_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growths, "SCANNING", {"boat": None, "rf_hybrid": None})
-    assert growths.contestants() == (BOAT, HYBRID, MEMORY)
 
 
 def test_different_trees_end_the_experiment() -> None:
@@ -213,7 +207,7 @@ def results() -> Iterator[Results]:
 
 def test_every_figure_has_all_contestants_and_points(results: Results) -> None:
     files = files_of(results)
-    there = [one.name for one in growths.contestants()]
+    there = [one.name for one in ALL]
     rows = list(csv.DictReader(io.StringIO(files["figures-4-6.csv"].decode())))
     assert len(rows) == 2 * 2 * len(there)
     assert {row["algorithm"] for row in rows} == set(there)
@@ -230,8 +224,7 @@ def test_boat_reads_twice_or_thrice_and_others_more(results: Results) -> None:
     scans = {(r["set"], r["rows"], r["algorithm"]): r["scans"] for r in sheet}
     assert all(2 <= int(n or 0) <= 3 for (_, _, name), n in scans.items() if name == "BOAT")
     assert all(n == 1 for (_, _, name), n in scans.items() if name == "in memory")
-    if HYBRID.is_there:
-        assert int(scans["F7", 10_000, "RF-Hybrid"] or 0) > int(scans["F7", 10_000, "BOAT"] or 0)
+    assert int(scans["F7", 10_000, "RF-Hybrid"] or 0) > int(scans["F7", 10_000, "BOAT"] or 0)
 
 
 def test_factors_stand_beside_the_papers(results: Results) -> None:
@@ -239,15 +232,14 @@ def test_factors_stand_beside_the_papers(results: Results) -> None:
     theirs = {(line["set"], line["algorithm"]): line["the paper's factor"] for line in lines}
     assert theirs["F1", "BOAT"] is None
     assert theirs["F1", "in memory"] is None
-    if HYBRID.is_there:
-        assert (theirs["F1", "RF-Hybrid"], theirs["F7", "RF-Hybrid"]) == (3, 2)
+    assert (theirs["F1", "RF-Hybrid"], theirs["F7", "RF-Hybrid"]) == (3, 2)
     assert "in times BOAT's CPU" in results.parts[0].hint
 
 
 def test_quest_is_grown_or_refused_by_each(results: Results) -> None:
     lines = next(sheet for sheet in results.sheets if sheet.name == "quest").records()
     quest = [line for line in lines if line["criterion"] == "quest" and line["set"] == "F1"]
-    assert {line["algorithm"] for line in quest} == {one.name for one in growths.contestants()}
+    assert {line["algorithm"] for line in quest} == {one.name for one in ALL}
     for line in quest:
         assert (line["CPU seconds"] is None) == str(line["remark"]).startswith("refused: ")
     assert next(line for line in quest if line["algorithm"] == "in memory")["nodes"]

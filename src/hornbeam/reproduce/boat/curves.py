@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hornbeam.errors import UsageError
-from hornbeam.reproduce.boat.growths import BOAT, Growth, confirm_same, contestants, grow
+from hornbeam.reproduce.boat.growths import ALL, BOAT, Growth, confirm_same, grow
 from hornbeam.reproduce.boat.people import people, write, write_parts
 from hornbeam.reproduce.boat.plan import FUNCTIONS, Plan
 from hornbeam.reproduce.intervals import Mean
@@ -94,7 +94,7 @@ def compare(
     draws another sample; the tree is the same. Where `refused` is given it gets who refuses, and why."""
     found: Growths = {}
     for seed in range(plan.runs):
-        for one in contestants():
+        for one in ALL:
             question = plan.question(one, source=[str(path) for path in paths], seed=seed, **more)
             try:
                 found.setdefault(one.name, []).append(grow(one, question))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hornbeam.reproduce.boat import curves, pictures
-from hornbeam.reproduce.boat.growths import ALL, BOAT, MEMORY, contestants
+from hornbeam.reproduce.boat.growths import ALL, BOAT, MEMORY
 from hornbeam.reproduce.boat.instability import unstable
 from hornbeam.reproduce.boat.paper import paper, said
 from hornbeam.reproduce.boat.plan import Plan
@@ -155,7 +155,6 @@ def quest_part(plan: Plan) -> Part:
 
 def setting_part(plan: Plan) -> Part:
     """The paper's setting and ours."""
-    there = contestants()
     buffers = {one.name: plan.entries(one) for one in ALL if one.avc_entries is not None}
     lines: Sequence[tuple[str, Cell, Cell]] = (
         ("sampled rows", paper()["sample"], plan.sampling["sample"]),
@@ -165,7 +164,7 @@ def setting_part(plan: Plan) -> Part:
         *((f"entries of {name}", paper()["entries"][name], entries) for name, entries in buffers.items()),
         ("memory for all but the last, MB", 128, plan.memory_limit / MILLION),
         ("bytes of a row", "40, binary files", "16, Parquet with snappy"),
-        ("contestants", "BOAT, RF-Hybrid, RF-Vertical", ", ".join(one.name for one in there)),
+        ("contestants", "BOAT, RF-Hybrid, RF-Vertical", ", ".join(one.name for one in ALL)),
     )
     records = [{"setting": name, "the paper": theirs, "here": ours} for name, theirs, ours in lines]
     sheet = Sheet.of("setting", records)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from hornbeam.reproduce.boat.growths import ALL, contestants
 from hornbeam.reproduce.boat.paper import paper
 from hornbeam.reproduce.boat.parts import parts_of
 from hornbeam.reproduce.boat.plan import Plan
@@ -41,14 +40,13 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
         "The files lie in the page cache: a scan costs decoding, not waiting for a disk. The paper's disk "
         "made scans dear, and its factors are mostly their number; look at scans and bytes beside seconds.",
         "BOAT is Hornbeam's: where bootstrap trees disagree it keeps the rows of the family, packed, on disk "
-        "beyond the memory limit, and settles them without another scan. The paper's discards such nodes.",
+        "beyond the memory limit, and settles them without another scan. The literal BOAT, as the paper's, "
+        "leaves such nodes to the next scan and discards all below an alarm; where its sample would fail "
+        "again it counts AVC-sets, or it need not end.",
         "All attributes are whole numbers, as in the paper's rows of 40 bytes. Its text gives F1 two "
         "attributes that matter and F7 four; the published functions have one and three.",
         "The in-memory contestant has no limit. It is what a machine that holds the rows would do.",
     ]
-    absent = [one.name for one in ALL if one not in contestants()]
-    if absent:
-        notes.insert(0, f"This version has no {' and no '.join(absent)}.")
     if plan.scale < 1:
         notes.insert(
             0,
