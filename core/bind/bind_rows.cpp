@@ -3,6 +3,10 @@
 
 #include <functional>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -111,6 +115,15 @@ void bind_rows(nb::module_ &m) {
             nb::arg("others") = nb::list(),
             "The table of these rows, and of others that were put away; their classes and folds.")
         .def("take", [](KeptRows &k, KeptRows &other) { k.store.take(std::move(other.store)); });
+    m.def(
+        "give_back",
+        [] {
+#ifdef __GLIBC__
+            // What is freed in the middle of its heap glibc keeps otherwise, and a limit counts it.
+            malloc_trim(0);
+#endif
+        },
+        "Give memory that is free back to the operating system.");
 }
 
 } // namespace hornbeam

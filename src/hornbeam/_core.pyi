@@ -183,6 +183,9 @@ class KeptRows:
 
     def take(self, arg: KeptRows, /) -> None: ...
 
+def give_back() -> None:
+    """Give memory that is free back to the operating system."""
+
 class SourceScan:
     def __init__(self, layout: RowLayout, grid: Grid, places: list) -> None: ...
 

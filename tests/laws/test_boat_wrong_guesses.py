@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from hornbeam import _core
-from hornbeam.boat.cleanup import Cleanup
 from hornbeam.boat.coarse import CoarseNode, CoarseTree, Sampling
+from hornbeam.boat.guessing import Guessing
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.sweep import Sweep
 from hornbeam.datasets import generate
@@ -23,40 +23,40 @@ from tests.laws.source_growing import fitted, grow_case, grow_table, recording
 SAMPLING = Sampling(bootstraps=5, rows=3000, buckets=64, depth=4, least=60, sure=60)
 ROWS = 6000  # all of them are the sample
 PARAMETERS: dict[str, Any] = {"max_depth": 6, "min_samples_leaf": 5}
-Wrong = Callable[[CoarseNode, Cleanup], None]
+Wrong = Callable[[CoarseNode, Guessing], None]
 
 
-def shift_right(node: CoarseNode, cleanup: Cleanup) -> None:
-    last = cleanup.grid.size(node.attribute) - 1
+def shift_right(node: CoarseNode, guessing: Guessing) -> None:
+    last = guessing.grid.size(node.attribute) - 1
     node.first, node.last = min(node.first + 5, last), min(node.last + 5, last - 1)
 
 
-def shift_left(node: CoarseNode, cleanup: Cleanup) -> None:
+def shift_left(node: CoarseNode, guessing: Guessing) -> None:
     node.first, node.last = max(node.first - 5, 1), max(node.last - 5, 0)
 
 
-def shrink(node: CoarseNode, cleanup: Cleanup) -> None:
+def shrink(node: CoarseNode, guessing: Guessing) -> None:
     """To nothing, just after the interval: all of it goes left."""
     node.first, node.last = node.last + 1, node.last
 
 
-def name_another(node: CoarseNode, cleanup: Cleanup) -> None:
+def name_another(node: CoarseNode, guessing: Guessing) -> None:
     """The next attribute, at its middle."""
-    node.attribute = (node.attribute + 1) % len(cleanup.survey.schema)
-    if cleanup.survey.schema.attributes[node.attribute].kind == "nominal":
-        node.child_of = np.arange(cleanup.grid.size(node.attribute), dtype=np.int32) % 2
+    node.attribute = (node.attribute + 1) % len(guessing.survey.schema)
+    if guessing.survey.schema.attributes[node.attribute].kind == "nominal":
+        node.child_of = np.arange(guessing.grid.size(node.attribute), dtype=np.int32) % 2
         return
     node.child_of = None
-    middle = cleanup.grid.size(node.attribute) // 2
+    middle = guessing.grid.size(node.attribute) // 2
     node.first, node.last = middle, middle - 1
 
 
-def flip_sides(node: CoarseNode, cleanup: Cleanup) -> None:
+def flip_sides(node: CoarseNode, guessing: Guessing) -> None:
     assert node.child_of is not None
     node.child_of = np.where(node.child_of < 0, node.child_of, 1 - node.child_of)
 
 
-def move_one(node: CoarseNode, cleanup: Cleanup) -> None:
+def move_one(node: CoarseNode, guessing: Guessing) -> None:
     """The first category that has a side goes to the other."""
     assert node.child_of is not None
     sure = np.flatnonzero(node.child_of >= 0)[0]
@@ -73,10 +73,10 @@ def agrawal(function: int, noise: float = 0.05) -> pa.Table:
 
 def guess_wrongly(monkeypatch: pytest.MonkeyPatch, wrong: Wrong) -> list[CoarseNode]:
     """Spoil every guess of which the mistake can be made; those that were."""
-    guess, spoiled = Cleanup._guess, []
+    guess, spoiled = Guessing.guess, []
 
-    def spoil(self: Cleanup) -> CoarseNode:
-        root = guess(self)
+    def spoil(self: Guessing, *given: Any) -> CoarseNode:
+        root = guess(self, *given)
         for node in root.walk():
             fits = wrong is name_another or (node.child_of is None) == (wrong in CUTS)
             if node.agreed and fits:
@@ -84,7 +84,7 @@ def guess_wrongly(monkeypatch: pytest.MonkeyPatch, wrong: Wrong) -> list[CoarseN
                 spoiled.append(node)
         return root
 
-    monkeypatch.setattr(Cleanup, "_guess", spoil)
+    monkeypatch.setattr(Guessing, "guess", spoil)
     return spoiled
 
 
@@ -112,7 +112,7 @@ def test_a_wrong_guess_raises_the_alarm(
 def test_leaves_that_are_none_are_opened_again(function: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that seemed to need no more tests were let go: a third scan brings them."""
     rows = agrawal(function)
-    monkeypatch.setattr(Cleanup, "_seems_leaf", lambda self, node: True)
+    monkeypatch.setattr(Guessing, "_seems_leaf", lambda self, node: True)
     with recording() as ways:
         grown = grow_table(rows, PARAMETERS, sample=ROWS, sampling=SAMPLING)
     assert ways["reopened nodes"] > 0
@@ -125,7 +125,7 @@ def test_guesses_by_chance(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any attribute, any interval, any sides, and some seeming leaves."""
     rng = np.random.default_rng(seed)
 
-    def guess(self: Cleanup, depth: int = 0) -> CoarseNode:
+    def guess(self: Guessing, *given: Any, depth: int = 0) -> CoarseNode:
         node = CoarseNode(np.arange(self.survey.sample.n_rows))
         if depth == 4 or rng.random() < 0.15:
             return node
@@ -136,11 +136,11 @@ def test_guesses_by_chance(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         else:
             node.first, node.last = np.sort(rng.integers(0, size, 2)).tolist()
             node.last -= int(rng.random() < 0.3 and node.last > 0)
-        node.children = [guess(self, depth + 1) for _ in range(2)]
+        node.children = [guess(self, depth=depth + 1) for _ in range(2)]
         return node
 
-    monkeypatch.setattr(Cleanup, "_guess", guess)
-    monkeypatch.setattr(Cleanup, "_seems_leaf", lambda self, node: rng.random() < 0.3)
+    monkeypatch.setattr(Guessing, "guess", guess)
+    monkeypatch.setattr(Guessing, "_seems_leaf", lambda self, node: rng.random() < 0.3)
     case = random_case(1000 + seed)
     if case.table.num_rows < 500:
         case = random_case(2000 + seed)

@@ -8,7 +8,6 @@ from hornbeam.boat.coarse import CoarseNode
 from hornbeam.boat.guessing import Guessing
 from hornbeam.boat.literal import Literal
 from hornbeam.boat.meter import Meter
-from hornbeam.boat.nodes import KEPT_PART
 from hornbeam.boat.plan import PlaceRecord, Plan
 from hornbeam.boat.spill import Spill
 from hornbeam.boat.survey import Survey
@@ -38,7 +37,7 @@ class Cleanup:
 
     def __init__(self, guessing: Guessing, meter: Meter, spill: Spill) -> None:
         self.guessing, self.meter, self.spill = guessing, meter, spill
-        self.nodes, self.budget = guessing.nodes, guessing.task.budget
+        self.nodes = guessing.nodes
 
     def run(self) -> None:
         """Settle the whole tree."""
@@ -48,6 +47,7 @@ class Cleanup:
         with self.meter.phase("bootstraps"):
             plan = self._plan(root)
             watch_doubtful(self.guessing, plan)
+            self.guessing.rest()
         sweep = self._sweep("cleanup scan", plan, [Family(root, 0)])
         while sweep.reopened:
             sweep = self._scan_again(sweep)
@@ -66,7 +66,7 @@ class Cleanup:
 
         def end(node: CoarseNode) -> PlaceRecord:
             nonlocal room
-            large = self.nodes.too_large(self.guessing.rows_of(node.rows), self.budget * KEPT_PART)
+            large = self.nodes.too_large(self.guessing.rows_of(node.rows))
             counts = large and room > 0
             room -= large
             return self.nodes.counting(keeps=True) if counts else PlaceRecord(keeps=True)

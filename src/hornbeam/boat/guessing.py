@@ -8,14 +8,13 @@ import numpy as np
 
 from hornbeam.boat.coarse import CoarseNode, CoarseTree, Rows, grow_bootstraps
 from hornbeam.boat.layout import bucket_number, counts_bytes, grid_of, layout_of, sample_keys
-from hornbeam.boat.nodes import Nodes
+from hornbeam.boat.nodes import COUNTS_PART, Nodes
 from hornbeam.boat.plan import PlaceRecord, Plan, Route, coarse_route
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.growth import ClassTarget
 
-# Of the memory, what the counts of one place may take, and those of all places of a plan.
-_PLACE_PART, _COUNTS_PART = 1 / 16, 0.25
+_PLACE_PART = 1 / 16  # of the memory, what the counts of one place may take
 
 
 class Guessing:
@@ -37,11 +36,15 @@ class Guessing:
         """All rows of the sample."""
         return np.arange(self.survey.sample.n_rows)
 
+    def rest(self) -> None:
+        """Let go what only guesses need: the keys of the sample."""
+        self._keys = []
+
     @property
     def room(self) -> int:
         """How many places of a plan may count."""
         counts = counts_bytes(self.grid, len(self.survey.schema), len(self.survey.labels))
-        return int(self.task.budget * _COUNTS_PART) // max(1, counts)
+        return int(self.task.budget * COUNTS_PART) // max(1, counts)
 
     def guess(self, node: int, rows: Rows, turn: int = 0) -> CoarseNode:
         """What bootstrap trees of the sampled rows that come to a node say of it and of those below."""

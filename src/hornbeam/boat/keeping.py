@@ -25,14 +25,18 @@ class Keeping:
         self._away: dict[int, list[Piece]] = {}
 
     def relieve(self, places: Iterable[int]) -> None:
-        """Put rows of some places away, those of the fullest first, until the rest takes half of the room."""
+        """Where there is no room, put rows of some places away until the rest takes half of it."""
         self._meter.held_rows = max(self._meter.held_rows, self._scan.rows_kept)
-        if self._scan.bytes <= self._room:
-            return
+        if self._scan.bytes > self._room:
+            self.shrink(places, self._room // 2)
+
+    def shrink(self, places: Iterable[int], most: int) -> None:
+        """Put rows of some places away, those of the fullest first, until all takes no more than so much."""
         for place in sorted(places, key=self._scan.bytes_at, reverse=True):
-            self.put_away(place)
-            if self._scan.bytes <= self._room // 2:
+            if self._scan.bytes <= most:
                 break
+            self.put_away(place)
+        _core.give_back()
 
     def put_away(self, place: int) -> None:
         """Put all rows of a place away."""

@@ -14,7 +14,7 @@ from typing import Any
 from hornbeam.boat.coarse import CoarseNode, Rows
 from hornbeam.boat.guessing import Guessing
 from hornbeam.boat.meter import Meter
-from hornbeam.boat.nodes import KEPT_PART, avc_buffer
+from hornbeam.boat.nodes import avc_buffer
 from hornbeam.boat.plan import PlaceRecord, Plan, Route
 from hornbeam.boat.spill import Spill
 from hornbeam.boat.sweep import Family, Sweep
@@ -73,7 +73,7 @@ class Literal:
         """Places for an open node: it is collected, guessed, counted exactly, or waits for another scan."""
         size = int(self.nodes.settling.counts(node).sum())
         failed = node in self._failed
-        if not failed and self._fits(size):
+        if not failed and not self.nodes.too_large(size):
             return plan.add(PlaceRecord(keeps=True))
         if not failed and len(rows) >= self.guessing.least:
             guess = self.guessing.guess(node, rows, self._turn)
@@ -83,12 +83,9 @@ class Literal:
                 return self.guessing.add(plan, guess, self.nodes.settling.depth(node), followed, self._end)
         return plan.add(self._exact(size))
 
-    def _fits(self, rows: int) -> bool:
-        return not self.nodes.too_large(rows, self.guessing.task.budget * KEPT_PART)
-
     def _end(self, node: CoarseNode) -> PlaceRecord:
         """Where a guess ends: a family is collected if it is small."""
-        return PlaceRecord(keeps=self._fits(self.guessing.rows_of(node.rows)))
+        return PlaceRecord(keeps=not self.nodes.too_large(self.guessing.rows_of(node.rows)))
 
     def _exact(self, rows: int) -> PlaceRecord:
         """A place whose AVC-sets are exact, if the buffer has room for them; one always is."""

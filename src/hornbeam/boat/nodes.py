@@ -22,12 +22,14 @@ from hornbeam.table import Table
 
 Counts = npt.NDArray[np.int64]
 
-# What growing takes of memory for a cell of each kind of attribute and for a row; measured from above. Few
-# are the values that the grower counts instead of listing rows.
-_NOMINAL, _FEW, _MANY, _ROW = 10, 8, 20, 24
-_FEW_VALUES = 512
+# What growing takes of memory for a cell, nominal or by how many values its attribute may have, and for a
+# row; measured from above. Few are counted instead of listed; some have codes of two bytes.
+_NOMINAL, _FEW, _SOME, _MANY, _ROW = 10, 8, 12, 20, 24
+_FEW_VALUES, _SOME_VALUES = 512, 65_535
 _ENTRY = 24  # bytes of a value that is counted, and of each of its classes a sixth of that
-KEPT_PART = 0.5  # of the memory for rows that are kept and counts; families grow in the rest
+# Of the memory: what rows and counts may take while a scan keeps them, the counts alone, which cannot be put
+# away, and a family while it grows.
+KEPT_PART, COUNTS_PART, FAMILY_PART = 0.5, 0.25, 0.75
 _SEVERAL = 3  # times as much, where trees of several training sets grow together
 
 
@@ -35,8 +37,9 @@ def family_bytes(survey: Survey, layout: _core.RowLayout, folds: int = 1) -> int
     """What a row of a family takes while it is encoded and the grower works on it."""
     size = _ROW + layout.stride
     for i, attribute in enumerate(survey.schema.attributes):
-        few = layout.missing_key(i) <= _FEW_VALUES
-        size += _NOMINAL if attribute.kind == "nominal" else _FEW if few else _MANY
+        values = layout.missing_key(i)
+        cell = _FEW if values <= _FEW_VALUES else _SOME if values <= _SOME_VALUES else _MANY
+        size += _NOMINAL if attribute.kind == "nominal" else cell
     return size if folds == 1 else _SEVERAL * size
 
 
@@ -74,6 +77,7 @@ class Nodes:
             WholeSet(float(n), float(n), [int(c > 0 and c >= 0.3 * n) for c in categories])
             for n, categories in zip(rows, present or [labels] * len(rows), strict=True)
         ]
+        self._row_bytes = family_bytes(survey, layout)
         p = task.parameters
         self.settling = _core.Settling(
             criterion=p.criterion,
@@ -97,9 +101,13 @@ class Nodes:
         """A place where all that the criterion goes by is counted."""
         return PlaceRecord(range(len(self.survey.schema)), keeps=keeps, sums=self.by_sums)
 
-    def too_large(self, rows: float, kept: float) -> bool:
-        """Whether so many rows are too many for the grower, where `kept` bytes are in use already."""
-        return too_large(self.task, family_bytes(self.survey, self.layout), rows, kept)
+    def too_large(self, rows: int) -> bool:
+        """Whether so many rows are too many for the grower, were all others put away."""
+        return too_large(self.task, self._row_bytes, rows, self.task.budget * (1 - FAMILY_PART))
+
+    def family_bytes(self, rows: int) -> int:
+        """What so many rows take while the grower works on them."""
+        return rows * self._row_bytes
 
     def chunks(self, report: Report) -> Chunks:
         """A scan of the source."""

@@ -7,7 +7,7 @@ were let go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from hornbeam.boat.coarse import HELD, CoarseNode
 from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.layout import counts_bytes
 from hornbeam.boat.meter import Meter
-from hornbeam.boat.nodes import KEPT_PART, Nodes
+from hornbeam.boat.nodes import COUNTS_PART, KEPT_PART, Nodes
 from hornbeam.boat.plan import PlaceRecord, Plan
 from hornbeam.boat.reading import Report
 from hornbeam.boat.spill import Spill
@@ -58,21 +58,19 @@ class Sweep:
             self._run(report)
         with self._meter.phase("settling"):
             families = self._settle(begin)
-        self._finish(families)
+        if families:
+            with self._meter.phase("families") as report:
+                self._finish(families, report)
 
     def _run(self, report: Report) -> None:
         chunks = self._nodes.chunks(report)
         chunks.scan_into(self.scan, lambda: self.keeping.relieve(self._kept), self._nodes.task.threads)
 
-    def too_large(self, rows: float) -> bool:
-        """Whether so many rows are too many for the grower, beside what is kept."""
-        return self._nodes.too_large(rows, self.scan.bytes)
-
     # ---- settling ----
 
     def _settle(self, begin: Sequence[Family]) -> list[Family]:
-        """Settle all nodes that counts and kept rows can; the families that are left for the grower. Nodes
-        whose rows were let go are `reopened`: another scan has to bring them."""
+        """Settle all nodes that have guesses; the families that are left. Nodes whose rows were let go are
+        `reopened`: another scan has to bring them."""
         families: list[Family] = []
         pending = list(begin)
         while pending:
@@ -85,8 +83,6 @@ class Sweep:
                 pending += self._settle_guessed(*family)
             elif not self.scan.complete(family.place):
                 self._settle_let_go(*family)
-            elif self.too_large(float(counts.sum())):
-                pending += self._settle_family(*family)
             else:
                 families.append(family)
         return families
@@ -203,12 +199,17 @@ class Sweep:
         """The rows of a place go to new places for its children."""
         children = []
         for i in range(settled.n_children):
-            large = self.too_large(float(settled.child_counts(i).sum()))
+            large = self._nodes.too_large(int(settled.child_counts(i).sum()))
             # Where there is no room to count it yet, its rows are read once more when its turn comes.
-            room = self.scan.bytes + self._counts <= self._nodes.task.budget * KEPT_PART / 2
-            made = self._nodes.counting(keeps=True) if large and room else PlaceRecord(keeps=True)
+            made = self._nodes.counting(keeps=True) if large and self._may_count else PlaceRecord(keeps=True)
             children.append(self.scan.add_place(made.native()))
         return self._split(node, place, settled, children)
+
+    @property
+    def _may_count(self) -> bool:
+        """Whether one place more may have counts: unlike rows they cannot be put away."""
+        counts = self.scan.bytes - self.scan.rows_kept * self._nodes.layout.stride
+        return bool(counts + self._counts <= self._nodes.task.budget * COUNTS_PART)
 
     def _split(self, node: int, place: int, settled: _core.Settled, children: Sequence[int]) -> list[Family]:
         """Write a test down, and send the rows that its place holds on their way."""
@@ -266,12 +267,24 @@ class Sweep:
 
     # ---- families ----
 
-    def _finish(self, families: Sequence[Family]) -> None:
-        """Let the grower finish families, one after the other."""
-        if not families:
-            return
-        with self._meter.phase("families") as report:
-            for i, (node, place) in enumerate(families):
-                self._meter.families += 1
-                self._nodes.finish({0: node}, *self.keeping.encode(place))
-                report((i + 1) / len(families))
+    def _finish(self, families: Sequence[Family], report: Callable[[float], None]) -> None:
+        """Let the grower finish families, one after the other: the small ones first, which make room for the
+        others. What is too large for it is split before."""
+        waiting = sorted(families, key=self._rows, reverse=True)
+        total, done = sum(map(self._rows, waiting)), 0
+        while waiting:
+            family = waiting.pop()
+            rows = self._rows(family)
+            if self._nodes.too_large(rows):
+                waiting += sorted(self._settle_family(*family), key=self._rows, reverse=True)
+                continue
+            others = self._nodes.task.budget - self._nodes.family_bytes(rows)
+            self.keeping.shrink([other.place for other in waiting], others + self.scan.bytes_at(family.place))
+            self._meter.families += 1
+            self._nodes.finish({0: family.node}, *self.keeping.encode(family.place))
+            _core.give_back()
+            done += rows
+            report(done / total)
+
+    def _rows(self, family: Family) -> int:
+        return int(self._settling.counts(family.node).sum())
