@@ -6,8 +6,10 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -28,6 +30,8 @@ using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::dev
 using Classes = nb::ndarray<const ClassCode, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Keys = nb::ndarray<const RowKey, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Words = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // ---- rows ----
 
@@ -51,11 +55,25 @@ AttributeShape shape_of(nb::handle given) {
     return shape;
 }
 
-std::shared_ptr<RowLayout> layout_of(const nb::list &attributes, std::size_t n_classes, std::size_t n_folds) {
+/// (lowest, highest), or None where there is no number but 0.
+ExponentSpan span_of(const nb::object &given) {
+    ExponentSpan span;
+    if (given.is_none()) return span;
+    std::tie(span.lowest, span.highest) = nb::cast<std::pair<int, int>>(given);
+    span.empty = false;
+    return span;
+}
+
+std::shared_ptr<RowLayout> layout_of(const nb::list &attributes, std::size_t n_classes, std::size_t n_folds,
+                                     const nb::object &weights, const nb::object &targets,
+                                     std::size_t n_targets, std::uint64_t rows) {
     if (n_classes == 0 || n_folds == 0) throw std::invalid_argument("there are no classes or no folds");
+    if (n_targets != 0 && n_classes != 1)
+        throw std::invalid_argument("either classes or numbers are predicted");
+    SumShape sums(span_of(weights), span_of(targets), n_targets, rows);
     std::vector<AttributeShape> shapes;
     for (nb::handle a : attributes) shapes.push_back(shape_of(a));
-    return std::make_shared<RowLayout>(std::move(shapes), n_classes, n_folds);
+    return std::make_shared<RowLayout>(std::move(shapes), n_classes, n_folds, std::move(sums));
 }
 
 ChunkColumn::Type type_of(nb::dlpack::dtype type) {
@@ -78,17 +96,27 @@ struct HeldChunk {
     std::vector<Numbers> arrays;
     std::vector<Flags> flags;
     std::vector<Classes> classes;
+    std::vector<Doubles> doubles;
 
-    /// (values, missing or None) for each column.
-    HeldChunk(const RowLayout &layout, const nb::list &columns, const Classes &of_rows,
-              const nb::object &folds) {
-        chunk.n = of_rows.shape(0);
+    /// (values, missing or None) for each column; classes or targets, and weights, as the layout says.
+    HeldChunk(const RowLayout &layout, const nb::list &columns, const nb::object &of_rows,
+              const nb::object &folds, const nb::object &weights, const nb::object &targets) {
+        const std::size_t q = layout.sums.n_targets();
+        if (of_rows.is_none() != (q != 0) || targets.is_none() != (q == 0) ||
+            weights.is_none() == layout.sums.weighted())
+            throw std::invalid_argument("classes, targets or weights are not those of the layout");
+        chunk.n = q != 0 ? nb::cast<Doubles>(targets).shape(0) : nb::cast<Classes>(of_rows).shape(0);
         if (columns.size() != layout.attributes.size())
             throw std::invalid_argument("a chunk has other columns than its layout");
         for (nb::handle column : columns) add(nb::cast<nb::tuple>(column));
-        chunk.classes = {of_rows.data(), chunk.n};
+        if (q == 0) {
+            classes.push_back(nb::cast<Classes>(of_rows));
+            chunk.classes = {classes.back().data(), chunk.n};
+        }
         for (ClassCode c : chunk.classes)
             if (c >= layout.n_classes) throw std::invalid_argument("a class code is not below n_classes");
+        if (q != 0) chunk.targets = numbers(targets, chunk.n * q, layout.sums.targets());
+        if (!weights.is_none()) chunk.weights = numbers(weights, chunk.n, layout.sums.weights());
         if (folds.is_none() != (layout.n_folds == 1))
             throw std::invalid_argument("folds are given where there are several, and only there");
         if (folds.is_none()) return;
@@ -100,6 +128,17 @@ struct HeldChunk {
     }
 
   private:
+    /// Numbers that sums have room for.
+    std::span<const double> numbers(const nb::object &given, std::size_t size, const ExponentSpan &span) {
+        doubles.push_back(nb::cast<Doubles>(given));
+        if (doubles.back().size() != size) throw std::invalid_argument("numbers and rows differ in number");
+        ExponentSpan here;
+        for (std::size_t i = 0; i < size; ++i) here.add(doubles.back().data()[i]);
+        if (!here.empty && (span.empty || here.lowest < span.lowest || here.highest > span.highest))
+            throw std::invalid_argument(
+                "a target or weight is another than the rows had before: the source has changed");
+        return {doubles.back().data(), size};
+    }
     void add(const nb::tuple &column) {
         arrays.push_back(nb::cast<Numbers>(column[0]));
         const Numbers &values = arrays.back();
@@ -196,7 +235,7 @@ Column encoded_column(const RowLayout &layout, const RowParts &parts, std::int32
     return encode_integers({values.get(), 1}, missing.empty() ? nullptr : missing.data(), n, cancel);
 }
 
-/// What the grower takes: the table, the class and the fold of each row.
+/// What the grower takes: the table, the class or the targets and the weight of each row, and its fold.
 nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
     std::size_t n = 0;
     for (auto part : parts) n += part.size() / layout.stride;
@@ -205,6 +244,8 @@ nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
     table.n_rows = n;
     std::vector<ClassCode> classes(n);
     std::vector<std::uint16_t> folds(layout.n_folds > 1 ? n : 0);
+    const std::size_t q = layout.sums.n_targets();
+    std::vector<double> targets(n * q), weights(layout.sums.weighted() ? n : 0);
     {
         SignalCancel cancel;
         nb::gil_scoped_release release;
@@ -214,8 +255,11 @@ nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
             layout, parts, cancel,
             [&](RowBlock &block, const std::uint8_t *rows, std::size_t n_rows) {
                 block.unpack_joint(layout, rows, n_rows);
+                if (!layout.sums.empty()) block.unpack_numbers(layout, rows, n_rows);
             },
             [&](const RowBlock &block, std::size_t at) {
+                std::copy_n(block.targets.begin(), block.n * q, targets.data() + at * q);
+                if (!weights.empty()) std::copy_n(block.weights.begin(), block.n, weights.data() + at);
                 for (std::size_t i = 0; i < block.n; ++i) {
                     classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
                     if (!folds.empty())
@@ -224,7 +268,10 @@ nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
             });
     }
     nb::object of_folds = folds.empty() ? nb::none() : nb::cast(own_array(std::move(folds)));
-    return nb::make_tuple(std::move(table), own_array(std::move(classes)), of_folds);
+    nb::object said =
+        q == 0 ? nb::cast(own_array(std::move(classes))) : nb::cast(own_array(std::move(targets)));
+    nb::object weigh = weights.empty() ? nb::none() : nb::cast(own_array(std::move(weights)));
+    return nb::make_tuple(std::move(table), nb::make_tuple(said, weigh), of_folds);
 }
 
 /// Rows that were put away, as arrays of bytes.
@@ -310,7 +357,8 @@ struct BoundScan {
     std::shared_ptr<const Grid> grid;
     SourceScan scan;
 
-    BoundScan(const BoundScan &of, SourceScan fresh) : layout(of.layout), grid(of.grid), scan(std::move(fresh)) {}
+    BoundScan(const BoundScan &of, SourceScan fresh)
+        : layout(of.layout), grid(of.grid), scan(std::move(fresh)) {}
     BoundScan(std::shared_ptr<RowLayout> l, std::shared_ptr<Grid> g, const nb::list &places)
         : layout(l), grid(g), scan(l, g, places_of(places, *l, *g)) {}
 
@@ -382,7 +430,7 @@ class SetsAt final : public SetReader {
     }
     std::size_t size() const override { return known_.size(); }
     RefinedSet read(std::size_t i) const override {
-        const std::vector<KeyCount> keys = scan_.keys_of(place_, known_[i].attribute, cancel_);
+        const KeyTable keys = scan_.keys_of(place_, known_[i].attribute, cancel_);
         return known_[i].counted < 0 ? refining_.listed(known_[i].attribute, keys)
                                      : refining_.counted(static_cast<std::size_t>(known_[i].counted), keys);
     }
@@ -417,7 +465,8 @@ SettleTask task_of(const std::string &criterion, const std::string &nominal,
                    std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
                    const nb::object &min_samples_split, const nb::object &min_samples_leaf,
                    const nb::object &min_objs, double min_impurity_decrease,
-                   const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels) {
+                   const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels,
+                   const nb::list &sums, const nb::object &class_weight, const nb::object &costs) {
     SettleTask task;
     task.criterion = criterion;
     task.layout = std::move(layout);
@@ -440,15 +489,40 @@ SettleTask task_of(const std::string &criterion, const std::string &nominal,
         task.wholes.push_back(std::move(counts));
     }
     task.many_valued = many_valued;
+    for (nb::handle of_set : sums) {
+        const auto given = nb::cast<Words>(of_set);
+        task.whole_sums.emplace_back(given.data(), given.data() + given.size());
+        if (given.size() != task.layout->n_classes * task.layout->sums.words())
+            throw std::invalid_argument("the sums of a set are of another layout");
+    }
+    if (!task.layout->sums.empty() && task.whole_sums.size() != task.wholes.size())
+        throw std::invalid_argument("there are sums for each set");
+    task.costs = class_costs(class_weight, costs, task.layout->n_classes);
     return task;
 }
 
 } // namespace
 
 void bind_source(nb::module_ &m) {
+    m.def(
+        "exponent_span",
+        [](const Doubles &values) -> std::optional<std::pair<int, int>> {
+            ExponentSpan span;
+            for (std::size_t i = 0; i < values.size(); ++i) span.add(values.data()[i]);
+            if (span.empty) return std::nullopt;
+            return std::pair(span.lowest, span.highest);
+        },
+        nb::arg("values"),
+        "(a, b): every number is a whole multiple of 2^a and below 2^b in size; None: all are 0.");
     nb::class_<RowLayout>(m, "RowLayout")
         .def(nb::new_(&layout_of), nb::arg("attributes"), nb::arg("n_classes"), nb::arg("n_folds") = 1,
-             "attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).")
+             nb::arg("weights").none() = nb::none(), nb::arg("targets").none() = nb::none(),
+             nb::arg("n_targets") = 0, nb::arg("rows") = 0,
+             "attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None). "
+             "weights, targets: the exponents that they span, of so many rows.")
+        .def_prop_ro(
+            "sum_words", [](const RowLayout &layout) { return layout.sums.words(); },
+            "Words of the sums that a row has besides its number.")
         .def_ro("stride", &RowLayout::stride)
         .def(
             "keys",
@@ -540,21 +614,24 @@ void bind_source(nb::module_ &m) {
                 return encode_parts(*k.layout, parts);
             },
             nb::arg("others") = nb::list(),
-            "The table of these rows, and of others that were put away; their classes and folds.")
+            "The table of these rows, and of others that were put away; (classes or targets, weights); "
+            "folds.")
         .def("take", [](KeptRows &k, KeptRows &other) { k.store.take(std::move(other.store)); });
     nb::class_<BoundScan>(m, "SourceScan")
         .def(nb::init<std::shared_ptr<RowLayout>, std::shared_ptr<Grid>, const nb::list &>(),
              nb::arg("layout"), nb::arg("grid"), nb::arg("places"))
         .def(
             "add",
-            [](BoundScan &s, const nb::list &columns, const Classes &classes, const nb::object &folds) {
-                const HeldChunk held(*s.layout, columns, classes, folds);
+            [](BoundScan &s, const nb::list &columns, const nb::object &classes, const nb::object &folds,
+               const nb::object &weights, const nb::object &targets) {
+                const HeldChunk held(*s.layout, columns, classes, folds, weights, targets);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
                 s.scan.add(held.chunk, cancel);
             },
-            nb::arg("columns"), nb::arg("classes"), nb::arg("folds").none() = nb::none(),
-            "Rows as (values, missing or None) for each column, with their classes.")
+            nb::arg("columns"), nb::arg("classes").none(), nb::arg("folds").none() = nb::none(),
+            nb::arg("weights").none() = nb::none(), nb::arg("targets").none() = nb::none(),
+            "Rows as (values, missing or None) for each column, with their classes or targets.")
         .def(
             "add_rows",
             [](BoundScan &s, const Bytes &rows, std::int32_t place) {
@@ -620,6 +697,12 @@ void bind_source(nb::module_ &m) {
              [](BoundScan &s, std::int32_t p) {
                  return own_array(std::vector<std::uint64_t>(s.scan.at(s.checked(p)).totals));
              })
+        .def(
+            "total_sums",
+            [](BoundScan &s, std::int32_t p, std::int32_t left_out) {
+                return own_array(Refining(s.scan, s.checked(p), left_out).total_sums());
+            },
+            nb::arg("place"), nb::arg("left_out") = -1, "By class, of the rows of all folds but one.")
         .def(
             "counts",
             [](BoundScan &s, std::int32_t p, std::int32_t attribute) {
@@ -703,6 +786,7 @@ void bind_source(nb::module_ &m) {
         .def("counted",
              [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
         .def("keeps", [](BoundScan &s, std::int32_t p) { return s.scan.place(s.checked(p)).keeps; })
+        .def_prop_ro("weighted", [](const BoundScan &s) { return s.layout->sums.weighted(); })
         .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })
         .def_prop_ro("rows_kept", [](const BoundScan &s) { return s.scan.rows_kept(); });
     nb::class_<Settled>(m, "Settled")
@@ -740,31 +824,50 @@ void bind_source(nb::module_ &m) {
             return as_dict(route_of(s, *layout, children));
         });
     nb::class_<Settling>(m, "Settling")
-        .def(nb::new_([](const std::string &criterion, const std::string &nominal,
-                         std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
-                         const nb::object &min_samples_split, const nb::object &min_samples_leaf,
-                         const nb::object &min_objs, double min_impurity_decrease,
-                         const std::vector<std::vector<std::uint8_t>> &many_valued,
-                         const std::string &kernels) {
-                 SignalCancel cancel;
-                 return Settling::make(task_of(criterion, nominal, std::move(layout), wholes, max_depth,
-                                               min_samples_split, min_samples_leaf, min_objs,
-                                               min_impurity_decrease, many_valued, kernels),
-                                       cancel);
-             }),
-             nb::kw_only(), nb::arg("criterion"), nb::arg("nominal"), nb::arg("layout"), nb::arg("wholes"),
-             nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
-             nb::arg("min_objs").none(), nb::arg("min_impurity_decrease"), nb::arg("many_valued"),
-             nb::arg("kernels") = "auto")
+        .def(
+            nb::new_([](const std::string &criterion, const std::string &nominal,
+                        std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
+                        const nb::object &min_samples_split, const nb::object &min_samples_leaf,
+                        const nb::object &min_objs, double min_impurity_decrease,
+                        const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels,
+                        const nb::list &sums, const nb::object &class_weight, const nb::object &costs) {
+                SignalCancel cancel;
+                return Settling::make(task_of(criterion, nominal, std::move(layout), wholes, max_depth,
+                                              min_samples_split, min_samples_leaf, min_objs,
+                                              min_impurity_decrease, many_valued, kernels, sums, class_weight,
+                                              costs),
+                                      cancel);
+            }),
+            nb::kw_only(), nb::arg("criterion"), nb::arg("nominal"), nb::arg("layout"), nb::arg("wholes"),
+            nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
+            nb::arg("min_objs").none(), nb::arg("min_impurity_decrease"), nb::arg("many_valued"),
+            nb::arg("kernels") = "auto", nb::arg("sums") = nb::list(),
+            nb::arg("class_weight").none() = nb::none(), nb::arg("costs").none() = nb::none())
+        .def(
+            "whole",
+            [](const Settling &s, std::int32_t set) {
+                WholeSet whole = s.whole(set);
+                return nb::make_tuple(whole.mass, whole.weight, whole.many_valued, whole.factor);
+            },
+            nb::arg("set"), "(mass, weight, many_valued, factors of classes) of a training set.")
+        .def("set_many_valued", &Settling::set_many_valued, nb::arg("set"), nb::arg("many_valued"))
+        .def(
+            "class_weight",
+            [](Settling &s, std::int32_t set) {
+                const auto &weights = s.forest().class_weight;
+                return weights.empty() ? std::vector<double>() : weights.at(static_cast<std::size_t>(set));
+            },
+            nb::arg("set"), "What each class weighs in a training set; nothing where all weigh the same.")
         .def(
             "open_apart",
-            [](Settling &s, std::int32_t set, const std::vector<std::int64_t> &counts) {
+            [](Settling &s, std::int32_t set, const std::vector<std::int64_t> &counts, const Words &sums) {
                 ClassCounts total(counts.size());
                 total.c = counts;
                 for (std::int64_t c : counts) total.n += c;
-                return s.open_apart(set, std::move(total));
+                return s.open_apart(set, std::move(total), {sums.data(), sums.data() + sums.size()});
             },
-            nb::arg("set"), nb::arg("counts"), "A node that is only judged.")
+            nb::arg("set"), nb::arg("counts"), nb::arg("sums"),
+            "A node that is only judged, by its rows of each class and their sums.")
         .def("open_root", &Settling::open_root, nb::arg("set"), "The node of a set's root; -1 for a leaf.")
         .def(
             "settle",

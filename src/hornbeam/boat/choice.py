@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from hornbeam.boat.memory_route import Outgrown, memory_for
-from hornbeam.boat.task import SourceTask, no_costs
+from hornbeam.boat.task import SourceTask
 from hornbeam.errors import UsageError
 from hornbeam.growth.memory import text_of
 from hornbeam.growth.parameters import one_of
@@ -89,10 +89,6 @@ def _not_counted(task: SourceTask) -> str | None:
     """Why the tree cannot be settled from counts."""
     if task.folds is not None and task.algorithm == BOAT:
         return "a guess is for one tree, and folds have one each"
-    if not task.reading.classification:
-        return "scans count classes, and numbers are predicted"
-    if task.reading.source.weight is not None or task.costs is not no_costs:
-        return "scans count rows, and rows or classes weigh differently"
     return None
 
 

@@ -17,8 +17,9 @@ Keys = npt.NDArray[np.uint64]
 _LEAST_BUCKETS = 64
 
 
-def layout_of(survey: Survey, n_classes: int, folds: int = 1) -> _core.RowLayout:
-    """The layout of all rows; keys count from the lowest value of each attribute."""
+def layout_of(survey: Survey, targets: int, folds: int = 1) -> _core.RowLayout:
+    """The layout of all rows, of which so many numbers are predicted, or a class; keys count from the lowest
+    value of each attribute."""
     shapes: list[tuple[int, Any, Any]] = []
     for attribute, span in zip(survey.schema.attributes, survey.ranges, strict=True):
         if attribute.kind == "nominal":
@@ -28,7 +29,15 @@ def layout_of(survey: Survey, n_classes: int, folds: int = 1) -> _core.RowLayout
         else:
             shapes.append((1, span.lowest, span.highest))
     try:
-        return _core.RowLayout(shapes, n_classes, folds)
+        return _core.RowLayout(
+            shapes,
+            len(survey.row_counts),
+            folds,
+            weights=survey.weight_exponents if survey.weighted else None,
+            targets=survey.target_exponents,
+            n_targets=targets,
+            rows=survey.rows,
+        )
     except ValueError:
         raise DataError(
             "an attribute has both the lowest and the highest number of 64 bits; leave it out, "
@@ -41,9 +50,11 @@ def sample_keys(layout: _core.RowLayout, sample: Table) -> list[Keys]:
     return [layout.keys(i, column.values, column.missing) for i, column in enumerate(sample.columns)]
 
 
-def bucket_number(most: int, n_classes: int) -> int:
-    """How many buckets an attribute has: the fewer, the more classes are counted in each."""
-    return most if n_classes <= 2 else min(most, max(_LEAST_BUCKETS, 2 * most // n_classes))
+def bucket_number(most: int, n_classes: int, words: int = 0) -> int:
+    """How many buckets an attribute has: the fewer, the more classes are counted in each, with sums of so
+    many words."""
+    width = n_classes * (1 + words / 4)
+    return most if width <= 2 else min(most, max(_LEAST_BUCKETS, int(2 * most / width)))
 
 
 def grid_of(layout: _core.RowLayout, keys: list[Keys], nominal: list[bool], buckets: int) -> _core.Grid:

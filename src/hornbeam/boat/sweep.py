@@ -51,7 +51,7 @@ class Sweep:
         guesses: dict[int, CoarseNode],
         routes: dict[int, Route],
     ) -> None:
-        self._nodes, self._grid, self._meter, self._settling = nodes, grid, meter, nodes.settling
+        self._nodes, self._grid, self._meter = nodes, grid, meter
         self._guesses, self.routes = guesses, routes
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
         self._kept = [i for i, place in enumerate(plan) if place.keeps]
@@ -60,6 +60,10 @@ class Sweep:
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
         self.reopened: list[Family] = []
+
+    @property
+    def _settling(self) -> _core.Settling:
+        return self._nodes.settling
 
     def run(self, report: Report) -> None:
         """Scan the source."""
@@ -138,9 +142,7 @@ class Sweep:
             self.scan.look_up(place, list(watches.items()))
             for block in self.keeping.away(below):
                 self.scan.look_on(block, place, len(watches))
-            settled = self._settling.settle(
-                node, self.scan, place, looked_into=list(seen.items()), best=best
-            )
+            settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)
             for attribute, wanted in watches.items():
                 seen[attribute] = seen.get(attribute, 0) | wanted
             if settled.exact:
@@ -148,9 +150,12 @@ class Sweep:
         return settled
 
     def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-        """As many buckets as there is room for the values of."""
-        budget = self._nodes.task.budget
-        room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // _VALUE
+        """As many buckets as there is room for the values of; C4.5, which compares all attributes at once, has
+        to know all values at once."""
+        if self._nodes.task.parameters.criterion == "c45":
+            return alive
+        budget, value = self._nodes.task.budget, _VALUE + 3 * 8 * self._nodes.layout.sum_words
+        room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // value
         rows = int(self.scan.totals(place).sum())
         if rows * len({attribute for attribute, _ in alive}) <= room:
             return alive
@@ -260,8 +265,8 @@ class Sweep:
                 self._meter.families += 1
                 blocks = list(self.keeping.away([place]))
                 rows = self.scan.take_rows(place)
-                encoded, classes, _ = rows.encode(blocks)
+                encoded, said, _ = rows.encode(blocks)
                 self.keeping.forget(place)
                 del rows, blocks
-                self._nodes.finish({0: node}, encoded, classes)
+                self._nodes.finish({0: node}, encoded, said)
                 report((i + 1) / len(families))
