@@ -344,6 +344,7 @@ Place place_of(const nb::dict &given, const RowLayout &layout, const Grid &grid,
         if (a < 0 || static_cast<std::size_t>(a) >= layout.attributes.size())
             throw std::invalid_argument("there is no such attribute");
     place.keeps = nb::cast<bool>(given["keeps"]);
+    place.sums = nb::cast<bool>(given["sums"]);
     for (nb::handle watch : nb::cast<nb::list>(given["watches"]))
         place.watches.push_back(watch_of(grid, watch));
     for (nb::handle test : nb::cast<nb::list>(given["tests"]))

@@ -78,6 +78,7 @@ RefinedSet Refining::counted(std::size_t counted, const KeyTable &table) const {
     const std::vector<KeyCount> &keys = table.counts;
     std::size_t begin = 0;
     RefinedSet set = fresh(attribute);
+    if (!result.sums.empty()) add_sums(result.sums[counted], set.sums);
     // Categories keep their places, present or not.
     for (std::uint32_t b = 0; b < buckets.size(); ++b) {
         const RowKey high = buckets.high(b);
@@ -111,6 +112,14 @@ RefinedSet Refining::counted(std::size_t counted, const KeyTable &table) const {
     add({cells + missing, n_joint}, set.counts.data() + at);
     add_joint_sums(sums + missing * words, set.entry_sums.data() + sums_at);
     return set;
+}
+
+void Refining::add_sums(const KeySums &joint, KeySums &to) const {
+    if (!joint.there()) return;
+    const std::size_t k = scan_.layout().n_classes;
+    to = KeySums(joint.keys().shape(), k);
+    for (std::size_t j = 0; j < scan_.layout().n_joint(); ++j)
+        if (counts(static_cast<std::uint32_t>(j))) to.add(joint, j, j % k);
 }
 
 RefinedSet Refining::listed(std::int32_t attribute, const KeyTable &table) const {

@@ -153,7 +153,7 @@ void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t fir
 void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
     for (std::size_t a = 0; a < keys.size(); ++a) unpack_keys(layout, rows, n_rows, a);
     unpack_joint(layout, rows, n_rows);
-    unpack_numbers(layout, rows, n_rows);
+    if (!layout.sums.empty()) unpack_numbers(layout, rows, n_rows);
 }
 
 void RowBlock::unpack_keys(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows,

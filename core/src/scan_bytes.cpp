@@ -76,6 +76,7 @@ std::vector<std::uint8_t> SourceScan::to_bytes() {
         to.list(result.counts);
         to.list(result.total_sums);
         to.list(result.cell_sums);
+        for (const KeySums &sums : result.sums) to.list(sums.words());
         to.number(result.keys.size());
         for (KeyCounts &keys : result.keys) {
             to.list(keys.compact());
@@ -96,6 +97,8 @@ void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
         result.counts = from.list<std::uint32_t>(result.counts.size());
         result.total_sums = from.list<std::uint64_t>(result.total_sums.size());
         result.cell_sums = from.list<std::uint64_t>(result.cell_sums.size());
+        for (KeySums &sums : result.sums)
+            if (!sums.read_words(from.take<std::uint64_t>(from.number()))) Reader::refuse();
         if (from.number() != result.keys.size()) Reader::refuse();
         for (KeyCounts &keys : result.keys) {
             keys = KeyCounts(sums());

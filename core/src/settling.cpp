@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "hornbeam/bounds.hpp"
+#include "hornbeam/settling_quest.hpp"
 #include "hornbeam/settling_tests.hpp"
 #include "settling_sums.hpp"
 
@@ -117,6 +118,7 @@ std::unique_ptr<Settling> Settling::make(SettleTask task, Cancel &cancel) {
     if (criterion == "entropy") return by_xlog(Entropy{});
     if (criterion == "gain_ratio") return by_xlog(GainRatio{});
     if (criterion == "c45") return by_xlog(C45<Entropy>{});
+    if (criterion == "quest") return settle_by_quest(std::move(task));
     throw std::invalid_argument("criterion '" + criterion + "' is not settled from counts");
 }
 

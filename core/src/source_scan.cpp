@@ -98,6 +98,9 @@ PlaceResult SourceScan::fresh(const Place &place) const {
     for (std::int32_t a : place.counted) {
         result.first.push_back(cells);
         cells += (std::size_t{buckets(a).size()} + 1) * layout_->n_joint();
+        if (!place.sums) continue;
+        const AttributeShape &shape = layout_->attributes[static_cast<std::size_t>(a)];
+        result.sums.push_back(buckets(a).all_single() ? KeySums() : KeySums(shape, layout_->n_joint()));
     }
     result.counts.resize(cells);
     result.total_sums.resize(result.totals.size() * layout_->sums.words());
@@ -194,6 +197,9 @@ void SourceScan::count(const Place &place, PlaceResult &result, std::span<const 
         const std::uint32_t *code = codes(place.counted[c]), *joint = block_.joint.data();
         std::uint32_t *cell = result.counts.data() + result.first[c];
         for (BlockRow row : rows) ++cell[code[row] * n_joint + joint[row]];
+        if (!result.sums.empty() && result.sums[c].there())
+            result.sums[c].add_rows(block_.keys[static_cast<std::size_t>(place.counted[c])].data(), joint,
+                                    rows);
     }
 }
 
@@ -272,6 +278,7 @@ void SourceScan::merge(SourceScan &&other) {
         for (auto sums : {&PlaceResult::total_sums, &PlaceResult::cell_sums})
             for (std::size_t i = 0; i < (to.*sums).size(); i += layout_->sums.words())
                 layout_->sums.add(&(to.*sums)[i], &(from.*sums)[i]);
+        for (std::size_t c = 0; c < to.sums.size(); ++c) to.sums[c] += from.sums[c];
         to.rows.take(std::move(from.rows));
     }
 }
@@ -299,7 +306,8 @@ template <class Visit> void SourceScan::each_below(std::int32_t p, Visit visit) 
 
 void SourceScan::release(std::int32_t p) {
     PlaceResult &result = at(p);
-    result.counts = {}, result.first = {}, result.keys = {}, result.rows = {}, result.cell_sums = {};
+    result.counts = {}, result.first = {}, result.sums = {}, result.keys = {}, result.rows = {};
+    result.cell_sums = {};
     place(p).counted = {}, place(p).watches = {};
 }
 
@@ -395,6 +403,7 @@ std::size_t SourceScan::bytes() const {
         all += r.counts.size() * sizeof(std::uint32_t) + r.cell_sums.size() * sizeof(std::uint64_t) +
                r.rows.bytes();
         for (const KeyCounts &k : r.keys) all += k.bytes();
+        for (const KeySums &s : r.sums) all += s.bytes();
     }
     return all;
 }

@@ -112,12 +112,12 @@ def random_classes(rng: Random, columns: list[Array]) -> Array:
     """Classes by a few tests on the columns, with noise."""
     rows, k = len(columns[0]), int(rng.choice([2, 2, 2, 3, 4, 7, 11, 12]))
     classes = np.zeros(rows, dtype=np.int64)
-    for _ in range(int(rng.integers(0, 5))):
+    for _ in range(int(rng.choice([0, 1, 1, 2, 3, 4]))):
         place = ranked(columns[rng.integers(len(columns))])
         low, high = np.sort(rng.random(2))
         inside = (place > low) & (place <= high) if rng.random() < 0.4 else place > high
         classes = np.where(inside, (classes + rng.integers(1, k)) % k, classes)
-    noise = rng.choice([0.0, 0.0, 0.01, 0.1, 0.3, 0.5])
+    noise = rng.choice([0.0, 0.0, 0.002, 0.002, 0.01, 0.1, 0.3, 0.5])
     return np.where(rng.random(rows) < noise, rng.integers(0, k, rows), classes)
 
 
@@ -151,7 +151,7 @@ def random_parameters(draw: random.Random) -> dict[str, Any]:
     given: dict[str, Any] = {
         "criterion": draw.choice(CRITERIA),
         "nominal": draw.choice(["subset", "subset", "value"]),
-        "max_depth": draw.choice([None, None, 1, 3, 5, 8]),
+        "max_depth": draw.choice([None, None, 1, 3, 5, 6, 8]),
     }
     if draw.random() < 0.6:
         given["min_samples_leaf"] = draw.choice([1, 2, 5, 30, 0.001, 0.02])
@@ -169,18 +169,18 @@ def random_case(seed: int) -> SourceCase:
     rows = draw.choice([1, 2, 40, 300]) if draw.random() < 0.1 else draw.randrange(800, 4000)
     table = random_table(rng, rows)
     sampling = Sampling(
-        bootstraps=draw.choice([3, 3, 4, 5, 8]),
-        rows=draw.choice([50, 150, 500]),
+        bootstraps=draw.choice([3, 3, 3, 4, 5, 8]),
+        rows=draw.choice([50, 200, 500, 500]),
         depth=draw.choice([2, 4, 6]),
-        buckets=draw.choice([8, 8, 30, 128, 512]),
+        buckets=draw.choice([8, 16, 30, 128, 512]),
         least=20,
-        sure=draw.choice([5, 20, 20]),
+        sure=draw.choice([2, 5, 20]),
     )
     return SourceCase(
         table,
         random_parameters(draw),
         memory_limit=draw.choice([3_000, 40_000, 150_000, 400_000, 2_000_000, 10_000_000]),
-        sample=draw.choice([60, 200, 600, 5000]),
+        sample=draw.choice([60, 200, 500, 1000, 5000]),
         sampling=sampling,
         piece=draw.choice([100, 1000, 10_000]),
         seed=seed,

@@ -26,6 +26,30 @@ inline void decide(std::vector<Entered> &entered, const Quest &, const StopRules
     for (const Entered &e : entered) best.others.push_back(std::move(*e.test));
 }
 
+/// The rows of a node by where an attribute's test sends them.
+struct TestSides {
+    const ClassCounts &known, &missing;
+    ClassCounts &left, &right; // the left side's known rows are given
+};
+
+/// Missing rows go to the larger side of the known ones; false where a side has too few rows, or fewer known
+/// ones than min_objs asks for.
+inline bool admit_sides(const Quest &criterion, const ClassCounts &node, const StopRules &rules,
+                        double least_known, const TestSides &sides, Choice &best) {
+    auto &[known, missing, left, right] = sides;
+    right = known;
+    right -= left;
+    if (rules.asks_objs() && (as_double(left.n) < least_known || as_double(right.n) < least_known))
+        return false;
+    best.default_child = left.n >= right.n ? 0 : 1;
+    (best.default_child == 0 ? left : right) += missing;
+    if (left.n < rules.min_leaf || right.n < rules.min_leaf) return false;
+    const std::array<const ClassCounts *, 2> both{&left, &right};
+    best.gain = criterion.score(node, both).gain;
+    best.n_children = 2;
+    return true;
+}
+
 /// Sums over the rows of a node for one lane, attribute by attribute. An attribute that cannot be selected
 /// any more enters nothing, unless competitors are asked for.
 template <class E> class Chooser<E, Quest> {
@@ -193,20 +217,9 @@ template <class E> class Chooser<E, Quest> {
         missing_ = lane_->total;
         missing_ -= known_;
     }
-    /// Missing rows go to the larger side of the known ones; false where a side has too few rows, or fewer
-    /// known ones than min_objs asks for.
     bool finish(Choice &best, double least_known) {
-        right_ = known_;
-        right_ -= left_;
-        if (rules_->asks_objs() && (as_double(left_.n) < least_known || as_double(right_.n) < least_known))
-            return false;
-        best.default_child = left_.n >= right_.n ? 0 : 1;
-        (best.default_child == 0 ? left_ : right_) += missing_;
-        if (left_.n < rules_->min_leaf || right_.n < rules_->min_leaf) return false;
-        const std::array<const Stats *, 2> sides{&left_, &right_};
-        best.gain = criterion_.score(lane_->total, sides).gain;
-        best.n_children = 2;
-        return true;
+        return admit_sides(criterion_, lane_->total, *rules_, least_known, {known_, missing_, left_, right_},
+                           best);
     }
 
     void consider_categories(std::int32_t attribute, std::span<const E> rows, const AvcSlot *slot,

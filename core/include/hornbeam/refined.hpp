@@ -21,6 +21,7 @@ struct RefinedSet {
     const SumShape *shape = nullptr; // of the sums that rows have besides their number
     std::size_t n_classes = 0;
     SumWords entry_sums; // [entry, then missing][class]
+    KeySums sums; // by class, where the place has them
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(low.size()); }
     const std::uint32_t *row(std::size_t i) const { return counts.data() + i * width; }
@@ -63,6 +64,7 @@ class Refining {
     void add_values(RefinedSet &set, const KeyTable &keys, std::size_t begin, std::size_t end) const;
     /// Adds the sums of joint classes to those of an entry.
     void add_joint_sums(const std::uint64_t *joint, std::uint64_t *to) const;
+    void add_sums(const KeySums &joint, KeySums &to) const;
 };
 
 } // namespace hornbeam

@@ -131,6 +131,14 @@ template <Criterion C> class SettlingNodes : public Settling {
         each_of_children(set, c, [&](std::size_t child, std::size_t i) { add(children[child], set.row(i)); });
         return children;
     }
+    /// The keys next to a cut, as far as they are known.
+    static void find_ends(const RefinedSet &set, Settled &found) {
+        const Choice &c = found.choice;
+        found.lo = set.low[c.lo], found.hi = set.low[c.hi];
+        // Both have to be known at once.
+        if (set.exact(c.lo) && set.exact(c.hi)) return;
+        for (std::uint32_t end : {c.lo, c.hi}) found.ends.push_back({c.attribute, set.bucket[end]});
+    }
 
   private:
     /// As the grower does: a record of the node, and whether it goes on.

@@ -52,13 +52,6 @@ template <Criterion C> class SettlingTests : public SettlingNodes<C> {
     virtual void find_alive(const OpenNode &node, const SetReader &sets, double margin, Cancel &cancel,
                             Settled &settled) const = 0;
 
-    static void find_ends(const RefinedSet &set, Settled &found) {
-        const Choice &c = found.choice;
-        found.lo = set.low[c.lo], found.hi = set.low[c.hi];
-        // Both, or what is known of one end is let go while the other is looked for.
-        if (!set.exact(c.lo) || !set.exact(c.hi))
-            found.ends = {{c.attribute, set.bucket[c.lo]}, {c.attribute, set.bucket[c.hi]}};
-    }
     /// All buckets of several values.
     static void add_inexact(const RefinedSet &set, std::vector<AliveBucket> &alive) {
         for (std::size_t i = 0; i < set.size(); ++i)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hornbeam/cancel.hpp"
+#include "hornbeam/key_sums.hpp"
 #include "hornbeam/rows.hpp"
 
 namespace hornbeam {
@@ -148,6 +149,7 @@ struct RouteTest {
 /// What happens to rows that come to a place.
 struct Place {
     std::vector<std::int32_t> counted; // attributes
+    bool sums = false;                 // values of those too, where a bucket has several
     std::vector<Watch> watches;
     bool keeps = false;           // all of its rows
     std::vector<RouteTest> tests; // several where training sets part
@@ -159,6 +161,7 @@ struct PlaceResult {
     SumWords total_sums, cell_sums;    // of each count in `totals` and `counts`, where rows have sums
     std::vector<std::uint32_t> counts; // of the counted attributes: [bucket, then missing][joint class]
     std::vector<std::size_t> first;    // cell of each counted attribute
+    std::vector<KeySums> sums;         // of the counted attributes by joint class, where they are asked for
     std::vector<KeyCounts> keys;       // of each watch
     RowStore rows;
 };

@@ -34,8 +34,8 @@ class Choice:
 
 
 def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
-    """What was asked for, where it can be done; for "auto" memory where it is sure to be enough, else bounds,
-    else, where there are none, exact counts."""
+    """What was asked for, where it can be done; for "auto" memory where it is sure to be enough, else a guess
+    and its proof, else, where none can be had, exact counts."""
     one_of("algorithm", task.algorithm, ("auto", *scanning, MEMORY))
     if task.algorithm == "auto":
         return _chosen(task, scanning)
@@ -58,7 +58,7 @@ def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
 
 
 def _chosen(task: SourceTask, scanning: Collection[str]) -> Choice:
-    other = BOAT if task.has_bounds else HYBRID
+    other = BOAT if task.verifiable else HYBRID
     rows, budget = task.reading.source.rows, task.budget
     room = _room(task, budget)
     needed = 0 if rows is None else memory_for(task, rows)
@@ -100,7 +100,7 @@ def _room(task: SourceTask, budget: int) -> str:
 
 def _unbounded(task: SourceTask) -> str:
     criterion = task.parameters.criterion
-    return f"criterion={criterion!r}" if criterion in ("c45", "quest") else "nominal='multiway'"
+    return f"criterion={criterion!r}" if criterion == "c45" else "nominal='multiway'"
 
 
 def _instead(task: SourceTask) -> str:

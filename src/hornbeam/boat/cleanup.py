@@ -85,7 +85,7 @@ class Cleanup:
 
     def _guess(self) -> CoarseNode:
         survey, task = self.survey, self.task
-        trees = grow_bootstraps(
+        drawn = grow_bootstraps(
             survey.sample,
             self.nodes.weighed(survey.sample_target),
             task.parameters,
@@ -95,26 +95,26 @@ class Cleanup:
             task.threads,
         )
         least = max(task.sampling.least, survey.sample.n_rows // 100)
-        return CoarseTree(trees, self._keys, self.layout, self.grid, least).root
+        return CoarseTree(drawn, self._keys, self.layout, self.grid, least).root
 
     def _plan(self, guess: CoarseNode) -> tuple[list[PlaceRecord], dict[int, CoarseNode]]:
         """Places for the nodes of the guess; where it ends, families or what seem to be leaves."""
         plan: list[PlaceRecord] = []
         guesses: dict[int, CoarseNode] = {}
-        attributes, most = range(len(self.survey.schema)), self.task.parameters.max_depth
+        most = self.task.parameters.max_depth
 
         def add(node: CoarseNode, depth: int) -> int:
             at = len(plan)
             if node.agreed and depth != most:
                 guesses[at] = node
-                plan.append(PlaceRecord(attributes))
+                plan.append(self.nodes.counting())
                 children = [add(child, depth + 1) for child in node.children]
                 plan[at].tests = [coarse_route(node, children)]
             elif depth == most or self._seems_leaf(node):
                 plan.append(PlaceRecord())
             else:
                 large = self.nodes.too_large(self._likely_rows(node), self.task.budget * KEPT_PART)
-                plan.append(PlaceRecord(attributes if large else (), keeps=True))
+                plan.append(self.nodes.counting(keeps=True) if large else PlaceRecord(keeps=True))
             return at
 
         add(guess, 0)

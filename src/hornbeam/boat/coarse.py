@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ _NUMERIC, _SUBSET, _VALUE = 1, 2, 3  # kinds of tests, as trees number them
 class Sampling:
     """How a guess is made. The tree does not depend on it; scans and memory do."""
 
+    sample: int = 200_000
+    """Rows that are drawn in the first scan, where they take but a part of the memory."""
     bootstraps: int = 20
     rows: int = 50_000
     """Of each bootstrap sample."""
@@ -35,7 +38,7 @@ class Sampling:
     """Of a numeric attribute, where there are two classes; with more classes there are fewer."""
     least: int = 2000
     """Sampled rows of a node that its bootstraps may still speak for."""
-    sure: int = 1000
+    sure: int = 10_000
     """Sampled rows of a node, all of one class, that make it seem a leaf."""
 
 
@@ -67,9 +70,16 @@ class CoarseNode:
             yield from child.walk()
 
 
+class Drawn(NamedTuple):
+    """Trees of bootstrap samples, and how often each sampled row was drawn for each of them."""
+
+    trees: Sequence[Tree]
+    times: npt.NDArray[np.uint8]
+
+
 def grow_bootstraps(
     table: Table, target: Target, parameters: Parameters, rows: int, how: Sampling, seed: int, threads: int
-) -> list[Tree]:
+) -> Drawn:
     """Trees of draws with replacement from a sample of so many rows, grown together.
 
     Sizes shrink as the rows do: a leaf of as many rows would be a much larger share of the draw.
@@ -89,16 +99,23 @@ def grow_bootstraps(
     )
     grower = Grower(table, target, scaled, threads=threads)
     forest = grower.grow(times)
-    return [grower.tree(forest, i, collapse=False) for i in range(how.bootstraps)]
+    return Drawn([grower.tree(forest, i, collapse=False) for i in range(how.bootstraps)], times)
 
 
 class CoarseTree:
     """What bootstrap trees agree on, from the root down to nodes of `least` sampled rows."""
 
     def __init__(
-        self, trees: Sequence[Tree], keys: list[Keys], layout: _core.RowLayout, grid: _core.Grid, least: int
+        self,
+        drawn: Drawn,
+        keys: list[Keys],
+        layout: _core.RowLayout,
+        grid: _core.Grid,
+        least: int,
     ) -> None:
-        self._trees, self._keys, self._layout, self._grid, self._least = trees, keys, layout, grid, least
+        self._trees, self._times = drawn
+        self._keys, self._layout, self._grid, self._least = keys, layout, grid, least
+        trees = self._trees
         self.root = self._agree([0] * len(trees), np.arange(len(keys[0])) if keys else np.arange(0))
 
     def _agree(self, at: list[int], rows: Rows) -> CoarseNode:
@@ -125,24 +142,48 @@ class CoarseTree:
         return node
 
     def _agree_on_cut(self, node: CoarseNode, attribute: int, at: list[int]) -> bool:
-        """The interval reaches from the value left of the lowest cut to that right of the highest."""
+        """The interval reaches from the value left of the lowest cut to that right of the highest, of those
+        that each bootstrap sample itself has."""
         keys = self._keys[attribute][node.rows]
-        known = np.unique(keys[keys != self._layout.missing_key(attribute)])
-        exact = self._trees[0].schema.attributes[attribute].storage.family != "float"
-        name = "threshold_integer" if exact else "threshold"
-        cuts = np.array([tree.arrays[name][i] for tree, i in zip(self._trees, at, strict=True)])
-        cut_keys = self._layout.keys(attribute, cuts)
-        left = int(np.searchsorted(known, cut_keys.min(), side="right")) - 1
-        right = int(np.searchsorted(known, cut_keys.max(), side="right"))
-        if left < 0 or right >= len(known):
+        missing = self._layout.missing_key(attribute)
+        order = np.argsort(keys, kind="stable")
+        order = order[: np.searchsorted(keys[order], missing)]
+        if not len(order):
             return False
-        first, last = self._grid.of(attribute, known[[left, right]]).tolist()
+        ends = [
+            self._ends(keys[order], self._times[node.rows[order], j], cut)
+            for j, cut in enumerate(self._cut_keys(attribute, at))
+        ]
+        left, right = min(low for low, _ in ends), max(high for _, high in ends)
+        if left == right:  # all rows on one side of the cuts were held above
+            return False
+        first, last = self._grid.of(attribute, np.array([left, right], dtype=np.uint64)).tolist()
         # The cut is neither before the value on its left nor after that on its right.
         node.first = first + 1 if self._grid.single(attribute, first) else first
         node.last = last - 1 if self._grid.single(attribute, last) else last
         buckets = self._grid.of(attribute, keys)
         held = np.count_nonzero((buckets >= node.first) & (buckets <= node.last))
         return bool(held <= _MOST_HELD * len(keys))
+
+    def _cut_keys(self, attribute: int, at: list[int]) -> Keys:
+        """Where the trees cut, as keys that need not occur."""
+        exact = self._trees[0].schema.attributes[attribute].storage.family != "float"
+        name = "threshold_integer" if exact else "threshold"
+        cuts = np.array([tree.arrays[name][i] for tree, i in zip(self._trees, at, strict=True)])
+        return self._layout.keys(attribute, cuts)
+
+    @staticmethod
+    def _ends(keys: Keys, times: npt.NDArray[np.uint8], cut: np.uint64) -> tuple[int, int]:
+        """The values next to a cut, of those that were drawn; the sampled ones where rows of this node were
+        held above and so are not here."""
+        place = int(np.searchsorted(keys, cut, side="right"))
+        left = right = place
+        while left > 0 and not times[left - 1]:
+            left -= 1
+        while right < len(keys) and not times[right]:
+            right += 1
+        low, high = max(left - 1, 0), min(right, len(keys) - 1)
+        return int(keys[low]), int(keys[high])
 
     def _agree_on_side(self, node: CoarseNode, attribute: int, at: list[int]) -> bool:
         """Categories that all trees which have them send to the same side; others are held."""

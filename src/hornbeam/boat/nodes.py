@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.chunks import Chunks
+from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import Report
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
@@ -107,6 +108,15 @@ class Nodes:
     def weighed(self, target: Target) -> Target:
         """A target whose classes and mistakes weigh what they do."""
         return replace(target, costs=self._costs) if isinstance(target, ClassTarget) else target
+
+    @property
+    def by_sums(self) -> bool:
+        """Whether the criterion goes by sums of values, so that it has no use for bounds."""
+        return self.task.parameters.criterion == "quest"
+
+    def counting(self, *, keeps: bool = False) -> PlaceRecord:
+        """A place where all that the criterion goes by is counted."""
+        return PlaceRecord(range(len(self.survey.schema)), keeps=keeps, sums=self.by_sums)
 
     def too_large(self, rows: float, kept: float) -> bool:
         """Whether so many rows are too many for the grower, where `kept` bytes are in use already."""

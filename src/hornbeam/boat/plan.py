@@ -19,12 +19,13 @@ Watch = tuple[int, npt.NDArray[np.uint8] | None]
 @dataclass
 class PlaceRecord:
     """What happens to the rows of a place: attributes to count, values to keep, whether all rows are kept,
-    and the tests that send them on."""
+    the tests that send them on, and whether the values of what is counted are summed up."""
 
     counted: Sequence[int] = ()
     watches: list[Watch] = field(default_factory=list)
     keeps: bool = False
     tests: list[Route] = field(default_factory=list)
+    sums: bool = False
 
     def native(self) -> dict[str, Any]:
         return {
@@ -32,6 +33,7 @@ class PlaceRecord:
             "watches": self.watches,
             "keeps": self.keeps,
             "tests": self.tests,
+            "sums": self.sums,
         }
 
 

@@ -26,6 +26,7 @@ from hornbeam.errors import SourceChanged
 KEPT_PART = 0.5  # of the memory for rows that are kept and counts; families grow in the rest
 _LEAST_PART = 16  # of the memory is always there for values that are looked for
 _VALUE = 48  # bytes that a value takes while tests are compared
+_LEAST_VALUES = 4096  # to look for at a time, whatever the memory: fewer are not worth the way
 
 Flags = npt.NDArray[np.uint8]
 
@@ -55,7 +56,6 @@ class Sweep:
         self._guesses, self.routes = guesses, routes
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
         self._kept = [i for i, place in enumerate(plan) if place.keeps]
-        self._attributes = range(len(nodes.survey.schema))
         self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
@@ -89,7 +89,8 @@ class Sweep:
                 raise SourceChanged(f"{name} has other rows than before; read from a copy")
             if family.place in self._guesses:
                 pending += self._settle_guessed(*family)
-            elif not self.scan.complete(family.place):
+            elif not self.scan.complete(family.place):  # it seemed a leaf
+                self._meter.alarms += 1
                 self.reopened.append(family)
             elif self.too_large(float(counts.sum())):
                 pending += self._settle_family(*family)
@@ -133,34 +134,50 @@ class Sweep:
     def _look_into(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
         """Find the values in all buckets that leave a node open among the rows kept at and below it: of as
         many buckets at a time as there is room for, the best test of those before in mind."""
-        below = list(self._places_below(place))
+        if self._nodes.by_sums:
+            return self._look_around(node, place, settled)
         seen: dict[int, Flags] = {}
         best: _core.Settled | None = None
+        ends: list[tuple[int, int]] = []
         while settled.state == "open":
-            watches = self._watches(self._portion(place, settled.alive))
+            # The values on both sides of a cut are asked for one after the other and wanted together.
+            alive = list(settled.alive)
+            ends = [*alive, *(bucket for bucket in ends if bucket not in alive)] if len(alive) <= 2 else []
+            watches = self._watches(self._portion(place, ends[:4] or alive))
             self.scan.forget_watches(place)
-            self.scan.look_up(place, list(watches.items()))
-            for block in self.keeping.away(below):
-                self.scan.look_on(block, place, len(watches))
+            self._look_up(place, watches)
             settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)
             for attribute, wanted in watches.items():
-                seen[attribute] = seen.get(attribute, 0) | wanted
+                seen[attribute] = wanted | seen[attribute] if attribute in seen else wanted
             if settled.exact:
                 best = settled
         return settled
 
+    def _look_around(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
+        """Find the values around the cut that sums tell: those of a few buckets, one after the other."""
+        while settled.state == "open":
+            self._look_up(place, self._watches(settled.alive))
+            settled = self._settling.settle(node, self.scan, place)
+        return settled
+
+    def _look_up(self, place: int, watches: dict[int, Flags]) -> None:
+        self.scan.look_up(place, list(watches.items()))
+        for block in self.keeping.away(list(self._places_below(place))):
+            self.scan.look_on(block, place, len(watches))
+
     def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-        """As many buckets as there is room for the values of; C4.5, which compares all attributes at once, has
-        to know all values at once."""
+        """As many buckets as there is room for the values of; all for C4.5, which compares all attributes
+        at once."""
         if self._nodes.task.parameters.criterion == "c45":
             return alive
         budget, value = self._nodes.task.budget, _VALUE + 3 * 8 * self._nodes.layout.sum_words
         room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // value
+        room = max(room, _LEAST_VALUES)
         rows = int(self.scan.totals(place).sum())
         if rows * len({attribute for attribute, _ in alive}) <= room:
             return alive
         sizes: dict[int, Sequence[int]] = {}
-        for attribute, bucket in alive:
+        for attribute, _ in alive:
             if attribute not in sizes:
                 cells = self.scan.counts(place, attribute).reshape(self._grid.size(attribute) + 1, -1)
                 sizes[attribute] = cells.sum(axis=1, dtype=np.int64).tolist()
@@ -196,7 +213,7 @@ class Sweep:
         children = []
         for i in range(settled.n_children):
             large = self.too_large(float(settled.child_counts(i).sum()))
-            made = PlaceRecord(self._attributes if large else (), keeps=True)
+            made = self._nodes.counting(keeps=True) if large else PlaceRecord(keeps=True)
             children.append(self.scan.add_place(made.native()))
         return self._split(node, place, settled, children)
 
@@ -224,7 +241,7 @@ class Sweep:
 
     def _count(self, place: int) -> int:
         """A place like this one, whose rows are counted as well."""
-        made = self.scan.add_place(PlaceRecord(self._attributes, keeps=True).native())
+        made = self.scan.add_place(self._nodes.counting(keeps=True).native())
         pieces = self.keeping.lift(place)
         self.scan.add_kept(self.scan.take_rows(place), made)
         self.keeping.relieve([made])

@@ -25,10 +25,9 @@ from hornbeam.table.sources.hashing import MOST_FOLDS
 
 LEAST_MEMORY = 32 * 10**6
 VARIANTS = ("paper",)
-SAMPLE = 200_000  # rows
 _LEAST_SAMPLE = 1000
 _SAMPLE_PART = 8  # of the memory is what a sample may take
-_UNBOUNDED = ("c45", "quest")  # criteria that have no bounds
+_UNBOUNDED = "c45"  # has no bounds; quest needs none, its choice is computed again from sums
 
 Costs = Callable[[npt.NDArray[Any]], ClassCosts]
 
@@ -80,7 +79,7 @@ class SourceTask:
     def sample_rows(self) -> int:
         """How many rows to sample: as many as the paper, where they take but a part of the memory."""
         width = 8 * (len(self.reading.attributes) + len(self.reading.targets) + 1)
-        return max(_LEAST_SAMPLE, min(SAMPLE, self.budget // _SAMPLE_PART // width))
+        return max(_LEAST_SAMPLE, min(self.sampling.sample, self.budget // _SAMPLE_PART // width))
 
     @property
     def n_targets(self) -> int:
@@ -95,10 +94,10 @@ class SourceTask:
         return f"competitors={self.parameters.competitors}" if self.parameters.competitors else None
 
     @property
-    def has_bounds(self) -> bool:
-        """Whether bounds can tell that a test is the best without counting every value."""
+    def verifiable(self) -> bool:
+        """Whether bounds or sums can tell that a test is the one without counting every value."""
         multiway = self.parameters.nominal == "multiway" and self._has_nominal
-        return self.parameters.criterion not in _UNBOUNDED and not multiway
+        return self.parameters.criterion != _UNBOUNDED and not multiway
 
     @property
     def _has_nominal(self) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.meter import Listener
-from hornbeam.boat.task import SourceTask, check_memory, read_as
+from hornbeam.boat.task import SourceTask, check_memory, no_costs, read_as
 from hornbeam.errors import HornbeamError, UsageError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
 from hornbeam.growth import ClassCosts, Pruning
@@ -87,7 +87,7 @@ def _settled(
         reading,
         parameters,
         pruning,
-        costs,
+        no_costs if plan.class_weight is None else costs,
         limit,
         folds=plan.cv,
         threads=plan.threads,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from hornbeam.reproduce import cvc45
+from hornbeam.errors import UsageError
+from hornbeam.reproduce import boat, cvc45
 from hornbeam.reproduce.growths import warm
 from hornbeam.reproduce.paper import paper
 from hornbeam.reproduce.parts import bagging, cross_validation, memory_use
@@ -22,8 +23,13 @@ def prepare(
     runs: int | None = None,
     quick: bool = False,
     tell: Tell | None = None,
+    scale: float | None = None,
 ) -> Callable[[], Results]:
     """The experiment that a user asks for, ready to be run; what means nothing is refused here."""
+    if experiment == "boat":
+        return partial(boat.run, boat.Plan.of(sets, runs, quick, tell, scale))
+    if scale is not None:
+        raise UsageError(f"a scale of {scale:g}: {experiment} has none, it is of boat; use --quick")
     if experiment == "cvc45":
         return partial(cvc45.run, cvc45.Plan.of(sets, runs, quick, tell))
     return partial(run, experiment, Plan.of(sets, runs, quick, tell))

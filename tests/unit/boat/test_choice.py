@@ -72,6 +72,12 @@ def test_what_has_no_bounds_is_counted(parameters: Parameters, says: str) -> Non
     assert says in found.reason
 
 
+def test_quest_is_verified_without_bounds() -> None:
+    quest = Parameters(criterion="quest")
+    found = choose(asked(people(60_000), parameters=quest, memory_limit=LEAST_MEMORY), SCANNING)
+    assert found.algorithm == "boat"
+
+
 def test_multiway_tests_need_a_nominal_attribute_to_matter() -> None:
     rows = people(60_000).select(["age", "size", "y"])
     found = choose(
