@@ -21,7 +21,7 @@ struct RefinedSet {
     const SumShape *shape = nullptr; // of the sums that rows have besides their number
     std::size_t n_classes = 0;
     SumWords entry_sums; // [entry, then missing][class]
-    KeySums sums; // by class, where the place has them
+    KeySums sums;        // by class, where the place has them
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(low.size()); }
     const std::uint32_t *row(std::size_t i) const { return counts.data() + i * width; }
