@@ -42,24 +42,31 @@ class Cleanup:
 
     def __init__(self, task: SourceTask, survey: Survey, meter: Meter, spill: Spill) -> None:
         self.task, self.survey, self.meter, self.spill = task, survey, meter, spill
-        self.layout = layout_of(survey, len(survey.labels))
-        self.nodes = Nodes(task, survey, self.layout, [survey.class_counts])
+        self.layout = layout_of(survey, task.n_targets)
+        self.nodes = Nodes(task, survey, self.layout)
+        self._counts = survey.row_counts
+        if not self.layout.sum_words:  # else the cleanup scan brings what the root is judged by
+            self.nodes.open([self._counts])
         nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
         self._keys = sample_keys(self.layout, survey.sample)
         buckets = bucket_number(
-            task.sampling.buckets, len(survey.labels), len(nominal), task.budget * _PLACE_PART
+            task.sampling.buckets,
+            len(self._counts),
+            self.layout.sum_words,
+            len(nominal),
+            task.budget * _PLACE_PART,
         )
         self.grid = grid_of(self.layout, self._keys, nominal, buckets)
 
     def run(self) -> None:
         """Settle the whole tree."""
-        root = self.nodes.settling.open_root(0)
-        if root < 0:
+        begin = self._roots() if self.nodes.opened else None
+        if begin == []:
             return
         with self.meter.phase("bootstraps"):
             plan, guesses = self._plan(self._guess())
-            watch_doubtful(self.task, self.survey, self.layout, self.grid, plan, guesses)
-        sweep = self._sweep("cleanup scan", plan, guesses, {}, [Family(root, 0)])
+            watch_doubtful(self.nodes, self.grid, plan, guesses)
+        sweep = self._sweep("cleanup scan", plan, guesses, {}, begin)
         while sweep.reopened:
             sweep = self._scan_again(sweep)
 
@@ -69,16 +76,23 @@ class Cleanup:
         plan: Sequence[PlaceRecord],
         guesses: dict[int, CoarseNode],
         routes: dict[int, Route],
-        begin: Sequence[Family],
+        begin: Sequence[Family] | None,
     ) -> Sweep:
-        """A scan, and all that it settles."""
+        """A scan, and all that it settles; from the root on where nothing was known before."""
         sweep = Sweep(self.nodes, self.grid, self.meter, self.spill, plan, guesses, routes)
         with self.meter.scan(phase) as report:
             sweep.run(report)
+        if begin is None:
+            self.nodes.open([self._counts], [sweep.scan.total_sums(0)])
+            begin = self._roots()
         with self.meter.phase("settling"):
             families = sweep.settle(begin)
         sweep.finish(families)
         return sweep
+
+    def _roots(self) -> list[Family]:
+        root = self.nodes.settling.open_root(0)
+        return [] if root < 0 else [Family(root, 0)]
 
     # ---- the guess ----
 
@@ -86,7 +100,7 @@ class Cleanup:
         survey, task = self.survey, self.task
         drawn = grow_bootstraps(
             survey.sample,
-            survey.sample_target,
+            self.nodes.weighed(survey.sample_target),
             task.parameters,
             survey.rows,
             task.sampling,
@@ -101,7 +115,7 @@ class Cleanup:
         plan: list[PlaceRecord] = []
         guesses: dict[int, CoarseNode] = {}
         attributes, most = len(self.survey.schema), self.task.parameters.max_depth
-        counts = counts_bytes(self.grid, attributes, len(self.survey.labels))
+        counts = counts_bytes(self.grid, attributes, len(self._counts), self.layout.sum_words)
         room = int(self.task.budget * _COUNTS_PART) // max(1, counts)
         counted = self._counted(guess, room)
         room -= len(counted)
@@ -139,9 +153,8 @@ class Cleanup:
 
     def _seems_leaf(self, node: CoarseNode) -> bool:
         target = self.survey.sample_target
-        assert isinstance(target, ClassTarget)
-        codes = target.codes[node.rows]
-        return len(codes) >= self.task.sampling.sure and bool((codes == codes[0]).all())
+        said = (target.codes if isinstance(target, ClassTarget) else target.values)[node.rows]
+        return len(said) >= self.task.sampling.sure and bool((said == said[0]).all())
 
     def _likely_rows(self, node: CoarseNode) -> float:
         return len(node.rows) * self.survey.rows / max(1, self.survey.sample.n_rows)

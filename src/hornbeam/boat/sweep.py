@@ -53,15 +53,20 @@ class Sweep:
         guesses: dict[int, CoarseNode],
         routes: dict[int, Route],
     ) -> None:
-        self._nodes, self._grid, self._meter, self._settling = nodes, grid, meter, nodes.settling
+        self._nodes, self._grid, self._meter = nodes, grid, meter
         self._guesses, self.routes = guesses, routes
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(plan) if place.tests}
         self._kept = [i for i, place in enumerate(plan) if place.keeps]
-        self._counts = counts_bytes(grid, len(nodes.survey.schema), len(nodes.survey.labels))
+        survey, words = nodes.survey, nodes.layout.sum_words
+        self._counts = counts_bytes(grid, len(survey.schema), len(survey.row_counts), words)
         self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
         self.reopened: list[Family] = []
+
+    @property
+    def _settling(self) -> _core.Settling:
+        return self._nodes.settling
 
     def run(self, report: Report) -> None:
         """Scan the source."""
@@ -160,9 +165,12 @@ class Sweep:
             self.scan.look_on(block, place, len(watches))
 
     def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-        """As many buckets as there is room for the values of."""
-        budget = self._nodes.task.budget
-        room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // _VALUE
+        """As many buckets as there is room for the values of; all for C4.5, which compares all attributes
+        at once."""
+        if self._nodes.task.parameters.criterion == "c45":
+            return alive
+        budget, value = self._nodes.task.budget, _VALUE + 3 * 8 * self._nodes.layout.sum_words
+        room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // value
         room = max(room, _LEAST_VALUES)
         rows = int(self.scan.totals(place).sum())
         if rows * len({attribute for attribute, _ in alive}) <= room:
@@ -273,5 +281,5 @@ class Sweep:
         with self._meter.phase("families") as report:
             for i, (node, place) in enumerate(families):
                 self._meter.families += 1
-                self._nodes.finish({0: node}, *self.keeping.encode(place))
+                self._nodes.finish({0: node}, self.keeping.encode(place))
                 report((i + 1) / len(families))

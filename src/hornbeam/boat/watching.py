@@ -22,24 +22,17 @@ _DEVIATIONS = 2.0  # of the gain of the sample's best test
 
 
 def watch_doubtful(
-    task: SourceTask,
-    survey: Survey,
-    layout: _core.RowLayout,
-    grid: _core.Grid,
-    plan: Sequence[PlaceRecord],
-    guesses: Mapping[int, CoarseNode],
+    nodes: Nodes, grid: _core.Grid, plan: Sequence[PlaceRecord], guesses: Mapping[int, CoarseNode]
 ) -> None:
     """Let the guessed places of a plan watch the buckets that would leave them open, were the sample all
     there is: their bounds come too near to the best test."""
-    target = survey.sample_target
-    assert isinstance(target, ClassTarget)
-    scan = _core.SourceScan(layout, grid, [place.native() for place in plan])
-    columns = [(column.values, column.missing) for column in survey.sample.columns]
-    scan.add(columns, target.codes.astype(np.uint16))
-    settling = _sample_nodes(task, survey, layout, target).settling
+    task, survey = nodes.task, nodes.survey
+    scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan])
+    _add_sample(scan, survey)
+    settling = _sample_nodes(nodes, scan).settling
     for place, guess in guesses.items():
         counts = scan.totals(place).astype(np.int64)
-        node = settling.open_apart(0, counts.tolist())
+        node = settling.open_apart(0, counts.tolist(), scan.total_sums(place))
         settled = settling.settle(node, scan, place, margin=_margin(task, guess))
         alive: dict[int, list[int]] = {}
         for attribute, bucket in settled.alive:
@@ -52,8 +45,17 @@ def watch_doubtful(
                 plan[place].watches.append((attribute, wanted))
 
 
-def _sample_nodes(task: SourceTask, survey: Survey, layout: _core.RowLayout, target: ClassTarget) -> Nodes:
+def _add_sample(scan: _core.SourceScan, survey: Survey) -> None:
+    target = survey.sample_target
+    columns = [(column.values, column.missing) for column in survey.sample.columns]
+    classes = target.codes.astype(np.uint16) if isinstance(target, ClassTarget) else None
+    values = None if isinstance(target, ClassTarget) else target.values
+    scan.add(columns, classes, None, target.weights if scan.weighted else None, values)
+
+
+def _sample_nodes(nodes: Nodes, scan: _core.SourceScan) -> Nodes:
     """Nodes of a tree of the sample, whose sizes shrink as the rows do."""
+    task, survey = nodes.task, nodes.survey
     p, share = task.parameters, survey.sample.n_rows / survey.rows
     scaled = replace(
         p,
@@ -61,13 +63,16 @@ def _sample_nodes(task: SourceTask, survey: Survey, layout: _core.RowLayout, tar
         min_samples_leaf=max(1, round(least_rows(p.min_samples_leaf, survey.rows) * share)),
         min_objs=None if p.min_objs is None else max(1.0, p.min_objs * share),
     )
-    return Nodes(replace(task, parameters=scaled), survey, layout, [target.counts])
+    found = Nodes(replace(task, parameters=scaled), survey, nodes.layout)
+    sums = [scan.total_sums(0)] if nodes.layout.sum_words else []
+    found.open([scan.totals(0).astype(np.int64)], sums)
+    return found
 
 
 def _margin(task: SourceTask, guess: CoarseNode) -> float:
     """How far the best gain of all rows may be from that of the sample; where another quality than the gain
     decides, nobody has said."""
-    if task.parameters.criterion not in ("gini", "entropy"):
+    if task.parameters.criterion not in ("gini", "entropy", "variance"):
         return 0.0
     drawn = min(task.sampling.rows, len(guess.rows))
     return _DEVIATIONS * float(np.std(guess.gains)) * math.sqrt(drawn / max(1, len(guess.rows)))
