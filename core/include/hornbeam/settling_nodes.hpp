@@ -35,12 +35,7 @@ template <Criterion C> class SettlingNodes : public Settling {
         OpenNode node = nodes_[static_cast<std::size_t>(number)];
         const Choice &c = settled.choice;
         GrownSet &grown = forest_.of(node.set);
-        LaneTest test;
-        test.attribute = c.attribute;
-        test.kind = c.kind;
-        test.gain = c.gain;
-        test.first_child = static_cast<std::int32_t>(grown.records.size());
-        test.default_child = c.default_child;
+        LaneTest test = begin_test(grown, c);
         if (c.kind == TestKind::numeric)
             test.integer = set_threshold(test, c.attribute, settled.lo, settled.hi);
         else
