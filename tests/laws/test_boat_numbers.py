@@ -4,187 +4,23 @@ predicted: whatever was guessed and whatever fits in memory, the trees are those
 from __future__ import annotations
 
 import functools
-import random
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-import hornbeam as hb
-from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.boat.coarse import Sampling
-from hornbeam.boat.grown import SourceGrowth
-from hornbeam.boat.growth import SCANNING, grow_source
-from hornbeam.boat.reading import Reading
-from hornbeam.boat.task import SourceTask, no_costs
-from hornbeam.growth import ClassCosts, Parameters
+from hornbeam.boat.growth import SCANNING
+from hornbeam.errors import HornbeamError
+from tests.laws.number_cases import Case, random_case
 
-Array = npt.NDArray[Any]
 BATCH, BATCHES = 20, 3
 FOLDS = 3
-
-
-@dataclass(frozen=True)
-class SmallTask(SourceTask):
-    """A task that may be given any sample."""
-
-    sample: int = 200
-
-    @property
-    def sample_rows(self) -> int:
-        return self.sample
-
-
-@dataclass(frozen=True)
-class Case:
-    """A table with targets and perhaps a weight, and what growing is told."""
-
-    table: pa.Table
-    targets: tuple[str, ...]
-    weighted: bool
-    parameters: dict[str, Any]
-    class_weight: Any
-    cost_matrix: Any
-    task: dict[str, Any]
-    piece: int
-
-    @property
-    def classes(self) -> bool:
-        return self.targets == ("class",)
-
-    def grow(self, algorithm: str, folds: int | None = None, **given: Any) -> SourceGrowth:
-        weight = "weight" if self.weighted else None
-        source = hb.source(lambda: self.table.to_batches(max_chunksize=self.piece), weight=weight)
-
-        def costs(labels: Array) -> ClassCosts:
-            return ClassCosts.checked(self.class_weight, self.cost_matrix, labels)
-
-        equal = self.class_weight is None and self.cost_matrix is None
-        task = SmallTask(
-            Reading(source, self.targets, self.classes),
-            Parameters(**self.parameters).checked("classification" if self.classes else "regression"),
-            costs=no_costs if equal else costs,
-            algorithm=algorithm,
-            folds=folds,
-            **self.task,
-        )
-        return grow_source(replace(task, **given))
-
-    def fit(self) -> str:
-        others = {*self.targets, "weight"}
-        X = self.table.select([name for name in self.table.column_names if name not in others])
-        weight = self.table["weight"].to_numpy() if self.weighted else None
-        if not self.classes:
-            model: Any = TreeRegressor(**self.parameters)
-            y: Any = self.table.select(list(self.targets))
-        else:
-            model = TreeClassifier(
-                **self.parameters, class_weight=self.class_weight, cost_matrix=self.cost_matrix
-            )
-            y = self.table["class"]
-        digest: str = model.fit(X, y, sample_weight=weight).tree_.digest
-        return digest
-
-
-def random_column(rng: np.random.Generator, rows: int) -> pa.Array:
-    gone = rng.random(rows) < rng.choice([0.0, 0.0, 0.05, 0.5])
-    kind = rng.integers(5)
-    if kind == 0:
-        return pa.array(rng.normal(size=rows), mask=gone)
-    if kind == 1:
-        return pa.array(rng.normal(size=rows).round(1), mask=gone)
-    if kind == 2:
-        return pa.array(rng.integers(0, 10, rows), mask=gone)
-    if kind == 3:
-        return pa.array(rng.integers(-(10**6), 10**6, rows), mask=gone)
-    n = int(rng.choice([2, 4, 12, 14, 25]))
-    return pa.array([f"l{i}" for i in rng.integers(0, n, rows)], pa.string(), mask=gone)
-
-
-def random_weights(rng: np.random.Generator, rows: int, kind: str) -> Array:
-    if kind == "ones":
-        found = rng.integers(0, 2, rows).astype(float)
-    elif kind == "whole":
-        found = rng.integers(0, 5, rows).astype(float)
-    elif kind == "parts":
-        found = rng.uniform(0, 2, rows) * (rng.random(rows) < 0.9)
-    else:
-        found = 2.0 ** rng.uniform(-70, 70, rows) * (rng.random(rows) < 0.9)
-    found[0] = 1.0
-    return found
-
-
-def random_numbers(rng: np.random.Generator, rows: int, signal: Array) -> Array:
-    kind = rng.integers(5)
-    if kind == 0:
-        return signal.round() + rng.integers(-1, 2, rows)
-    if kind == 1:
-        return signal + rng.normal(size=rows) * 0.3
-    if kind == 2:
-        return 1e12 + signal.round(2)
-    if kind == 3:
-        return np.where(rng.random(rows) < 0.97, 0.0, signal)
-    return signal * 2.0 ** rng.integers(-200, 200, rows)
-
-
-def random_case(seed: int) -> Case:
-    rng, draw = np.random.default_rng([seed, 5]), random.Random(seed)
-    rows = draw.choice([1, 2, 30]) if draw.random() < 0.1 else draw.randrange(100, 1200)
-    columns = {f"x{i}": random_column(rng, rows) for i in range(draw.randrange(1, 5))}
-    if draw.random() < 0.3:
-        columns["again"] = columns["x0"]
-    first = pa.compute.rank(columns["x0"], tiebreaker="dense").to_numpy()
-    signal = np.where(first > first.max() * rng.random(), 3.0, 0.0) + (first % 7 == 0)
-    table = dict(columns)
-    classes = draw.random() < 0.5
-    weights = draw.choice(["none", "none", "ones", "whole", "parts", "wide"])
-    if classes:
-        k = draw.choice([2, 2, 3, 5])
-        codes = (signal + (rng.random(rows) < 0.2) * rng.integers(0, k, rows)).astype(int) % k
-        targets: tuple[str, ...] = ("class",)
-        table["class"] = pa.array([f"c{c}" for c in codes])
-        present = sorted(set(table["class"].to_pylist()))
-    else:
-        targets = ("y", "z", "v")[: draw.choice([1, 1, 2, 3])]
-        table |= {name: pa.array(random_numbers(rng, rows, signal)) for name in targets}
-        present = []
-    if weights != "none":
-        table["weight"] = pa.array(random_weights(rng, rows, weights))
-    balance: Any = draw.choice([None, "balanced", "some"]) if classes else None
-    if balance == "some":
-        balance = {name: draw.choice([0.5, 2.5, 0.1]) for name in present[:2]}
-    matrix = None
-    if classes and draw.random() < 0.3:
-        matrix = rng.choice([0.5, 1.0, 3.0, 7.7], (len(present), len(present)))
-        np.fill_diagonal(matrix, 0.0)
-        matrix = matrix.tolist()
-    criteria = ["gini", "entropy", "gain_ratio", "correlation", "c45"] if classes else ["variance"]
-    parameters: dict[str, Any] = {
-        "criterion": draw.choice(criteria),
-        "nominal": draw.choice(["subset", "value", "multiway"]),
-        "max_depth": draw.choice([None, None, 2, 5]),
-        "min_samples_leaf": draw.choice([1, 1, 3, 0.02]),
-        "min_impurity_decrease": draw.choice([0.0, 0.0, 1e-3]),
-        "min_objs": draw.choice([None, None, 2.5]),
-    }
-    task = {
-        "memory_limit": draw.choice([3_000, 60_000, 400_000, 10_000_000]),
-        "seed": seed,
-        "sample": draw.choice([60, 300, 5000]),
-        "sampling": Sampling(
-            bootstraps=draw.choice([3, 5]),
-            rows=draw.choice([50, 200]),
-            depth=draw.choice([2, 5]),
-            buckets=draw.choice([4, 16, 128]),
-            least=20,
-            sure=draw.choice([5, 20]),
-        ),
-    }
-    piece = draw.choice([64, 1000])
-    return Case(pa.table(table), targets, weights != "none", parameters, balance, matrix, task, piece)
+LEVELS = sorted(set(SCANNING) - {"boat"})
 
 
 @functools.cache
@@ -206,7 +42,7 @@ def test_the_tree_is_that_of_fit(algorithm: str, batch: int) -> None:
     assert not differing
 
 
-@pytest.mark.parametrize("algorithm", sorted(set(SCANNING) - {"boat"}))
+@pytest.mark.parametrize("algorithm", LEVELS)
 def test_the_trees_of_folds_are_those_of_rows_in_memory(algorithm: str) -> None:
     differing = []
     for seed in range(1000, 1000 + BATCH):
@@ -217,3 +53,114 @@ def test_the_trees_of_folds_are_those_of_rows_in_memory(algorithm: str) -> None:
         if grown != digests(seed, FOLDS):
             differing.append(seed)
     assert not differing
+
+
+def test_threads_and_the_order_of_parts_change_nothing() -> None:
+    differing = []
+    for seed in range(2000, 2000 + BATCH):
+        for algorithm in ("boat", "rf_hybrid"):
+            if random_case(seed).grow(algorithm, threads=2).trees[0].digest != digests(seed, None)[0]:
+                differing.append((seed, algorithm))
+    assert not differing
+
+
+@pytest.mark.parametrize("algorithm", LEVELS)
+def test_folds_are_judged_as_rows_in_memory_are(algorithm: str) -> None:
+    for seed in range(1000, 1000 + BATCH):
+        case = random_case(seed)
+        if case.table.num_rows < 60:
+            continue
+        scores = [case.grow(way, FOLDS, memory_limit=None).estimate.scores for way in (algorithm, "memory")]
+        np.testing.assert_allclose(*scores, rtol=1e-6, err_msg=f"seed {seed}")
+
+
+# ---- small tables, which shrink ----
+
+TARGETS: dict[str, st.SearchStrategy[float]] = {
+    "ties": st.sampled_from([0.0, -0.0, 1.0, 1.0, 2.5]),
+    "constant": st.just(0.1),
+    "plain": st.floats(-4, 4, width=16),
+    "any": st.floats(-1e9, 1e9, allow_subnormal=False),
+    "small": st.sampled_from([5e-324, -5e-324, 1e-300, -3e-160, 0.0]),
+    "huge": st.sampled_from([1e150, -1e150, 1.0000000001e150, 1.0, 0.0]),
+    "far apart": st.sampled_from([1e100, -1e100, 1.0, -1.0, 1e-100]),
+    "beyond": st.sampled_from([1.7e308, -1.7e308, 1.0]),
+}
+WEIGHTS: dict[str, st.SearchStrategy[float]] = {
+    "parts": st.sampled_from([0.1, 0.5, 1.0, 2.75, 1 / 3]),
+    "zeros": st.sampled_from([0.0, 0.0, 1.0]),
+    "ratio": st.sampled_from([1e-60, 1.0, 1e60, 3e60, 0.0]),
+    "beyond": st.sampled_from([1e-300, 1e300, 1.0]),
+}
+COSTS = [[0, 0.5, 7.7], [1, 0, 3], [0.25, 2, 0]]
+
+
+@st.composite
+def small_cases(draw: st.DrawFn) -> Case:
+    rows = draw(st.integers(3, 50))
+
+    def column(cell: st.SearchStrategy[Any], type_: pa.DataType) -> pa.Array:
+        return pa.array(draw(st.lists(cell, min_size=rows, max_size=rows)), type_)
+
+    values = st.sampled_from([0.0, -0.0, 1.0, 5e-324, 1e300, float("inf")]) | st.floats(-4, 4, width=16)
+    columns = {
+        "x": column(st.none() | values, pa.float64()),
+        "i": column(st.none() | st.integers(-3, 400), pa.int64()),
+        "s": column(st.none() | st.sampled_from("abcdefghijklmnop"), pa.string()),
+    }
+    table = {name: columns[name] for name in draw(st.lists(st.sampled_from("xis"), min_size=1, unique=True))}
+    weights = draw(st.none() | st.sampled_from(sorted(WEIGHTS)))
+    if weights is not None:
+        table["weight"] = column(WEIGHTS[weights], pa.float64())
+    parameters: dict[str, Any] = {
+        "criterion": "variance",
+        "nominal": draw(st.sampled_from(["subset", "value", "multiway"])),
+        "min_samples_leaf": draw(st.sampled_from([1, 3, 0.1])),
+        "min_impurity_decrease": draw(st.sampled_from([0.0, 1e-12, 0.01])),
+    }
+    balance, costs = None, None
+    if draw(st.booleans()):
+        targets = ("y", "z", "v")[: draw(st.integers(1, 3))]
+        kinds = draw(st.lists(st.sampled_from(sorted(TARGETS)), min_size=3, max_size=3))
+        table |= {name: column(TARGETS[kinds[i]], pa.float64()) for i, name in enumerate(targets)}
+    else:
+        targets = ("class",)
+        parameters["criterion"] = draw(
+            st.sampled_from(["gini", "entropy", "gain_ratio", "correlation", "c45"])
+        )
+        codes = ["u", "v", "w", *draw(st.lists(st.sampled_from("uvw"), min_size=rows - 3, max_size=rows - 3))]
+        table["class"] = pa.array(codes)
+        balance = draw(st.sampled_from([None, "balanced", {"u": 2.5, "w": 0.1}, {"v": 1e-40}]))
+        costs = draw(st.sampled_from([None, COSTS]))
+    task = {
+        "memory_limit": draw(st.sampled_from([100, 3000, 10**7])),
+        "sample": 20,
+        "sampling": Sampling(
+            bootstraps=3, rows=20, buckets=draw(st.sampled_from([1, 3, 8])), least=1, sure=1
+        ),
+        "threads": draw(st.sampled_from([1, 2])),
+    }
+    return Case(pa.table(table), targets, weights is not None, parameters, balance, costs, task, 7)
+
+
+def outcome(grow: Callable[[], Any]) -> Any:
+    """What was grown, or that it was refused: targets and weights may leave the range of doubles."""
+    try:
+        return grow()
+    except HornbeamError as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("algorithm", sorted(SCANNING))
+@given(case=small_cases())
+def test_small_tables(algorithm: str, case: Case) -> None:
+    assert outcome(lambda: case.grow(algorithm).trees[0].digest) == outcome(case.fit)
+
+
+@pytest.mark.parametrize("algorithm", ["rf_hybrid", "rf_vertical"])
+@given(case=small_cases())
+def test_folds_of_small_tables(algorithm: str, case: Case) -> None:
+    def grown(way: str, **given: Any) -> list[str]:
+        return [tree.digest for tree in case.grow(way, 2, **given).trees]
+
+    assert outcome(lambda: grown(algorithm)) == outcome(lambda: grown("memory", memory_limit=None))
