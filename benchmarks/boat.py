@@ -135,6 +135,27 @@ def expensive_scans(cache: Path, rows: int, repeats: int) -> list[list[Row]]:
     return [star, measure(wide, contestants, repeats, ask(wide, {"kind": "fit"})["digest"])]
 
 
+def numbers(cache: Path, rows: int, repeats: int) -> list[list[Row]]:
+    """What is summed and not only counted: an income, classes of weighted rows, and classes that weigh."""
+    asked: list[tuple[Set, Told]] = [
+        (boat_sets.numbers(cache, rows, "income", ["income"]), {"target": "income"}),
+        (
+            boat_sets.numbers(cache, rows, "income, weights", ["income", "weight"], "weight"),
+            {"target": "income"},
+        ),
+        (boat_sets.numbers(cache, rows, "weights", ["class", "weight"], "weight"), {}),
+        (boat_sets.numbers(cache, rows, "class_weight", ["class"]), {"class_weight": "balanced"}),
+    ]
+    found = []
+    for place, question in asked:
+        variance = {"parameters": DEEP | {"criterion": "variance"}} if "target" in question else {}
+        named = {"boat": BOAT, "memory": MEMORY, "rf_hybrid": HYBRID}
+        contestants = {name: how | question | variance for name, how in named.items()}
+        truth = ask(place, {"kind": "fit"} | question | variance)["digest"]
+        found.append(measure(place, contestants, repeats, truth))
+    return found
+
+
 def peers(cache: Path, rows: int) -> tuple[list[Row], list[tuple[str, str]]]:
     """Those who are there, on function 7 with noise; their trees are others than ours."""
     place, rows_, skips = boat_sets.plain(cache, 7, 0.05, rows), [], []
@@ -221,7 +242,10 @@ def main() -> int:
         "--cache", type=Path, default=boat_sets.default_cache(), help="where the sets are kept"
     )
     parser.add_argument(
-        "--only", nargs="+", choices=("full", "paper", "expensive", "peers"), help="some parts"
+        "--only",
+        nargs="+",
+        choices=("full", "numbers", "paper", "expensive", "peers"),
+        help="some parts",
     )
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
@@ -232,6 +256,7 @@ def main() -> int:
     rows, repeats = (QUICK_ROWS, 1) if options.quick else (ROWS, options.repeats)
     parts: dict[str, Callable[..., list[list[Row]]]] = {
         "full": full_growth,
+        "numbers": numbers,
         "paper": papers_setting,
         "expensive": expensive_scans,
     }
@@ -248,12 +273,13 @@ def main() -> int:
     if "peers" in chosen:
         others, skips = peers(options.cache, rows)
     show(f"{rows:,} rows, to depth 8, leaves of 50, limit 1 GB", found["full"])
+    show("Numbers and weights, to depth 8, leaves of 50, limit 1 GB", found["numbers"])
     show("The paper's setting: smaller families than 1.5 M of 10 M rows are leaves", found["paper"])
     say_plainly(found["paper"])
     show("Expensive scans", found["expensive"])
     show("Peers; their trees are binned or of float32", [others])
     records = {"setting": setting, "rows": rows, "repeats": repeats}
-    groups = [*found["full"], *found["paper"], *found["expensive"], others]
+    groups = [*found["full"], *found["numbers"], *found["paper"], *found["expensive"], others]
     records["measured"] = [row.record() for group in groups for row in group]
     verdicts = judge(found["full"], found["paper"], found["expensive"], floors=not options.quick)
     return common.close("boat", verdicts, records, skips)

@@ -16,10 +16,18 @@ def fit(question: Record) -> Record:
     """The tree of all rows in memory, as users without sources grow it: what every other tree must equal."""
     from pyarrow import parquet
 
-    from hornbeam import TreeClassifier
+    from hornbeam import TreeClassifier, TreeRegressor
 
-    table = parquet.read_table(question["source"])
-    model = TreeClassifier(**question["parameters"]).fit(table.drop_columns("class"), table["class"])
+    options, target = question.get("options", {}), question.get("target", "class")
+    table = parquet.read_table(question["source"], columns=options.get("columns"))
+    if target == "class":
+        model = TreeClassifier(**question["parameters"], class_weight=question.get("class_weight"))
+    else:
+        model = TreeRegressor(**question["parameters"])
+    said, weight = table[target], options.get("weight")
+    weights = None if weight is None else table[weight].to_numpy()
+    table = table.drop_columns([target] if weight is None else [target, weight])
+    model.fit(table, said, sample_weight=weights)
     return {"digest": model.tree_.digest, "nodes": model.tree_.n_nodes}
 
 

@@ -1,12 +1,13 @@
 """The sets of the BOAT benchmark as files of a cache directory: made once, in chunks, and found again."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +15,7 @@ from hornbeam.reproduce.boat.people import people, write
 
 FURTHER = 30  # columns of the wide set
 _FEW = 1000  # values of each
+ATTRIBUTES = ("salary", "commission", "age", "elevel", "car", "zipcode", "hvalue", "hyears", "loan")
 STAR = """select salary, commission, age, elevel, car, zipcode, hvalue, hyears, loan, class
 from money join people using (person) join levels using (level_key) join cars using (car_key)
 join zips using (zip_key)"""
@@ -70,6 +72,31 @@ def star(cache: Path, plain_set: Set) -> Set:
     )
     options = {"sql": STAR, "memory_limit": "1GB"}
     return Set(plain_set.function, plain_set.noise, plain_set.rows, str(path), options, "star join")
+
+
+def numbers(cache: Path, rows: int, kind: str, columns: Collection[str], weight: str | None = None) -> Set:
+    """The people of function 7 with noise, an income to predict, and a weight: those columns of them."""
+    path = _made(
+        cache / f"agrawal-numbers-f7-n5-{rows}.parquet", lambda place: write(_with_income(rows), place)
+    )
+    options: dict[str, Any] = {"columns": [*ATTRIBUTES, *columns]}
+    if weight is not None:
+        options["weight"] = weight
+    return Set(7, 0.05, rows, str(path), options, kind)
+
+
+def _with_income(rows: int) -> Iterator[pa.RecordBatch]:
+    """The income is what is left of salary and commission after the loan's rate, to the hundredth, give or
+    take 5 000; a weight is from 0.5 to 2, to the thousandth."""
+    draw = np.random.default_rng(1)
+    for batch in people(rows, function=7, noise=0.05):
+        salary, commission, loan = (
+            batch.column(name).to_numpy().astype(float) for name in ("salary", "commission", "loan")
+        )
+        left = 0.67 * (salary + commission) - 0.2 * loan + draw.normal(size=len(loan)) * 5000
+        weight = draw.uniform(0.5, 2, len(loan))
+        columns = [*batch.columns, pa.array(left.round(2)), pa.array(weight.round(3))]
+        yield pa.RecordBatch.from_arrays(columns, [*batch.schema.names, "income", "weight"])
 
 
 def _made(path: Path, make: Callable[[Path], None]) -> Path:

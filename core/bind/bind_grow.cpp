@@ -43,14 +43,15 @@ GrowTarget target_of(const nb::object &target, std::size_t n_classes, std::size_
     return t;
 }
 
-/// Weights of rows. A row of weight 0 is in no training set; weights of 1 are no weights.
+/// Weights of rows. A row of weight 0 is in no training set; weights of 1 are no weights, unless these rows
+/// are `part` of a set in which others weigh something else.
 void add_weights(GrowTarget &t, std::vector<TrainingSets> &parts, const nb::object &weights,
-                 std::size_t n_rows) {
+                 std::size_t n_rows, bool part) {
     if (weights.is_none()) return;
     auto a = nb::cast<Weights>(weights);
     if (a.shape(0) != n_rows) throw std::invalid_argument("weights and table differ in their number of rows");
     std::span<const double> given{a.data(), a.shape(0)};
-    bool needed = false;
+    bool needed = part;
     for (std::size_t row = 0; row < n_rows; ++row) {
         if (!(given[row] >= 0.0) || std::isinf(given[row]))
             throw std::invalid_argument("a weight is negative or not finite");
@@ -63,17 +64,6 @@ void add_weights(GrowTarget &t, std::vector<TrainingSets> &parts, const nb::obje
             throw std::invalid_argument(
                 "a training set has no rows of weight above 0; every set needs at least one");
     if (needed) t.weights = given;
-}
-
-/// Numbers above 0, one for each class or pair of classes; every `diagonal`-th is not looked at.
-std::vector<double> positive(const nb::object &values, std::size_t size, std::size_t diagonal) {
-    if (values.is_none()) return {};
-    auto a = nb::cast<Weights>(values);
-    if (a.shape(0) != size) throw std::invalid_argument("class weights or costs are of a wrong number");
-    for (std::size_t i = 0; i < size; ++i)
-        if ((diagonal == 0 || i % diagonal != 0) && (!(a.data()[i] > 0.0) || std::isinf(a.data()[i])))
-            throw std::invalid_argument("a class weight or cost is not above 0 and finite");
-    return {a.data(), a.data() + size};
 }
 
 /// The training sets, so many at a time as grow together.
@@ -157,14 +147,18 @@ Sharing sharing_named(const std::string &name) {
     throw std::invalid_argument("algorithm is '" + name + "'; allowed are auto, serial, overlapping, folds");
 }
 
-/// (mass, weight, many_valued) for each training set.
-std::vector<WholeSet> whole_sets(const nb::list &given, std::size_t n_columns) {
+/// (mass, weight, many_valued, factors of classes or nothing) for each training set.
+std::vector<WholeSet> whole_sets(const nb::list &given, std::size_t n_columns, std::size_t n_classes) {
     std::vector<WholeSet> wholes;
     for (nb::handle one : given) {
         auto fields = nb::cast<nb::tuple>(one);
-        if (fields.size() != 3) throw std::invalid_argument("a whole set is not (mass, weight, many_valued)");
+        if (fields.size() != 4)
+            throw std::invalid_argument("a whole set is not (mass, weight, many_valued, factors)");
         WholeSet set{nb::cast<double>(fields[0]), nb::cast<double>(fields[1]),
-                     nb::cast<std::vector<std::uint8_t>>(fields[2])};
+                     nb::cast<std::vector<std::uint8_t>>(fields[2]),
+                     nb::cast<std::vector<double>>(fields[3])};
+        if (!set.factor.empty() && set.factor.size() != n_classes)
+            throw std::invalid_argument("there is a factor for each class, or none");
         if (set.many_valued.size() != n_columns)
             throw std::invalid_argument("many_valued has a flag for each column");
         wholes.push_back(std::move(set));
@@ -186,15 +180,13 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
                  const nb::object &report, const nb::object &weights, const nb::object &class_weight,
                  const nb::object &costs, std::size_t competitors, const nb::list &whole) {
     GrowParameters p;
-    std::vector<WholeSet> wholes = whole_sets(whole, table.columns.size());
+    std::vector<WholeSet> wholes = whole_sets(whole, table.columns.size(), n_classes);
     p.counting = count_values(counting);
     p.sharing = sharing_named(algorithm);
     GrowTarget t = target_of(target, n_classes, table.n_rows);
-    t.costs.balanced = nb::isinstance<nb::str>(class_weight);
-    if (!t.costs.balanced) t.costs.weight = positive(class_weight, n_classes, 0);
-    t.costs.cost = positive(costs, n_classes * n_classes, n_classes + 1);
+    t.costs = class_costs(class_weight, costs, n_classes);
     std::vector<TrainingSets> sets = sets_of(multiplicity, table.n_rows, p.sharing);
-    add_weights(t, sets, weights, table.n_rows);
+    add_weights(t, sets, weights, table.n_rows, !wholes.empty());
     p.nominal = nominal_mode(nominal);
     p.max_depth = max_depth;
     p.min_samples_split = size_rule(min_samples_split);

@@ -2,11 +2,13 @@
 #include "bind.hpp"
 
 #include <functional>
+#include <optional>
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -19,9 +21,25 @@
 namespace hornbeam {
 
 void bind_rows(nb::module_ &m) {
+    m.def(
+        "exponent_span",
+        [](const Doubles &values) -> std::optional<std::pair<int, int>> {
+            ExponentSpan span;
+            for (std::size_t i = 0; i < values.size(); ++i) span.add(values.data()[i]);
+            if (span.empty) return std::nullopt;
+            return std::pair(span.lowest, span.highest);
+        },
+        nb::arg("values"),
+        "(a, b): every number is a whole multiple of 2^a and below 2^b in size; None: all are 0.");
     nb::class_<RowLayout>(m, "RowLayout")
         .def(nb::new_(&layout_of), nb::arg("attributes"), nb::arg("n_classes"), nb::arg("n_folds") = 1,
-             "attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).")
+             nb::arg("weights").none() = nb::none(), nb::arg("targets").none() = nb::none(),
+             nb::arg("n_targets") = 0, nb::arg("rows") = 0,
+             "attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None). "
+             "weights, targets: the exponents that they span, of so many rows.")
+        .def_prop_ro(
+            "sum_words", [](const RowLayout &layout) { return layout.sums.words(); },
+            "Words of the sums that a row has besides its number.")
         .def_ro("stride", &RowLayout::stride)
         .def(
             "keys",
@@ -113,7 +131,8 @@ void bind_rows(nb::module_ &m) {
                 return encode_parts(*k.layout, parts);
             },
             nb::arg("others") = nb::list(),
-            "The table of these rows, and of others that were put away; their classes and folds.")
+            "The table of these rows, and of others that were put away; their classes or targets, weights "
+            "and folds.")
         .def("take", [](KeptRows &k, KeptRows &other) { k.store.take(std::move(other.store)); });
     m.def(
         "give_back",

@@ -19,14 +19,16 @@ void bind_scan(nb::module_ &m) {
              nb::arg("layout"), nb::arg("grid"), nb::arg("places"))
         .def(
             "add",
-            [](BoundScan &s, const nb::list &columns, const Classes &classes, const nb::object &folds) {
-                const HeldChunk held(*s.layout, columns, classes, folds);
+            [](BoundScan &s, const nb::list &columns, const nb::object &classes, const nb::object &folds,
+               const nb::object &weights, const nb::object &targets) {
+                const HeldChunk held(*s.layout, columns, classes, folds, weights, targets);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
                 s.scan.add(held.chunk, cancel);
             },
-            nb::arg("columns"), nb::arg("classes"), nb::arg("folds").none() = nb::none(),
-            "Rows as (values, missing or None) for each column, with their classes.")
+            nb::arg("columns"), nb::arg("classes").none(), nb::arg("folds").none() = nb::none(),
+            nb::arg("weights").none() = nb::none(), nb::arg("targets").none() = nb::none(),
+            "Rows as (values, missing or None) for each column, with their classes or targets.")
         .def(
             "add_rows",
             [](BoundScan &s, const Bytes &rows, std::int32_t place) {
@@ -92,6 +94,12 @@ void bind_scan(nb::module_ &m) {
              [](BoundScan &s, std::int32_t p) {
                  return own_array(std::vector<std::uint64_t>(s.scan.at(s.checked(p)).totals));
              })
+        .def(
+            "total_sums",
+            [](BoundScan &s, std::int32_t p, std::int32_t left_out) {
+                return own_array(Refining(s.scan, s.checked(p), left_out).total_sums());
+            },
+            nb::arg("place"), nb::arg("left_out") = -1, "By class, of the rows of all folds but one.")
         .def(
             "counts",
             [](BoundScan &s, std::int32_t p, std::int32_t attribute) {
@@ -175,6 +183,7 @@ void bind_scan(nb::module_ &m) {
         .def("counted",
              [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
         .def("keeps", [](BoundScan &s, std::int32_t p) { return s.scan.place(s.checked(p)).keeps; })
+        .def_prop_ro("weighted", [](const BoundScan &s) { return s.layout->sums.weighted(); })
         .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })
         .def_prop_ro("rows_kept", [](const BoundScan &s) { return s.scan.rows_kept(); });
 }

@@ -36,7 +36,7 @@ class SetsAt final : public SetReader {
     }
     std::size_t size() const override { return known_.size(); }
     RefinedSet read(std::size_t i) const override {
-        const std::vector<KeyCount> keys = scan_.keys_of(place_, known_[i].attribute, cancel_);
+        const KeyTable keys = scan_.keys_of(place_, known_[i].attribute, cancel_);
         return known_[i].counted < 0 ? refining_.listed(known_[i].attribute, keys)
                                      : refining_.counted(static_cast<std::size_t>(known_[i].counted), keys);
     }
@@ -71,7 +71,8 @@ SettleTask task_of(const std::string &criterion, const std::string &nominal,
                    std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
                    const nb::object &min_samples_split, const nb::object &min_samples_leaf,
                    const nb::object &min_objs, double min_impurity_decrease,
-                   const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels) {
+                   const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels,
+                   const nb::list &sums, const nb::object &class_weight, const nb::object &costs) {
     SettleTask task;
     task.criterion = criterion;
     task.layout = std::move(layout);
@@ -94,6 +95,15 @@ SettleTask task_of(const std::string &criterion, const std::string &nominal,
         task.wholes.push_back(std::move(counts));
     }
     task.many_valued = many_valued;
+    for (nb::handle of_set : sums) {
+        const auto given = nb::cast<Words>(of_set);
+        task.whole_sums.emplace_back(given.data(), given.data() + given.size());
+        if (given.size() != task.layout->n_classes * task.layout->sums.words())
+            throw std::invalid_argument("the sums of a set are of another layout");
+    }
+    if (!task.layout->sums.empty() && task.whole_sums.size() != task.wholes.size())
+        throw std::invalid_argument("there are sums for each set");
+    task.costs = class_costs(class_weight, costs, task.layout->n_classes);
     return task;
 }
 
@@ -135,31 +145,50 @@ void bind_settling(nb::module_ &m) {
             return as_dict(route_of(s, *layout, children));
         });
     nb::class_<Settling>(m, "Settling")
-        .def(nb::new_([](const std::string &criterion, const std::string &nominal,
-                         std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
-                         const nb::object &min_samples_split, const nb::object &min_samples_leaf,
-                         const nb::object &min_objs, double min_impurity_decrease,
-                         const std::vector<std::vector<std::uint8_t>> &many_valued,
-                         const std::string &kernels) {
-                 SignalCancel cancel;
-                 return Settling::make(task_of(criterion, nominal, std::move(layout), wholes, max_depth,
-                                               min_samples_split, min_samples_leaf, min_objs,
-                                               min_impurity_decrease, many_valued, kernels),
-                                       cancel);
-             }),
-             nb::kw_only(), nb::arg("criterion"), nb::arg("nominal"), nb::arg("layout"), nb::arg("wholes"),
-             nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
-             nb::arg("min_objs").none(), nb::arg("min_impurity_decrease"), nb::arg("many_valued"),
-             nb::arg("kernels") = "auto")
+        .def(
+            nb::new_([](const std::string &criterion, const std::string &nominal,
+                        std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
+                        const nb::object &min_samples_split, const nb::object &min_samples_leaf,
+                        const nb::object &min_objs, double min_impurity_decrease,
+                        const std::vector<std::vector<std::uint8_t>> &many_valued, const std::string &kernels,
+                        const nb::list &sums, const nb::object &class_weight, const nb::object &costs) {
+                SignalCancel cancel;
+                return Settling::make(task_of(criterion, nominal, std::move(layout), wholes, max_depth,
+                                              min_samples_split, min_samples_leaf, min_objs,
+                                              min_impurity_decrease, many_valued, kernels, sums, class_weight,
+                                              costs),
+                                      cancel);
+            }),
+            nb::kw_only(), nb::arg("criterion"), nb::arg("nominal"), nb::arg("layout"), nb::arg("wholes"),
+            nb::arg("max_depth"), nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
+            nb::arg("min_objs").none(), nb::arg("min_impurity_decrease"), nb::arg("many_valued"),
+            nb::arg("kernels") = "auto", nb::arg("sums") = nb::list(),
+            nb::arg("class_weight").none() = nb::none(), nb::arg("costs").none() = nb::none())
+        .def(
+            "whole",
+            [](const Settling &s, std::int32_t set) {
+                WholeSet whole = s.whole(set);
+                return nb::make_tuple(whole.mass, whole.weight, whole.many_valued, whole.factor);
+            },
+            nb::arg("set"), "(mass, weight, many_valued, factors of classes) of a training set.")
+        .def("set_many_valued", &Settling::set_many_valued, nb::arg("set"), nb::arg("many_valued"))
+        .def(
+            "class_weight",
+            [](Settling &s, std::int32_t set) {
+                const auto &weights = s.forest().class_weight;
+                return weights.empty() ? std::vector<double>() : weights.at(static_cast<std::size_t>(set));
+            },
+            nb::arg("set"), "What each class weighs in a training set; nothing where all weigh the same.")
         .def(
             "open_apart",
-            [](Settling &s, std::int32_t set, const std::vector<std::int64_t> &counts) {
+            [](Settling &s, std::int32_t set, const std::vector<std::int64_t> &counts, const Words &sums) {
                 ClassCounts total(counts.size());
                 total.c = counts;
                 for (std::int64_t c : counts) total.n += c;
-                return s.open_apart(set, std::move(total));
+                return s.open_apart(set, std::move(total), {sums.data(), sums.data() + sums.size()});
             },
-            nb::arg("set"), nb::arg("counts"), "A node that is only judged.")
+            nb::arg("set"), nb::arg("counts"), nb::arg("sums"),
+            "A node that is only judged, by its rows of each class and their sums.")
         .def("open_root", &Settling::open_root, nb::arg("set"), "The node of a set's root; -1 for a leaf.")
         .def(
             "settle",

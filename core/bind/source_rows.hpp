@@ -8,11 +8,13 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 
 #include "hornbeam/column.hpp"
 #include "hornbeam/keys.hpp"
@@ -26,6 +28,8 @@ using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::dev
 using Classes = nb::ndarray<const ClassCode, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Keys = nb::ndarray<const RowKey, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Words = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 /// (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).
 inline AttributeShape shape_of(nb::handle given) {
@@ -47,12 +51,26 @@ inline AttributeShape shape_of(nb::handle given) {
     return shape;
 }
 
+/// (lowest, highest), or None where there is no number but 0.
+inline ExponentSpan span_of(const nb::object &given) {
+    ExponentSpan span;
+    if (given.is_none()) return span;
+    std::tie(span.lowest, span.highest) = nb::cast<std::pair<int, int>>(given);
+    span.empty = false;
+    return span;
+}
+
 inline std::shared_ptr<RowLayout> layout_of(const nb::list &attributes, std::size_t n_classes,
-                                            std::size_t n_folds) {
+                                            std::size_t n_folds, const nb::object &weights,
+                                            const nb::object &targets, std::size_t n_targets,
+                                            std::uint64_t rows) {
     if (n_classes == 0 || n_folds == 0) throw std::invalid_argument("there are no classes or no folds");
+    if (n_targets != 0 && n_classes != 1)
+        throw std::invalid_argument("either classes or numbers are predicted");
+    SumShape sums(span_of(weights), span_of(targets), n_targets, rows);
     std::vector<AttributeShape> shapes;
     for (nb::handle a : attributes) shapes.push_back(shape_of(a));
-    return std::make_shared<RowLayout>(std::move(shapes), n_classes, n_folds);
+    return std::make_shared<RowLayout>(std::move(shapes), n_classes, n_folds, std::move(sums));
 }
 
 inline ChunkColumn::Type type_of(nb::dlpack::dtype type) {
@@ -75,17 +93,27 @@ struct HeldChunk {
     std::vector<Numbers> arrays;
     std::vector<Flags> flags;
     std::vector<Classes> classes;
+    std::vector<Doubles> doubles;
 
-    /// (values, missing or None) for each column.
-    HeldChunk(const RowLayout &layout, const nb::list &columns, const Classes &of_rows,
-              const nb::object &folds) {
-        chunk.n = of_rows.shape(0);
+    /// (values, missing or None) for each column; classes or targets, and weights, as the layout says.
+    HeldChunk(const RowLayout &layout, const nb::list &columns, const nb::object &of_rows,
+              const nb::object &folds, const nb::object &weights, const nb::object &targets) {
+        const std::size_t q = layout.sums.n_targets();
+        if (of_rows.is_none() != (q != 0) || targets.is_none() != (q == 0) ||
+            weights.is_none() == layout.sums.weighted())
+            throw std::invalid_argument("classes, targets or weights are not those of the layout");
+        chunk.n = q != 0 ? nb::cast<Doubles>(targets).shape(0) : nb::cast<Classes>(of_rows).shape(0);
         if (columns.size() != layout.attributes.size())
             throw std::invalid_argument("a chunk has other columns than its layout");
         for (nb::handle column : columns) add(nb::cast<nb::tuple>(column));
-        chunk.classes = {of_rows.data(), chunk.n};
+        if (q == 0) {
+            classes.push_back(nb::cast<Classes>(of_rows));
+            chunk.classes = {classes.back().data(), chunk.n};
+        }
         for (ClassCode c : chunk.classes)
             if (c >= layout.n_classes) throw std::invalid_argument("a class code is not below n_classes");
+        if (q != 0) chunk.targets = numbers(targets, chunk.n * q, layout.sums.targets());
+        if (!weights.is_none()) chunk.weights = numbers(weights, chunk.n, layout.sums.weights());
         if (folds.is_none() != (layout.n_folds == 1))
             throw std::invalid_argument("folds are given where there are several, and only there");
         if (folds.is_none()) return;
@@ -97,6 +125,17 @@ struct HeldChunk {
     }
 
   private:
+    /// Numbers that sums have room for.
+    std::span<const double> numbers(const nb::object &given, std::size_t size, const ExponentSpan &span) {
+        doubles.push_back(nb::cast<Doubles>(given));
+        if (doubles.back().size() != size) throw std::invalid_argument("numbers and rows differ in number");
+        ExponentSpan here;
+        for (std::size_t i = 0; i < size; ++i) here.add(doubles.back().data()[i]);
+        if (!here.empty && (span.empty || here.lowest < span.lowest || here.highest > span.highest))
+            throw std::invalid_argument(
+                "a target or weight is another than the rows had before: the source has changed");
+        return {doubles.back().data(), size};
+    }
     void add(const nb::tuple &column) {
         arrays.push_back(nb::cast<Numbers>(column[0]));
         const Numbers &values = arrays.back();
@@ -193,7 +232,7 @@ inline Column encoded_column(const RowLayout &layout, const RowParts &parts, std
     return encode_integers({values.get(), 1}, missing.empty() ? nullptr : missing.data(), n, cancel);
 }
 
-/// What the grower takes: the table, the class and the fold of each row.
+/// What the grower takes: the table, the class or the targets of each row, and its weight and fold or None.
 inline nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
     std::size_t n = 0;
     for (auto part : parts) n += part.size() / layout.stride;
@@ -202,6 +241,8 @@ inline nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
     table.n_rows = n;
     std::vector<ClassCode> classes(n);
     std::vector<std::uint16_t> folds(layout.n_folds > 1 ? n : 0);
+    const std::size_t q = layout.sums.n_targets();
+    std::vector<double> targets(n * q), weights(layout.sums.weighted() ? n : 0);
     {
         SignalCancel cancel;
         nb::gil_scoped_release release;
@@ -211,8 +252,11 @@ inline nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
             layout, parts, cancel,
             [&](RowBlock &block, const std::uint8_t *rows, std::size_t n_rows) {
                 block.unpack_joint(layout, rows, n_rows);
+                if (!layout.sums.empty()) block.unpack_numbers(layout, rows, n_rows);
             },
             [&](const RowBlock &block, std::size_t at) {
+                std::copy_n(block.targets.begin(), block.n * q, targets.data() + at * q);
+                if (!weights.empty()) std::copy_n(block.weights.begin(), block.n, weights.data() + at);
                 for (std::size_t i = 0; i < block.n; ++i) {
                     classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
                     if (!folds.empty())
@@ -221,7 +265,10 @@ inline nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
             });
     }
     nb::object of_folds = folds.empty() ? nb::none() : nb::cast(own_array(std::move(folds)));
-    return nb::make_tuple(std::move(table), own_array(std::move(classes)), of_folds);
+    nb::object of_weights = weights.empty() ? nb::none() : nb::cast(own_array(std::move(weights)));
+    nb::object said =
+        q == 0 ? nb::cast(own_array(std::move(classes))) : nb::cast(own_array(std::move(targets)));
+    return nb::make_tuple(std::move(table), said, of_weights, of_folds);
 }
 
 /// Rows that were put away, as arrays of bytes.

@@ -10,8 +10,6 @@
 namespace hornbeam {
 namespace {
 
-constexpr int any_sum = 40; // limbs that hold a sum of any weights, or of any costs
-
 /// Exact weight sums of each class in one training set.
 ClassSums<any_sum> class_totals(const GrowTask &task, std::int32_t set, int exponent) {
     const GrowTarget &t = task.target;
@@ -22,31 +20,6 @@ ClassSums<any_sum> class_totals(const GrowTask &task, std::int32_t set, int expo
         if (std::int64_t m = task.sets.count(row, set); m != 0) target.add(total, row, m);
     }
     return total;
-}
-
-/// v_k: given, or by which all classes of the set weigh alike.
-std::vector<double> class_weights(const ClassCosts &costs, const ClassSums<any_sum> &total, int exponent) {
-    const std::size_t n_classes = total.c.size();
-    if (!costs.balanced) return costs.weight.empty() ? std::vector<double>(n_classes, 1.0) : costs.weight;
-    std::vector<double> v(n_classes, 1.0);
-    double whole = nearest_double(total.weight, exponent), k = as_double(total.classes_present());
-    for (std::size_t i = 0; i < n_classes; ++i)
-        if (!total.c[i].zero()) v[i] = whole / (k * nearest_double(total.c[i], exponent));
-    return v;
-}
-
-/// What it costs to miss class k: the nearest double of the sum over the classes of the set.
-double missed(const ClassCosts &costs, const ClassSums<any_sum> &total, std::size_t k) {
-    if (costs.cost.empty() || total.classes_present() < 2) return 1.0;
-    const std::size_t n_classes = total.c.size();
-    constexpr int lowest = -1074;
-    Fixed<any_sum> sum;
-    for (std::size_t j = 0; j < n_classes; ++j) {
-        Decomposed c = decompose(costs.cost[k * n_classes + j]);
-        if (!total.c[j].zero() && c.mantissa != 0)
-            sum.add_shifted(c.mantissa, static_cast<unsigned>(c.exponent - lowest));
-    }
-    return nearest_double(sum, lowest);
 }
 
 } // namespace
@@ -61,19 +34,13 @@ Forest grow_weighted_classes(ClassRule rule, const GrowTask &task) {
     int factor_bits = 0;
     if (!t.costs.equal())
         for (std::int32_t s = 0; s < task.sets.n_sets; ++s) {
-            ClassSums<any_sum> total = class_totals(task, s, span.lowest);
-            std::vector<double> v = class_weights(t.costs, total, span.lowest), z = v;
-            for (std::size_t k = 0; k < z.size(); ++k) { // absent classes take no part
-                z[k] = total.c[k].zero() ? 0.0 : v[k] * missed(t.costs, total, k);
-                if (!std::isfinite(z[k]) || (z[k] == 0.0 && !total.c[k].zero()))
-                    throw std::invalid_argument(
-                        "the weight of a class leaves the range of doubles; scale class_weight, cost_matrix "
-                        "or sample_weight to numbers around 1");
-            }
+            const bool known = !task.whole.empty() && !task.whole[static_cast<std::size_t>(s)].factor.empty();
+            SetFactors of = known ? SetFactors{{}, task.whole[static_cast<std::size_t>(s)].factor}
+                                  : set_factors(t.costs, class_totals(task, s, span.lowest), span.lowest);
             int bits = 0;
-            classes.factors.push_back(factors_of(z, bits));
+            classes.factors.push_back(factors_of(of.factor, bits));
             factor_bits = std::max(factor_bits, bits);
-            weights.push_back(std::move(v));
+            weights.push_back(std::move(of.weight));
         }
     // A sum of weights times its factor must fit, with a sign and one to spare; so do squares in twice that.
     std::uint64_t most = task.table.n_rows * (task.sets.plain() ? 1 : 255);

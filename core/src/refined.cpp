@@ -2,6 +2,7 @@
 #include "hornbeam/refined.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hornbeam {
 
@@ -15,6 +16,8 @@ RefinedSet Refining::fresh(std::int32_t attribute) const {
     set.attribute = attribute;
     set.nominal = scan_.layout().attributes[static_cast<std::size_t>(attribute)].nominal();
     set.width = counts_width(scan_.layout().n_classes);
+    set.shape = &scan_.layout().sums;
+    set.n_classes = scan_.layout().n_classes;
     return set;
 }
 
@@ -29,20 +32,34 @@ bool Refining::add(std::span<const std::uint32_t> joint, std::uint32_t *to) cons
     return any != 0;
 }
 
-void Refining::add_values(RefinedSet &set, std::span<const KeyCount> keys) const {
-    const std::size_t k = scan_.layout().n_classes;
-    for (std::size_t i = 0; i < keys.size();) {
+void Refining::add_joint_sums(const std::uint64_t *joint, std::uint64_t *to) const {
+    const SumShape &shape = scan_.layout().sums;
+    const std::size_t k = scan_.layout().n_classes, words = shape.words();
+    for (std::size_t j = 0; words != 0 && j < scan_.layout().n_joint(); ++j, joint += words)
+        if (counts(static_cast<std::uint32_t>(j))) shape.add(to + j % k * words, joint);
+}
+
+void Refining::add_values(RefinedSet &set, const KeyTable &table, std::size_t begin, std::size_t end) const {
+    const SumShape &shape = scan_.layout().sums;
+    const std::size_t k = scan_.layout().n_classes, words = shape.words();
+    const std::vector<KeyCount> &keys = table.counts;
+    for (std::size_t i = begin; i < end;) {
         const RowKey key = keys[i].key;
         bool any = false;
-        const std::size_t at = set.counts.size();
+        const std::size_t at = set.counts.size(), sums_at = set.entry_sums.size();
         set.counts.resize(at + set.width);
-        for (; i < keys.size() && keys[i].key == key; ++i) {
+        set.entry_sums.resize(sums_at + k * words);
+        for (; i < end && keys[i].key == key; ++i) {
             if (!counts(keys[i].joint)) continue;
-            set.counts[at + keys[i].joint % k] += keys[i].count;
+            const std::size_t klass = keys[i].joint % k;
+            set.counts[at + klass] += keys[i].count;
+            if (words != 0)
+                shape.add(set.entry_sums.data() + sums_at + klass * words, table.sums.data() + i * words);
             any = true;
         }
         if (!any) {
             set.counts.resize(at);
+            set.entry_sums.resize(sums_at);
             continue;
         }
         set.low.push_back(key);
@@ -50,40 +67,50 @@ void Refining::add_values(RefinedSet &set, std::span<const KeyCount> keys) const
     }
 }
 
-RefinedSet Refining::counted(std::size_t counted, std::span<const KeyCount> keys) const {
+RefinedSet Refining::counted(std::size_t counted, const KeyTable &table) const {
     const std::int32_t attribute = scan_.place(place_).counted[counted];
     const Buckets &buckets = scan_.buckets(attribute);
     const PlaceResult &result = scan_.at(place_);
     const std::size_t n_joint = scan_.layout().n_joint();
     const std::uint32_t *cells = result.counts.data() + result.first[counted];
+    const std::size_t words = scan_.layout().sums.words(), sums_width = scan_.layout().n_classes * words;
+    const std::uint64_t *sums = result.cell_sums.data() + result.first[counted] * words;
+    const std::vector<KeyCount> &keys = table.counts;
+    std::size_t begin = 0;
     RefinedSet set = fresh(attribute);
     if (!result.sums.empty()) add_sums(result.sums[counted], set.sums);
     // Categories keep their places, present or not.
     for (std::uint32_t b = 0; b < buckets.size(); ++b) {
         const RowKey high = buckets.high(b);
-        std::size_t n = 0;
-        while (n < keys.size() && keys[n].key <= high) ++n;
-        if (n != 0) {
+        std::size_t end = begin;
+        while (end < keys.size() && keys[end].key <= high) ++end;
+        if (end != begin) {
             const std::size_t before = set.low.size();
-            add_values(set, keys.first(n));
-            keys = keys.subspan(n);
+            add_values(set, table, std::exchange(begin, end), end);
             set.bucket.insert(set.bucket.end(), set.low.size() - before, b);
             continue;
         }
         const std::size_t at = set.counts.size();
         set.counts.resize(at + set.width);
+        const std::size_t sums_at = set.entry_sums.size();
+        set.entry_sums.resize(sums_at + sums_width);
         const bool any = add({cells + b * n_joint, n_joint}, set.counts.data() + at);
+        if (any) add_joint_sums(sums + b * n_joint * words, set.entry_sums.data() + sums_at);
         if (!any && !set.nominal) {
             set.counts.resize(at);
+            set.entry_sums.resize(sums_at);
             continue;
         }
         set.low.push_back(buckets.low(b));
         set.high.push_back(high);
         set.bucket.push_back(b);
     }
-    const std::size_t at = set.counts.size();
+    const std::size_t at = set.counts.size(), sums_at = set.entry_sums.size();
     set.counts.resize(at + set.width);
-    add({cells + std::size_t{buckets.size()} * n_joint, n_joint}, set.counts.data() + at);
+    set.entry_sums.resize(sums_at + sums_width);
+    const std::size_t missing = std::size_t{buckets.size()} * n_joint;
+    add({cells + missing, n_joint}, set.counts.data() + at);
+    add_joint_sums(sums + missing * words, set.entry_sums.data() + sums_at);
     return set;
 }
 
@@ -95,17 +122,20 @@ void Refining::add_sums(const KeySums &joint, KeySums &to) const {
         if (counts(static_cast<std::uint32_t>(j))) to.add(joint, j, j % k);
 }
 
-RefinedSet Refining::listed(std::int32_t attribute, std::span<const KeyCount> keys) const {
+RefinedSet Refining::listed(std::int32_t attribute, const KeyTable &table) const {
+    const std::vector<KeyCount> &keys = table.counts;
     RefinedSet set = fresh(attribute);
     const RowKey missing = scan_.layout().attributes[static_cast<std::size_t>(attribute)].missing();
     const auto known = static_cast<std::size_t>(
         std::lower_bound(keys.begin(), keys.end(), KeyCount{missing, 0, 0}) - keys.begin());
-    add_values(set, keys.first(known));
+    add_values(set, table, 0, known);
     set.bucket.assign(set.low.size(), 0);
     RefinedSet without = fresh(attribute);
-    add_values(without, keys.subspan(known));
+    add_values(without, table, known, keys.size());
     without.counts.resize(set.width);
+    without.entry_sums.resize(set.n_classes * set.shape->words());
     set.counts.insert(set.counts.end(), without.counts.begin(), without.counts.end());
+    set.entry_sums.insert(set.entry_sums.end(), without.entry_sums.begin(), without.entry_sums.end());
     return set;
 }
 
@@ -118,6 +148,12 @@ ClassCounts Refining::total() const {
         total.c[j % k] += static_cast<std::int64_t>(result.totals[j]);
         total.n += static_cast<std::int64_t>(result.totals[j]);
     }
+    return total;
+}
+
+SumWords Refining::total_sums() const {
+    SumWords total(scan_.layout().n_classes * scan_.layout().sums.words());
+    add_joint_sums(scan_.at(place_).total_sums.data(), total.data());
     return total;
 }
 

@@ -99,13 +99,20 @@ template <class Put> void each_number(const RowLayout &layout, const std::uint8_
     }
 }
 
+void pack_numbers(const RowLayout &layout, const RowBlock &block, BlockRow row, std::uint8_t *to) {
+    const std::size_t q = layout.sums.n_targets();
+    if (layout.sums.weighted()) std::memcpy(to + layout.weight_offset, &block.weights[row], sizeof(double));
+    if (q != 0) std::memcpy(to + layout.target_offset, &block.targets[row * q], q * sizeof(double));
+}
+
 } // namespace
 
 double AttributeShape::float_at(RowKey key) const { return float_of(key + lowest); }
 std::int64_t AttributeShape::integer_at(RowKey key) const { return integer_of(key + lowest); }
 
-RowLayout::RowLayout(std::vector<AttributeShape> given, std::size_t n_classes, std::size_t n_folds)
-    : attributes(std::move(given)), n_classes(n_classes), n_folds(n_folds) {
+RowLayout::RowLayout(std::vector<AttributeShape> given, std::size_t n_classes, std::size_t n_folds,
+                     SumShape of_numbers)
+    : attributes(std::move(given)), n_classes(n_classes), n_folds(n_folds), sums(std::move(of_numbers)) {
     for (AttributeShape &a : attributes) {
         if (a.missing() == 0) throw std::invalid_argument("an attribute spans all whole numbers of 64 bits");
         a.width = width_of_key(a.missing());
@@ -116,10 +123,17 @@ RowLayout::RowLayout(std::vector<AttributeShape> given, std::size_t n_classes, s
     stride += width_of_key(n_classes - 1);
     fold_offset = stride;
     if (n_folds > 1) stride += width_of_key(n_folds - 1);
+    weight_offset = stride;
+    if (sums.weighted()) stride += sizeof(double);
+    target_offset = stride;
+    stride += sums.n_targets() * sizeof(double);
 }
 
 RowBlock::RowBlock(const RowLayout &layout) : keys(layout.attributes.size()), joint(block_rows) {
     for (auto &k : keys) k.resize(block_rows);
+    if (layout.sums.weighted()) weights.resize(block_rows);
+    targets.resize(block_rows * layout.sums.n_targets());
+    sums_.resize(block_rows * layout.sums.words());
 }
 
 void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t first, std::size_t rows) {
@@ -127,7 +141,11 @@ void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t fir
     for (std::size_t a = 0; a < keys.size(); ++a)
         if (!read_column(layout.attributes[a], chunk.columns[a], first, n, keys[a].data())) refuse_value(a);
     const auto k = static_cast<std::uint32_t>(layout.n_classes);
-    for (std::size_t i = 0; i < n; ++i) joint[i] = chunk.classes[first + i];
+    if (chunk.classes.empty())
+        std::fill_n(joint.begin(), n, 0u);
+    else
+        for (std::size_t i = 0; i < n; ++i) joint[i] = chunk.classes[first + i];
+    if (!layout.sums.empty()) read_numbers(layout, chunk, first);
     if (!chunk.folds.empty())
         for (std::size_t i = 0; i < n; ++i) joint[i] += chunk.folds[first + i] * k;
 }
@@ -135,6 +153,7 @@ void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t fir
 void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
     for (std::size_t a = 0; a < keys.size(); ++a) unpack_keys(layout, rows, n_rows, a);
     unpack_joint(layout, rows, n_rows);
+    if (!layout.sums.empty()) unpack_numbers(layout, rows, n_rows);
 }
 
 void RowBlock::unpack_keys(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows,
@@ -155,6 +174,31 @@ void RowBlock::unpack_joint(const RowLayout &layout, const std::uint8_t *rows, s
                 [to, k = layout.n_classes](std::size_t i, std::uint64_t fold) {
                     to[i] += static_cast<std::uint32_t>(fold * k);
                 });
+}
+
+void RowBlock::read_numbers(const RowLayout &layout, const Chunk &chunk, std::size_t first) {
+    const std::size_t q = layout.sums.n_targets();
+    if (layout.sums.weighted()) std::copy_n(chunk.weights.data() + first, n, weights.data());
+    std::copy_n(chunk.targets.data() + first * q, n * q, targets.data());
+    summed_ = false;
+}
+
+void RowBlock::unpack_numbers(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
+    const std::size_t q = layout.sums.n_targets();
+    summed_ = false;
+    for (std::size_t i = 0; i < n_rows; ++i, rows += layout.stride) {
+        if (layout.sums.weighted()) std::memcpy(&weights[i], rows + layout.weight_offset, sizeof(double));
+        if (q != 0) std::memcpy(&targets[i * q], rows + layout.target_offset, q * sizeof(double));
+    }
+}
+
+const std::uint64_t *RowBlock::sums(const RowLayout &layout) {
+    const std::size_t q = layout.sums.n_targets(), words = layout.sums.words();
+    for (std::size_t i = 0; !summed_ && i < n; ++i)
+        layout.sums.write(sums_.data() + i * words, weights.empty() ? 1.0 : weights[i],
+                          targets.data() + i * q);
+    summed_ = true;
+    return sums_.data();
 }
 
 RowStore::Block &RowStore::block_with_room(std::size_t stride) {
@@ -183,6 +227,7 @@ void RowStore::add(const RowLayout &layout, const RowBlock &block, std::span<con
             const std::uint64_t klass = block.joint[row] % k, fold = block.joint[row] / k;
             std::memcpy(to + layout.class_offset, &klass, 8);
             if (layout.n_folds > 1) std::memcpy(to + layout.fold_offset, &fold, 8);
+            if (!layout.sums.empty()) pack_numbers(layout, block, row, to);
             to += stride;
         }
         b.rows += n;

@@ -74,9 +74,14 @@ std::vector<std::uint8_t> SourceScan::to_bytes() {
     for (PlaceResult &result : results_) {
         to.list(result.totals);
         to.list(result.counts);
+        to.list(result.total_sums);
+        to.list(result.cell_sums);
         for (const KeySums &sums : result.sums) to.list(sums.words());
         to.number(result.keys.size());
-        for (KeyCounts &keys : result.keys) to.list(keys.compact());
+        for (KeyCounts &keys : result.keys) {
+            to.list(keys.compact());
+            to.put(keys.sums().data(), keys.sums().size());
+        }
         to.number(result.rows.rows());
         result.rows.each([&](const std::uint8_t *rows, std::size_t n) { to.put(rows, n * layout_->stride); });
     }
@@ -90,12 +95,15 @@ void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
     for (PlaceResult &result : found.results_) {
         result.totals = from.list<std::uint64_t>(result.totals.size());
         result.counts = from.list<std::uint32_t>(result.counts.size());
+        result.total_sums = from.list<std::uint64_t>(result.total_sums.size());
+        result.cell_sums = from.list<std::uint64_t>(result.cell_sums.size());
         for (KeySums &sums : result.sums)
             if (!sums.read_words(from.take<std::uint64_t>(from.number()))) Reader::refuse();
         if (from.number() != result.keys.size()) Reader::refuse();
         for (KeyCounts &keys : result.keys) {
-            keys = KeyCounts();
-            keys.add(from.take<KeyCount>(from.number()));
+            keys = KeyCounts(sums());
+            const std::vector<KeyCount> counts = from.take<KeyCount>(from.number());
+            keys.add(counts, from.take<std::uint64_t>(counts.size() * layout_->sums.words()));
         }
         const std::uint64_t rows = from.number();
         if (rows > bytes.size() / layout_->stride) Reader::refuse();

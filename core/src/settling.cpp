@@ -4,19 +4,19 @@
 #include <stdexcept>
 
 #include "hornbeam/bounds.hpp"
-#include "hornbeam/policy.hpp"
-#include "hornbeam/settling_nodes.hpp"
 #include "hornbeam/settling_quest.hpp"
+#include "hornbeam/settling_tests.hpp"
+#include "settling_sums.hpp"
 
 namespace hornbeam {
 namespace {
 
 constexpr double bound_slack = 1e-12; // relative: of the roundings of a quality
 
-template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
+template <Criterion C> class SettlingBy final : public SettlingTests<C> {
   public:
     SettlingBy(SettleTask task, C criterion, std::unique_ptr<XlogTable> xlog)
-        : SettlingNodes<C>(std::move(task), std::move(criterion)), xlog_(std::move(xlog)) {}
+        : SettlingTests<C>(std::move(task), std::move(criterion)), xlog_(std::move(xlog)) {}
 
     Settled look(std::int64_t number, const RefinedSet &set, Cancel &cancel) override {
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
@@ -30,79 +30,19 @@ template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
         if (!found.choice.found()) return found;
         found.state = Settled::State::test;
         found.children = children_of(node, set, found.choice);
-        if (found.choice.kind == TestKind::numeric) find_ends(set, found);
+        if (found.choice.kind == TestKind::numeric) Tests::find_ends(set, found);
         return found;
     }
 
-    Settled choose(std::int64_t number, std::vector<Settled> &found) override {
-        const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
-        Settled best = best_of(node, found);
-        best.state = worth(node, best.choice) ? Settled::State::test : Settled::State::leaf;
-        return best;
-    }
-
-    Settled settle(std::int64_t number, const SetReader &sets, const LookedInto &before, double margin,
-                   Cancel &cancel) override {
-        std::vector<Settled> found;
-        for (std::size_t a = 0; a < sets.size(); ++a) {
-            cancel.poll();
-            found.push_back(look(number, sets.read(a), cancel));
-        }
-        const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
-        Settled settled = best_of(node, found);
-        if (before.best != nullptr && precedes(*before.best, settled)) {
-            settled = *before.best;
-            settled.alive.clear();
-        }
-        find_alive(node, sets, before, margin, cancel, settled);
-        const bool taken = worth(node, settled.choice);
-        if (settled.alive.empty() && taken) settled.alive = settled.ends;
-        settled.state = !settled.alive.empty() ? Settled::State::open
-                        : taken                ? Settled::State::test
-                                               : Settled::State::leaf;
-        return settled;
-    }
-
   private:
-    using Nodes = SettlingNodes<C>;
-    using Nodes::nodes_, Nodes::task_, Nodes::criterion_, Nodes::frame_, Nodes::target_;
-    using Nodes::rules_of, Nodes::share_of, Nodes::worth, Nodes::add, Nodes::children_of;
+    using Tests = SettlingTests<C>;
+    using Tests::nodes_, Tests::task_, Tests::criterion_, Tests::frame_, Tests::target_;
+    using Tests::rules_of, Tests::share_of, Tests::add, Tests::children_of;
 
     std::unique_ptr<XlogTable> xlog_;
 
-    /// As the grower compares the tests of attributes.
-    Settled best_of(const OpenNode &node, std::vector<Settled> &found) const {
-        std::vector<Entered> entered;
-        for (Settled &one : found)
-            if (one.choice.found()) entered.push_back({&one.choice});
-        Settled best;
-        Choice choice;
-        decide(entered, criterion_, rules_of(node), task_.parameters.competitors, choice);
-        if (!choice.found()) return best;
-        for (Settled &one : found)
-            if (!one.children.empty() && one.choice.attribute == choice.attribute) best = std::move(one);
-        best.choice = std::move(choice);
-        return best;
-    }
-    /// The order of tests. A cut inside a bucket is before one at the bucket's end, whose lower value may not
-    /// be known.
-    static bool precedes(const Settled &a, const Settled &b) {
-        if (!a.choice.found() || !b.choice.found()) return a.choice.found();
-        if (a.choice.quality != b.choice.quality) return a.choice.quality > b.choice.quality;
-        if (a.choice.attribute != b.choice.attribute) return a.choice.attribute < b.choice.attribute;
-        return a.choice.kind == TestKind::numeric && a.hi < b.hi;
-    }
-    static void find_ends(const RefinedSet &set, Settled &found) {
-        const Choice &c = found.choice;
-        found.lo = set.low[c.lo], found.hi = set.low[c.hi];
-        // Both are wanted where one is: what was known of the other may have been let go by then.
-        if (set.exact(c.lo) && set.exact(c.hi)) return;
-        for (std::uint32_t end : {c.lo, c.hi}) found.ends.push_back({c.attribute, set.bucket[end]});
-    }
-
-    /// Buckets inside which a cut might be better than the test that was found.
-    void find_alive(const OpenNode &node, const SetReader &sets, const LookedInto &before, double margin,
-                    Cancel &cancel, Settled &settled) const {
+    void find_alive(const OpenNode &node, const SetReader &sets, double margin, Cancel &cancel,
+                    Settled &settled) const override {
         const StopRules &rules = rules_of(node);
         double reach = settled.choice.found() ? settled.choice.quality : -1.0;
         if constexpr (is_gain<C>)
@@ -120,15 +60,9 @@ template <Criterion C> class SettlingBy final : public SettlingNodes<C> {
                 if (missing.n != 0)
                     bound_cuts(node, rules, set, missing, missing.n, missing.n, reach, settled);
             } else {
-                for (std::size_t i = 0; i < set.size(); ++i)
-                    if (!set.exact(i)) settled.alive.push_back({set.attribute, set.bucket[i]});
+                Tests::add_inexact(set, settled.alive);
             }
         }
-        std::erase_if(settled.alive, [&, seen = AliveBucket{-1, 0}](const AliveBucket &b) mutable {
-            const bool again = b.attribute == seen.attribute && b.bucket == seen.bucket;
-            seen = b;
-            return again || before.has(b);
-        });
     }
     /// Missing rows, `on_left` of them, are on the left or on the right.
     void bound_cuts(const OpenNode &node, const StopRules &rules, const RefinedSet &set, ClassCounts below,
@@ -166,6 +100,7 @@ void Settling::graft(std::int64_t number, const Forest &part, std::int32_t set) 
 }
 
 std::unique_ptr<Settling> Settling::make(SettleTask task, Cancel &cancel) {
+    if (!task.layout->sums.empty() || !task.costs.equal()) return settle_by_sums(std::move(task));
     const std::string criterion = task.criterion;
     std::int64_t most = 0;
     for (const ClassCounts &whole : task.wholes) most = std::max(most, whole.n);

@@ -37,6 +37,7 @@ std::uint32_t Buckets::find(RowKey key, std::uint32_t begin, std::uint32_t end) 
 // ---- keys ----
 
 void KeyCounts::bring_together() {
+    if (shape_ != nullptr) return bring_sums_together();
     if (!std::is_sorted(counts_.begin(), counts_.end())) std::sort(counts_.begin(), counts_.end());
     std::size_t n = 0;
     for (const KeyCount &c : counts_) {
@@ -54,16 +55,26 @@ void KeyCounts::make_room() {
         room_ = std::max(room_, 2 * counts_.size());
         return;
     }
-    cells_.resize(n_cells_);
-    for (const KeyCount &c : counts_) cells_[(c.key - low_) * n_joint_ + c.joint] += c.count;
+    open_cells();
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        const std::size_t cell = (counts_[i].key - low_) * n_joint_ + counts_[i].joint;
+        cells_[cell] += counts_[i].count;
+        if (shape_ != nullptr) shape_->add(&cell_sums_[cell * words()], &sums_[i * words()]);
+    }
     counts_ = {};
+    sums_ = {};
 }
 
 const std::vector<KeyCount> &KeyCounts::compact() {
+    const std::size_t words = this->words();
     for (std::size_t i = 0; i < cells_.size(); ++i)
-        if (cells_[i] != 0)
+        if (cells_[i] != 0) {
             counts_.push_back({low_ + i / n_joint_, static_cast<std::uint32_t>(i % n_joint_), cells_[i]});
+            const auto from = cell_sums_.begin() + static_cast<std::ptrdiff_t>(i * words);
+            sums_.insert(sums_.end(), from, from + static_cast<std::ptrdiff_t>(words));
+        }
     cells_ = {};
+    cell_sums_ = {};
     bring_together();
     return counts_;
 }
@@ -91,6 +102,8 @@ PlaceResult SourceScan::fresh(const Place &place) const {
         result.sums.push_back(buckets(a).all_single() ? KeySums() : KeySums(shape, layout_->n_joint()));
     }
     result.counts.resize(cells);
+    result.total_sums.resize(result.totals.size() * layout_->sums.words());
+    result.cell_sums.resize(cells * layout_->sums.words());
     for (const Watch &watch : place.watches) result.keys.push_back(fresh(watch));
     return result;
 }
@@ -98,12 +111,12 @@ PlaceResult SourceScan::fresh(const Place &place) const {
 KeyCounts SourceScan::fresh(const Watch &watch) const {
     const Buckets &b = buckets(watch.attribute);
     const RowKey missing = layout_->attributes[static_cast<std::size_t>(watch.attribute)].missing();
-    if (watch.wanted.empty()) return {0, missing, layout_->n_joint()};
+    if (watch.wanted.empty()) return {0, missing, layout_->n_joint(), sums()};
     std::uint32_t first = 0, last = b.size();
     while (first < last && watch.wanted[first] == 0) ++first;
     while (last > first && watch.wanted[last] == 0) --last;
     return {first == b.size() ? missing : b.low(first), last == b.size() ? missing : b.high(last),
-            layout_->n_joint()};
+            layout_->n_joint(), sums()};
 }
 
 std::int32_t SourceScan::add_place(Place place) {
@@ -143,7 +156,12 @@ template <class Body> void SourceScan::in_blocks(const std::uint8_t *rows, std::
         const std::size_t here = std::min(block_rows, n - first);
         for (std::int32_t a : attributes)
             block_.unpack_keys(*layout_, from, here, static_cast<std::size_t>(a));
-        attributes.empty() ? block_.unpack(*layout_, from, here) : block_.unpack_joint(*layout_, from, here);
+        if (attributes.empty()) {
+            block_.unpack(*layout_, from, here);
+        } else {
+            block_.unpack_joint(*layout_, from, here);
+            if (sums() != nullptr) block_.unpack_numbers(*layout_, from, here);
+        }
         open_block();
         body(std::span<const BlockRow>(all_).first(block_.n));
     }
@@ -166,6 +184,7 @@ void SourceScan::stream(std::span<const BlockRow> rows, std::int32_t p) {
     PlaceResult &result = results_[static_cast<std::size_t>(p)];
     for (BlockRow row : rows) ++result.totals[block_.joint[row]];
     count(place, result, rows);
+    if (sums() != nullptr) sum(place, result, rows);
     for (std::size_t w = 0; w < place.watches.size(); ++w) watch(place.watches[w], result.keys[w], rows);
     if (place.keeps) result.rows.add(*layout_, block_, rows);
     for (const RouteTest &test : place.tests) route(test, result, rows, place.keeps);
@@ -184,6 +203,7 @@ void SourceScan::count(const Place &place, PlaceResult &result, std::span<const 
 }
 
 void SourceScan::watch(const Watch &watch, KeyCounts &to, std::span<const BlockRow> rows) {
+    if (sums() != nullptr) return watch_sums(watch, to, rows);
     const RowKey *key = block_.keys[static_cast<std::size_t>(watch.attribute)].data();
     if (watch.wanted.empty()) {
         for (BlockRow row : rows) to.add(key[row], block_.joint[row]);
@@ -253,8 +273,11 @@ void SourceScan::merge(SourceScan &&other) {
         PlaceResult &to = results_[p], &from = other.results_[p];
         for (std::size_t i = 0; i < to.totals.size(); ++i) to.totals[i] += from.totals[i];
         for (std::size_t i = 0; i < to.counts.size(); ++i) to.counts[i] += from.counts[i];
+        for (std::size_t w = 0; w < to.keys.size(); ++w) to.keys[w].add(from.keys[w]);
+        for (auto sums : {&PlaceResult::total_sums, &PlaceResult::cell_sums})
+            for (std::size_t i = 0; i < (to.*sums).size(); i += layout_->sums.words())
+                layout_->sums.add(&(to.*sums)[i], &(from.*sums)[i]);
         for (std::size_t c = 0; c < to.sums.size(); ++c) to.sums[c] += from.sums[c];
-        for (std::size_t w = 0; w < to.keys.size(); ++w) to.keys[w].add(from.keys[w].compact());
         to.rows.take(std::move(from.rows));
     }
 }
@@ -283,6 +306,7 @@ template <class Visit> void SourceScan::each_below(std::int32_t p, Visit visit) 
 void SourceScan::release(std::int32_t p) {
     PlaceResult &result = at(p);
     result.counts = {}, result.first = {}, result.sums = {}, result.keys = {}, result.rows = {};
+    result.cell_sums = {};
     place(p).counted = {}, place(p).watches = {};
 }
 
@@ -332,34 +356,40 @@ void SourceScan::look_on(const std::uint8_t *rows, std::size_t n, std::int32_t p
         attributes);
 }
 
-std::vector<KeyCount> SourceScan::keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel) {
+KeyTable SourceScan::keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel) {
     const Place &here = place(p);
     std::vector<std::uint8_t> known(std::size_t{buckets(attribute).size()} + 1);
-    KeyCounts keys;
+    KeyCounts keys(sums());
     for (std::size_t w = 0; w < here.watches.size(); ++w) {
         if (here.watches[w].attribute != attribute) continue;
-        keys.add(at(p).keys[w].compact());
+        keys.add(at(p).keys[w]);
         for (std::size_t b = 0; b < here.watches[w].wanted.size(); ++b) known[b] |= here.watches[w].wanted[b];
     }
     if (here.tests.size() == 1 && here.tests[0].kind == RouteTest::Kind::coarse &&
-        here.tests[0].attribute == attribute && here.tests[0].first <= here.tests[0].last)
-        keys.add(held_keys(p, known, cancel).compact());
-    return keys.compact();
+        here.tests[0].attribute == attribute && here.tests[0].first <= here.tests[0].last) {
+        KeyCounts held = held_keys(p, known, cancel);
+        keys.add(held);
+    }
+    return {keys.compact(), keys.sums()}; // in this order
 }
 
 KeyCounts SourceScan::held_keys(std::int32_t p, std::span<const std::uint8_t> known, Cancel &cancel) {
     const RouteTest &test = place(p).tests[0];
     const Buckets &b = buckets(test.attribute);
-    KeyCounts keys(b.low(test.first), b.high(test.last), layout_->n_joint());
+    KeyCounts keys(b.low(test.first), b.high(test.last), layout_->n_joint(), sums());
+    const std::size_t words = layout_->sums.words();
     const RowKey *key = block_.keys[static_cast<std::size_t>(test.attribute)].data();
     at(p).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
         in_blocks(
             bytes, n, cancel,
             [&](std::span<const BlockRow> all) {
                 const std::uint32_t *code = codes(test.attribute);
-                for (BlockRow row : all)
-                    if (code[row] >= test.first && code[row] <= test.last && known[code[row]] == 0)
-                        keys.add(key[row], block_.joint[row]);
+                const std::uint64_t *numbers = words == 0 ? nullptr : block_.sums(*layout_);
+                for (BlockRow row : all) {
+                    if (code[row] < test.first || code[row] > test.last || known[code[row]] != 0) continue;
+                    words == 0 ? keys.add(key[row], block_.joint[row])
+                               : keys.add(key[row], block_.joint[row], numbers + row * words);
+                }
             },
             std::span(&test.attribute, 1));
     });
@@ -369,7 +399,8 @@ KeyCounts SourceScan::held_keys(std::int32_t p, std::span<const std::uint8_t> kn
 std::size_t SourceScan::bytes() const {
     std::size_t all = 0;
     for (const PlaceResult &r : results_) {
-        all += r.counts.size() * sizeof(std::uint32_t) + r.rows.bytes();
+        all += r.counts.size() * sizeof(std::uint32_t) + r.cell_sums.size() * sizeof(std::uint64_t) +
+               r.rows.bytes();
         for (const KeyCounts &k : r.keys) all += k.bytes();
         for (const KeySums &s : r.sums) all += s.bytes();
     }

@@ -134,11 +134,20 @@ def masses(count_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), orde
 def expected_errors(n: float, e: float, confidence: float) -> float:
     """What C4.5 expects n rows to get wrong of which e were."""
 
+def exponent_span(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, int] | None:
+    """
+    (a, b): every number is a whole multiple of 2^a and below 2^b in size; None: all are 0.
+    """
+
 class RowLayout:
-    def __init__(self, attributes: list, n_classes: int, n_folds: int = 1) -> None:
+    def __init__(self, attributes: list, n_classes: int, n_folds: int = 1, weights: object | None = None, targets: object | None = None, n_targets: int = 0, rows: int = 0) -> None:
         """
-        attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).
+        attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None). weights, targets: the exponents that they span, of so many rows.
         """
+
+    @property
+    def sum_words(self) -> int:
+        """Words of the sums that a row has besides its number."""
 
     @property
     def stride(self) -> int: ...
@@ -178,7 +187,7 @@ class KeptRows:
 
     def encode(self, others: list = []) -> tuple:
         """
-        The table of these rows, and of others that were put away; their classes and folds.
+        The table of these rows, and of others that were put away; their classes or targets, weights and folds.
         """
 
     def take(self, arg: KeptRows, /) -> None: ...
@@ -189,8 +198,10 @@ def give_back() -> None:
 class SourceScan:
     def __init__(self, layout: RowLayout, grid: Grid, places: list) -> None: ...
 
-    def add(self, columns: list, classes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], folds: object | None = None) -> None:
-        """Rows as (values, missing or None) for each column, with their classes."""
+    def add(self, columns: list, classes: object | None, folds: object | None = None, weights: object | None = None, targets: object | None = None) -> None:
+        """
+        Rows as (values, missing or None) for each column, with their classes or targets.
+        """
 
     def add_rows(self, rows: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], place: int = 0) -> None:
         """Rows that were kept, from a place on."""
@@ -215,6 +226,9 @@ class SourceScan:
         """Takes in what another scan of the same places has found."""
 
     def totals(self, arg: int, /) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def total_sums(self, place: int, left_out: int = -1) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """By class, of the rows of all folds but one."""
 
     def counts(self, place: int, attribute: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """[bucket, then missing][joint class], flat."""
@@ -252,6 +266,9 @@ class SourceScan:
     def counted(self, arg: int, /) -> bool: ...
 
     def keeps(self, arg: int, /) -> bool: ...
+
+    @property
+    def weighted(self) -> bool: ...
 
     @property
     def bytes(self) -> int: ...
@@ -307,10 +324,20 @@ class Settled:
     def route(self, arg0: RowLayout, arg1: Sequence[int], /) -> dict: ...
 
 class Settling:
-    def __init__(self, *, criterion: str, nominal: str, layout: RowLayout, wholes: list, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_objs: object | None, min_impurity_decrease: float, many_valued: Sequence[Sequence[int]], kernels: str = 'auto') -> None: ...
+    def __init__(self, *, criterion: str, nominal: str, layout: RowLayout, wholes: list, max_depth: int, min_samples_split: object, min_samples_leaf: object, min_objs: object | None, min_impurity_decrease: float, many_valued: Sequence[Sequence[int]], kernels: str = 'auto', sums: list = [], class_weight: object | None = None, costs: object | None = None) -> None: ...
 
-    def open_apart(self, set: int, counts: Sequence[int]) -> int:
-        """A node that is only judged."""
+    def whole(self, set: int) -> tuple:
+        """(mass, weight, many_valued, factors of classes) of a training set."""
+
+    def set_many_valued(self, set: int, many_valued: Sequence[int]) -> None: ...
+
+    def class_weight(self, set: int) -> list[float]:
+        """
+        What each class weighs in a training set; nothing where all weigh the same.
+        """
+
+    def open_apart(self, set: int, counts: Sequence[int], sums: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """A node that is only judged, by its rows of each class and their sums."""
 
     def open_root(self, set: int) -> int:
         """The node of a set's root; -1 for a leaf."""

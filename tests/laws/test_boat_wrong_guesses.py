@@ -184,13 +184,7 @@ def test_ignored_alarms_grow_other_trees(monkeypatch: pytest.MonkeyPatch) -> Non
             settled = self._settling.settle(node, *given, **named)
             return self._settling.choose(node, [settled]) if settled.state == "open" else settled
 
-    begin = Sweep.__init__
-
-    def trust(self: Sweep, *given: Any) -> None:
-        begin(self, *given)
-        self._settling = Trusting(self._settling)  # type: ignore[assignment]
-
-    monkeypatch.setattr(Sweep, "__init__", trust)
+    monkeypatch.setattr(Sweep, "_settling", property(lambda self: Trusting(self._nodes.settling)))
     differ = 0
     for seed in range(30):
         case = random_case(seed)

@@ -77,6 +77,7 @@ struct WholeSet {
     double weight = 0.0; // of all its rows
     /// c45, by attribute: nominal ones with a category for every three rows, or more; may be empty.
     std::vector<std::uint8_t> many_valued;
+    std::vector<double> factor = {}; // of each class, where classes or mistakes weigh differently
 };
 
 /// The table's presorted lists are used up where `consume` is set: growth then needs no copy of them.

@@ -357,15 +357,9 @@ template <class E, Criterion C> class Grower {
             split_in_many(node, test);
     }
 
-    /// The records of the children come next.
     void record_test(Lane<Stats> &lane, const Choice &c) {
         GrownSet &grown = forest_.of(lane.set);
-        LaneTest test;
-        test.attribute = c.attribute;
-        test.kind = c.kind;
-        test.gain = c.gain;
-        test.first_child = static_cast<std::int32_t>(grown.records.size());
-        test.default_child = c.default_child;
+        LaneTest test = begin_test(grown, c);
         if (c.kind == TestKind::numeric)
             test.integer = set_threshold(test, c);
         else

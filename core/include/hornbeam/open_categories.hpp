@@ -1,4 +1,4 @@
-// Which categories can be present at a node, and the brief form of tests that follows from it.
+// How tests are written down: which categories can be present at a node, and the brief form that follows.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,18 @@
 #include "hornbeam/test.hpp"
 
 namespace hornbeam {
+
+/// The test that a set takes at a node, but for its threshold or branches. The records of the children come
+/// next.
+inline LaneTest begin_test(const GrownSet &grown, const Choice &c) {
+    LaneTest test;
+    test.attribute = c.attribute;
+    test.kind = c.kind;
+    test.gain = c.gain;
+    test.first_child = static_cast<std::int32_t>(grown.records.size());
+    test.default_child = c.default_child;
+    return test;
+}
 
 /// One attribute that was tested above, for one training set: `n` categories are open, namely those that the
 /// last test of it sends here. Without such a note the next test of the attribute is written in full.

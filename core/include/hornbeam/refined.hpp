@@ -18,10 +18,16 @@ struct RefinedSet {
     std::vector<std::uint32_t> counts; // [entry, then missing][class]
     std::vector<RowKey> low, high;
     std::vector<std::uint32_t> bucket;
-    KeySums sums; // by class, where the place has them
+    const SumShape *shape = nullptr; // of the sums that rows have besides their number
+    std::size_t n_classes = 0;
+    SumWords entry_sums; // [entry, then missing][class]
+    KeySums sums;        // by class, where the place has them
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(low.size()); }
     const std::uint32_t *row(std::size_t i) const { return counts.data() + i * width; }
+    const std::uint64_t *sums_of(std::size_t i) const {
+        return entry_sums.data() + i * n_classes * shape->words();
+    }
     bool exact(std::size_t i) const { return low[i] == high[i]; }
 };
 
@@ -36,11 +42,12 @@ class Refining {
         : scan_(scan), place_(place), left_out_(left_out) {}
 
     /// `counted`: which of the counted attributes; `keys` ascending, of whole buckets.
-    RefinedSet counted(std::size_t counted, std::span<const KeyCount> keys) const;
+    RefinedSet counted(std::size_t counted, const KeyTable &keys) const;
     /// From keys alone: all of them were kept, those of missing values too.
-    RefinedSet listed(std::int32_t attribute, std::span<const KeyCount> keys) const;
-    /// The class counts of the training set.
+    RefinedSet listed(std::int32_t attribute, const KeyTable &keys) const;
+    /// The class counts of the training set, and its sums.
     ClassCounts total() const;
+    SumWords total_sums() const;
 
   private:
     SourceScan &scan_;
@@ -53,7 +60,10 @@ class Refining {
     }
     /// Adds the classes of a row of joint classes; false where none of it counts.
     bool add(std::span<const std::uint32_t> joint, std::uint32_t *to) const;
-    void add_values(RefinedSet &set, std::span<const KeyCount> keys) const;
+    /// Those from `begin` to `end` of all keys.
+    void add_values(RefinedSet &set, const KeyTable &keys, std::size_t begin, std::size_t end) const;
+    /// Adds the sums of joint classes to those of an entry.
+    void add_joint_sums(const std::uint64_t *joint, std::uint64_t *to) const;
     void add_sums(const KeySums &joint, KeySums &to) const;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hornbeam/statistics.hpp"
+#include "hornbeam/sums.hpp"
 
 namespace hornbeam {
 
@@ -32,16 +33,19 @@ struct AttributeShape {
     std::int64_t integer_at(RowKey key) const;
 };
 
-/// Where the parts of a row lie. A row is kept as its keys, its class and its fold.
+/// Where the parts of a row lie. A row is kept as its keys, its class, its fold, its weight and its targets.
+/// Where numbers are predicted there is one class.
 struct RowLayout {
     std::vector<AttributeShape> attributes;
     std::size_t n_classes = 2, n_folds = 1;
-    std::size_t class_offset = 0, fold_offset = 0;
+    SumShape sums; // of weights and targets; empty where rows are only counted
+    std::size_t class_offset = 0, fold_offset = 0, weight_offset = 0, target_offset = 0;
     std::size_t stride = 0;
 
     /// Completes the widths and offsets of attributes. Throws std::invalid_argument where there is no key
     /// left for a missing value.
-    RowLayout(std::vector<AttributeShape> attributes, std::size_t n_classes, std::size_t n_folds);
+    RowLayout(std::vector<AttributeShape> attributes, std::size_t n_classes, std::size_t n_folds,
+              SumShape sums = {});
     std::size_t n_joint() const { return n_classes * n_folds; }
 };
 
@@ -58,8 +62,10 @@ struct ChunkColumn {
 struct Chunk {
     std::size_t n = 0;
     std::vector<ChunkColumn> columns;
-    std::span<const ClassCode> classes;
+    std::span<const ClassCode> classes;   // empty: one class
     std::span<const std::uint16_t> folds; // empty: one fold
+    std::span<const double> weights;      // empty: all rows weigh 1
+    std::span<const double> targets;      // row-major
 };
 
 inline constexpr std::size_t block_rows = 4096;
@@ -71,6 +77,7 @@ struct RowBlock {
     std::size_t n = 0;
     std::vector<std::vector<RowKey>> keys; // by attribute
     std::vector<std::uint32_t> joint;
+    std::vector<double> weights, targets;
 
     explicit RowBlock(const RowLayout &layout);
     /// Takes rows of a chunk. Throws std::invalid_argument for a value outside its attribute's range: the
@@ -80,6 +87,14 @@ struct RowBlock {
     void unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
     void unpack_keys(const RowLayout &layout, const std::uint8_t *rows, std::size_t n, std::size_t attribute);
     void unpack_joint(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
+    void unpack_numbers(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
+    /// What each row adds to sums.
+    const std::uint64_t *sums(const RowLayout &layout);
+
+  private:
+    SumWords sums_;
+    bool summed_ = false; // sums_ are those of these rows
+    void read_numbers(const RowLayout &layout, const Chunk &chunk, std::size_t first);
 };
 
 /// Rows that are kept, in blocks.

@@ -10,6 +10,7 @@
 #include "hornbeam/grow.hpp"
 #include "hornbeam/open_categories.hpp"
 #include "hornbeam/refined.hpp"
+#include "hornbeam/sums.hpp"
 #include "hornbeam/test.hpp"
 
 namespace hornbeam {
@@ -26,7 +27,8 @@ struct Settled {
     State state = State::leaf;
     Choice choice; // `lo` and `hi` are entries of its attribute's set
     RowKey lo = 0, hi = 0;
-    std::vector<ClassCounts> children;
+    std::vector<ClassCounts> children; // rows
+    std::vector<SumWords> child_sums;  // of each class, where rows are not only counted
     std::vector<AliveBucket> alive;
     std::vector<AliveBucket> ends; // those of a cut whose values are not known
     double bound = -1.0;           // the highest that a bucket may reach
@@ -60,6 +62,7 @@ struct OpenNode {
     ClassCounts total;
     std::int64_t depth = 0;
     std::vector<OpenNote> notes;
+    SumWords sums; // of each class of `total`, where rows are not only counted
 };
 
 /// What settling looks at besides counts. Fractions of rows are of each training set.
@@ -67,8 +70,14 @@ struct SettleTask {
     std::string criterion = "gini";
     GrowParameters parameters;
     std::shared_ptr<const RowLayout> layout;
-    std::vector<ClassCounts> wholes;                    // of each training set
+    std::vector<ClassCounts> wholes;  // rows of each training set
+    std::vector<SumWords> whole_sums; // the same, where rows are not only counted
+    ClassCosts costs;
     std::vector<std::vector<std::uint8_t>> many_valued; // c45: by set and attribute
+
+    SumWords sums_of_whole(std::size_t set) const {
+        return whole_sums.empty() ? SumWords() : whole_sums[set];
+    }
 };
 
 class Settling {
@@ -77,11 +86,14 @@ class Settling {
     /// By the criterion's name. Throws std::invalid_argument for one that is not settled from counts.
     static std::unique_ptr<Settling> make(SettleTask task, Cancel &cancel);
 
+    /// What a training set is as a whole.
+    virtual WholeSet whole(std::int32_t set) const = 0;
+    virtual void set_many_valued(std::int32_t set, std::vector<std::uint8_t> many_valued) = 0;
     /// The number of the root of a training set; -1 where it is a leaf.
     virtual std::int64_t open_root(std::int32_t set) = 0;
     /// A node that is only judged: it has no place in the forest.
-    std::int64_t open_apart(std::int32_t set, ClassCounts total) {
-        nodes_.push_back({set, 0, std::move(total), 0, {}});
+    std::int64_t open_apart(std::int32_t set, ClassCounts total, SumWords sums = {}) {
+        nodes_.push_back({set, 0, std::move(total), 0, {}, std::move(sums)});
         return static_cast<std::int64_t>(nodes_.size()) - 1;
     }
     /// The best test of one attribute at a node; its state is `leaf` where there is none.

@@ -8,6 +8,7 @@
 
 #include "hornbeam/choice.hpp"
 #include "hornbeam/describe.hpp"
+#include "hornbeam/entry_stats.hpp"
 #include "hornbeam/settling.hpp"
 #include "hornbeam/threshold.hpp"
 
@@ -15,21 +16,26 @@ namespace hornbeam {
 
 template <Criterion C> class SettlingNodes : public Settling {
   public:
+    using Stats = typename C::Target::Stats;
+
     std::int64_t open_root(std::int32_t set) override {
         forest_.n_nodes += 1;
-        return record(set, task_.wholes[static_cast<std::size_t>(set)], 0, {});
+        const auto s = static_cast<std::size_t>(set);
+        return record(set, task_.wholes[s], task_.sums_of_whole(s), 0, {});
+    }
+    WholeSet whole(std::int32_t set) const override {
+        const StopRules &rules = rules_[static_cast<std::size_t>(set)];
+        return {rules.mass, rules.weight, rules.many_valued, {}};
+    }
+    void set_many_valued(std::int32_t set, std::vector<std::uint8_t> many_valued) override {
+        rules_[static_cast<std::size_t>(set)].many_valued = std::move(many_valued);
     }
 
     std::vector<std::int64_t> split(std::int64_t number, const Settled &settled) override {
         OpenNode node = nodes_[static_cast<std::size_t>(number)];
         const Choice &c = settled.choice;
         GrownSet &grown = forest_.of(node.set);
-        LaneTest test;
-        test.attribute = c.attribute;
-        test.kind = c.kind;
-        test.gain = c.gain;
-        test.first_child = static_cast<std::int32_t>(grown.records.size());
-        test.default_child = c.default_child;
+        LaneTest test = begin_test(grown, c);
         if (c.kind == TestKind::numeric)
             test.integer = set_threshold(test, c.attribute, settled.lo, settled.hi);
         else
@@ -38,8 +44,9 @@ template <Criterion C> class SettlingNodes : public Settling {
         forest_.n_nodes += settled.children.size();
         std::vector<std::int64_t> children;
         for (std::size_t i = 0; i < settled.children.size(); ++i)
-            children.push_back(record(node.set, settled.children[i], node.depth + 1,
-                                      OpenCategories::inherited(node.notes, i)));
+            children.push_back(record(node.set, settled.children[i],
+                                      settled.child_sums.empty() ? SumWords() : settled.child_sums[i],
+                                      node.depth + 1, OpenCategories::inherited(node.notes, i)));
         return children;
     }
 
@@ -54,9 +61,11 @@ template <Criterion C> class SettlingNodes : public Settling {
 
     SettlingNodes(SettleTask task, C criterion) : task_(std::move(task)), criterion_(std::move(criterion)) {
         const auto n_classes = task_.layout->n_classes;
+        const std::size_t n_targets = task_.layout->sums.n_targets();
         forest_.n_sets = static_cast<std::int32_t>(task_.wholes.size());
         forest_.sets.resize(task_.wholes.size());
-        forest_.n_classes = static_cast<std::int32_t>(n_classes);
+        forest_.n_classes = n_targets != 0 ? 0 : static_cast<std::int32_t>(n_classes);
+        forest_.n_targets = static_cast<std::int32_t>(n_targets);
         forest_.keeps_competitors = task_.parameters.competitors != 0;
         layout_.n_classes = static_cast<std::uint32_t>(n_classes);
         layout_.width = counts_width(n_classes);
@@ -66,8 +75,11 @@ template <Criterion C> class SettlingNodes : public Settling {
         const GrowParameters &p = task_.parameters;
         for (std::size_t s = 0; s < task_.wholes.size(); ++s) {
             const std::int64_t n = task_.wholes[s].n;
+            const Stats total = stats_of(task_.wholes[s], task_.sums_of_whole(s));
+            const C turned = turned_to(static_cast<std::int32_t>(s), total);
             rules_.push_back(
-                {as_double(n), as_double(n), std::max<std::int64_t>(2, p.min_samples_split.rows_of(n)),
+                {mass_of(turned, total), weight_of(turned, total),
+                 std::max<std::int64_t>(2, p.min_samples_split.rows_of(n)),
                  std::max<std::int64_t>(1, p.settings[0].min_samples_leaf.rows_of(n)), p.settings[0].min_objs,
                  task_.many_valued.empty() ? std::vector<std::uint8_t>() : task_.many_valued[s]});
         }
@@ -76,8 +88,21 @@ template <Criterion C> class SettlingNodes : public Settling {
     const StopRules &rules_of(const OpenNode &node) const {
         return rules_[static_cast<std::size_t>(node.set)];
     }
+    Stats stats_of(const ClassCounts &rows, const SumWords &sums) const {
+        return read_stats<Stats>(task_.layout->sums, rows, sums);
+    }
+    Stats total_of(const OpenNode &node) const { return stats_of(node.total, node.sums); }
+    /// The criterion as it is at a node.
+    C turned_to(std::int32_t set, const Stats &node) const {
+        C turned = criterion_;
+        open_node(turned, set, node);
+        return turned;
+    }
 
-    double share_of(const OpenNode &node) const { return as_double(node.total.n) / rules_of(node).mass; }
+    double share_of(const OpenNode &node) const {
+        const Stats total = total_of(node);
+        return mass_of(turned_to(node.set, total), total) / rules_of(node).mass;
+    }
     bool worth(const OpenNode &node, const Choice &c) const {
         return c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
                !(share_of(node) * c.gain < task_.parameters.min_impurity_decrease);
@@ -85,32 +110,38 @@ template <Criterion C> class SettlingNodes : public Settling {
     static void add(ClassCounts &to, const std::uint32_t *row) {
         for (std::size_t k = 0; k < to.c.size(); ++k) to.c[k] += row[k], to.n += row[k];
     }
+    /// Calls visit(child, entry) for all entries of a set, and for its missing rows.
+    template <class Visit> static void each_of_children(const RefinedSet &set, const Choice &c, Visit visit) {
+        if (c.kind == TestKind::numeric) {
+            for (std::uint32_t i = 0; i < set.size(); ++i) visit(i <= c.lo ? 0u : 1u, i);
+        } else {
+            for (auto [code, child] : c.branches)
+                visit(static_cast<std::size_t>(child), static_cast<std::size_t>(code));
+        }
+        visit(static_cast<std::size_t>(c.default_child), set.size());
+    }
     std::vector<ClassCounts> children_of(const OpenNode &node, const RefinedSet &set, const Choice &c) const {
         std::vector<ClassCounts> children(static_cast<std::size_t>(c.n_children),
                                           ClassCounts(node.total.c.size()));
-        if (c.kind == TestKind::numeric) {
-            for (std::uint32_t i = 0; i < set.size(); ++i) add(children[i <= c.lo ? 0 : 1], set.row(i));
-        } else {
-            for (auto [code, child] : c.branches)
-                add(children[static_cast<std::size_t>(child)], set.row(static_cast<std::size_t>(code)));
-        }
-        add(children[static_cast<std::size_t>(c.default_child)], set.row(set.size()));
+        each_of_children(set, c, [&](std::size_t child, std::size_t i) { add(children[child], set.row(i)); });
         return children;
     }
 
   private:
     /// As the grower does: a record of the node, and whether it goes on.
-    std::int64_t record(std::int32_t set, const ClassCounts &total, std::int64_t depth,
+    std::int64_t record(std::int32_t set, const ClassCounts &rows, const SumWords &sums, std::int64_t depth,
                         std::vector<OpenNote> notes) {
         GrownSet &grown = forest_.of(set);
         const std::uint64_t at = grown.records.size();
+        const Stats total = stats_of(rows, sums);
+        const C turned = turned_to(set, total);
         const bool pure = total.pure();
-        describe(grown, criterion_, total, pure);
+        describe(grown, turned, total, pure);
         const std::int64_t max_depth = task_.parameters.max_depth;
         const bool deep = max_depth >= 0 && depth >= max_depth;
-        if (pure || deep || rules_[static_cast<std::size_t>(set)].ends(total.n, as_double(total.n)))
+        if (pure || deep || rules_[static_cast<std::size_t>(set)].ends(total.n, weight_of(turned, total)))
             return -1;
-        nodes_.push_back({set, at, total, depth, std::move(notes)});
+        nodes_.push_back({set, at, rows, depth, std::move(notes), sums});
         return static_cast<std::int64_t>(nodes_.size()) - 1;
     }
 

@@ -58,17 +58,29 @@ struct KeyCount {
     }
 };
 
+/// Keys in order, each with its joint classes, and the sums that rows have besides their number.
+struct KeyTable {
+    std::vector<KeyCount> counts;
+    SumWords sums;
+};
+
 /// Keys by joint class, gathered in any order: listed, and brought together now and then, or in cells once
 /// these take no more memory than the list.
 class KeyCounts {
   public:
     KeyCounts() = default;
     /// Of keys from low to high.
-    KeyCounts(RowKey low, RowKey high, std::size_t n_joint) : low_(low), n_joint_(n_joint) {
-        if (high - low < most_cells / n_joint) n_cells_ = (high - low + 1) * n_joint;
-        if (n_cells_ <= few_cells) cells_.resize(n_cells_);
-        if (n_cells_ != 0) room_ = n_cells_ * sizeof(std::uint32_t) / sizeof(KeyCount) + 1;
+    KeyCounts(RowKey low, RowKey high, std::size_t n_joint, const SumShape *sums = nullptr)
+        : low_(low), n_joint_(n_joint), shape_(sums) {
+        const std::size_t size = n_joint * (1 + 2 * words()); // of a key, in 32 bits
+        if (high - low < most_cells / size) n_cells_ = (high - low + 1) * n_joint;
+        if (n_cells_ * (1 + 2 * words()) <= few_cells) open_cells();
+        const std::size_t sums_of_one = words() * sizeof(std::uint64_t);
+        if (n_cells_ != 0)
+            room_ = n_cells_ * (sizeof(std::uint32_t) + sums_of_one) / (sizeof(KeyCount) + sums_of_one) + 1;
     }
+    /// Without cells.
+    explicit KeyCounts(const SumShape *sums) : shape_(sums) {}
     void add(RowKey key, std::uint32_t joint) {
         if (!cells_.empty()) {
             ++cells_[(key - low_) * n_joint_ + joint];
@@ -78,13 +90,23 @@ class KeyCounts {
         if (!cells_.empty()) return add(key, joint);
         counts_.push_back({key, joint, 1});
     }
-    void add(std::span<const KeyCount> counts) {
+    /// The same for a row with sums.
+    void add(RowKey key, std::uint32_t joint, const std::uint64_t *sums);
+    void add(std::span<const KeyCount> counts, std::span<const std::uint64_t> sums = {}) {
         counts_.insert(counts_.end(), counts.begin(), counts.end());
+        sums_.insert(sums_.end(), sums.begin(), sums.end());
+    }
+    void add(KeyCounts &other) {
+        const std::vector<KeyCount> &counts = other.compact();
+        add(counts, other.sums_);
     }
     /// In order, each key and joint class once.
     const std::vector<KeyCount> &compact();
+    /// The sums of what `compact` gives.
+    const SumWords &sums() const { return sums_; }
     std::size_t bytes() const {
-        return counts_.capacity() * sizeof(KeyCount) + cells_.capacity() * sizeof(std::uint32_t);
+        return counts_.capacity() * sizeof(KeyCount) + cells_.capacity() * sizeof(std::uint32_t) +
+               (sums_.capacity() + cell_sums_.capacity()) * sizeof(std::uint64_t);
     }
 
   private:
@@ -94,9 +116,17 @@ class KeyCounts {
     std::vector<std::uint32_t> cells_;
     std::vector<KeyCount> counts_;
     std::size_t room_ = 1 << 16;
+    const SumShape *shape_ = nullptr;
+    SumWords cell_sums_, sums_;
 
     void bring_together();
     void make_room();
+    std::size_t words() const { return shape_ == nullptr ? 0 : shape_->words(); }
+    void open_cells() {
+        cells_.resize(n_cells_);
+        cell_sums_.resize(n_cells_ * words());
+    }
+    void bring_sums_together();
 };
 
 /// Keys of an attribute that a place keeps besides its counts: those in the wanted buckets.
@@ -130,7 +160,8 @@ struct Place {
 
 /// What a scan brings of a place. Rows that are held by a test are kept too.
 struct PlaceResult {
-    std::vector<std::uint64_t> totals; // by joint class
+    std::vector<std::uint64_t> totals; // rows by joint class
+    SumWords total_sums, cell_sums;    // of each count in `totals` and `counts`, where rows have sums
     std::vector<std::uint32_t> counts; // of the counted attributes: [bucket, then missing][joint class]
     std::vector<std::size_t> first;    // cell of each counted attribute
     std::vector<KeySums> sums;         // of the counted attributes by joint class, where they are asked for
@@ -183,7 +214,7 @@ class SourceScan {
                  Cancel &cancel);
     /// The keys of an attribute that are known at a place, in order: those that were watched, and those of
     /// rows that its test holds. Of each bucket all or none.
-    std::vector<KeyCount> keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel);
+    KeyTable keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel);
     /// Bytes of all results.
     std::size_t bytes() const;
     std::uint64_t rows_kept() const;
@@ -199,6 +230,9 @@ class SourceScan {
     std::vector<BlockRow> all_;                     // rows of a block
     std::vector<std::vector<BlockRow>> spare_;
 
+    const SumShape *sums() const { return layout_->sums.empty() ? nullptr : &layout_->sums; }
+    void sum(const Place &place, PlaceResult &result, std::span<const BlockRow> rows);
+    void watch_sums(const Watch &watch, KeyCounts &to, std::span<const BlockRow> rows);
     template <class Body> void in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body,
                                          std::span<const std::int32_t> attributes = {});
     KeyCounts fresh(const Watch &watch) const;

@@ -6,13 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from hornbeam.boat.memory_route import Outgrown, memory_for
-from hornbeam.boat.task import SourceTask, no_costs
+from hornbeam.boat.task import SourceTask
 from hornbeam.errors import UsageError
 from hornbeam.growth.memory import text_of
 from hornbeam.growth.parameters import one_of
 
 MEMORY, BOAT, HYBRID = "memory", "boat", "rf_hybrid"
-COUNTING = (BOAT, HYBRID, "rf_vertical", "rf_write", "rf_read")
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,6 @@ def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
         return _chosen(task, scanning)
     if task.algorithm == MEMORY:
         return Choice(MEMORY, "it was asked for", task.memory_limit)
-    why = _not_counted(task)
-    if why is not None:
-        raise UsageError(f"algorithm={task.algorithm!r}: {why}; use algorithm='memory'")
     if task.needs_rows is not None:
         raise UsageError(
             f"{task.needs_rows} asks for the rows of each node, which algorithm={task.algorithm!r} does not "
@@ -59,7 +55,7 @@ def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
 
 
 def _chosen(task: SourceTask, scanning: Collection[str]) -> Choice:
-    other = BOAT if task.verifiable else HYBRID
+    other = BOAT if task.verifiable and task.folds is None else HYBRID
     rows, budget = task.reading.source.rows, task.budget
     room = _room(task, budget)
     needed = 0 if rows is None else memory_for(task, rows)
@@ -76,25 +72,11 @@ def _chosen(task: SourceTask, scanning: Collection[str]) -> Choice:
 
 def _only_memory(task: SourceTask, there: bool) -> str | None:
     """Why nothing but memory will do."""
-    counted = _not_counted(task)
-    if counted is not None:
-        return counted
     if task.needs_rows is not None:
         return f"{task.needs_rows} asks for all rows in memory"
     if not task.reading.source.repeatable:
         return "the source can be read once only"
     return None if there else "nothing else grows such a tree here"
-
-
-def _not_counted(task: SourceTask) -> str | None:
-    """Why the tree cannot be settled from counts."""
-    if task.algorithm not in ("auto", *COUNTING):
-        return None
-    if not task.reading.classification:
-        return "scans count classes, and numbers are predicted"
-    if task.reading.source.weight is not None or task.costs is not no_costs:
-        return "scans count rows, and rows or classes weigh differently"
-    return None
 
 
 def _room(task: SourceTask, budget: int) -> str:

@@ -11,7 +11,7 @@ from hornbeam.boat.meter import Meter
 from hornbeam.boat.plan import PlaceRecord, Plan
 from hornbeam.boat.spill import Spill
 from hornbeam.boat.survey import Survey
-from hornbeam.boat.sweep import Family, Sweep
+from hornbeam.boat.sweep import Family, Sweep, roots
 from hornbeam.boat.task import SourceTask
 from hornbeam.boat.watching import watch_doubtful
 from hornbeam.errors import UsageError
@@ -41,26 +41,26 @@ class Cleanup:
 
     def run(self) -> None:
         """Settle the whole tree."""
-        root = self.nodes.settling.open_root(0)
-        if root < 0:
+        begin = roots(self.nodes) if self.nodes.opened else None
+        if begin == []:
             return
         with self.meter.phase("bootstraps"):
-            plan = self._plan(root)
-            watch_doubtful(self.guessing, plan)
+            plan = self._plan()
+            watch_doubtful(self.nodes, self.guessing.grid, plan)
             self.guessing.rest()
-        sweep = self._sweep("cleanup scan", plan, [Family(root, 0)])
+        sweep = self._sweep("cleanup scan", plan, begin)
         while sweep.reopened:
             sweep = self._scan_again(sweep)
 
-    def _sweep(self, phase: str, plan: Plan, begin: list[Family]) -> Sweep:
+    def _sweep(self, phase: str, plan: Plan, begin: list[Family] | None) -> Sweep:
         """A scan, and all that it settles."""
         sweep = Sweep(self.nodes, self.guessing.grid, self.meter, self.spill, plan)
         sweep.settle_all(phase, begin)
         return sweep
 
-    def _plan(self, root: int) -> Plan:
+    def _plan(self) -> Plan:
         """Places for the guessed tree; where it ends, families or what seem to be leaves."""
-        plan, guess = Plan(), self.guessing.guess(root, self.guessing.sampled)
+        plan, guess = Plan(), self.guessing.guess(self.nodes.task.parameters, self.guessing.sampled)
         followed = self.guessing.followed(guess, self.guessing.room)
         room = self.guessing.room - len(followed)
 

@@ -42,8 +42,8 @@ class EncodedChunk:
     def add_to(self, scan: _core.SourceScan) -> None:
         """Let a scan take the rows in."""
         columns = [(column[1], column[2] if len(column) > 2 else None) for column in self.columns]
-        assert self.classes is not None
-        scan.add(columns, self.classes, None if self.folds is None else self.folds.astype(np.uint16))
+        folds = None if self.folds is None else self.folds.astype(np.uint16)
+        scan.add(columns, self.classes, folds, self.weights if scan.weighted else None, self.values)
 
 
 class Encoder:

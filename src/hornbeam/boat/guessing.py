@@ -12,7 +12,7 @@ from hornbeam.boat.nodes import COUNTS_PART, Nodes
 from hornbeam.boat.plan import PlaceRecord, Plan, Route, coarse_route
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
-from hornbeam.growth import ClassTarget
+from hornbeam.growth import ClassTarget, Parameters
 
 _PLACE_PART = 1 / 16  # of the memory, what the counts of one place may take
 
@@ -22,12 +22,18 @@ class Guessing:
 
     def __init__(self, task: SourceTask, survey: Survey) -> None:
         self.task, self.survey = task, survey
-        self.layout = layout_of(survey, len(survey.labels))
-        self.nodes = Nodes(task, survey, self.layout, [survey.class_counts])
+        self.layout = layout_of(survey, task.n_targets)
+        self.nodes = Nodes(task, survey, self.layout)
+        if not self.layout.sum_words:  # else the first scan brings what the root is judged by
+            self.nodes.open([survey.row_counts])
         nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
         self._keys = sample_keys(self.layout, survey.sample)
         buckets = bucket_number(
-            task.sampling.buckets, len(survey.labels), len(nominal), task.budget * _PLACE_PART
+            task.sampling.buckets,
+            len(survey.row_counts),
+            self.layout.sum_words,
+            len(nominal),
+            task.budget * _PLACE_PART,
         )
         self.grid = grid_of(self.layout, self._keys, nominal, buckets)
 
@@ -43,16 +49,18 @@ class Guessing:
     @property
     def room(self) -> int:
         """How many places of a plan may count."""
-        counts = counts_bytes(self.grid, len(self.survey.schema), len(self.survey.labels))
+        survey = self.survey
+        counts = counts_bytes(self.grid, len(survey.schema), len(survey.row_counts), self.layout.sum_words)
         return int(self.task.budget * COUNTS_PART) // max(1, counts)
 
-    def guess(self, node: int, rows: Rows, turn: int = 0) -> CoarseNode:
-        """What bootstrap trees of the sampled rows that come to a node say of it and of those below."""
+    def guess(self, parameters: Parameters, rows: Rows, turn: int = 0) -> CoarseNode:
+        """What bootstrap trees of the sampled rows that come to a node say of it and of those below, which
+        grow by such parameters."""
         survey, task = self.survey, self.task
         drawn = grow_bootstraps(
             survey.sample,
-            survey.sample_target,
-            self.nodes.below(0, node),
+            self.nodes.weighed(survey.sample_target),
+            parameters,
             self.rows_of(rows),
             task.sampling,
             task.seed,
@@ -99,9 +107,8 @@ class Guessing:
 
     def _seems_leaf(self, node: CoarseNode) -> bool:
         target = self.survey.sample_target
-        assert isinstance(target, ClassTarget)
-        codes = target.codes[node.rows]
-        return len(codes) >= self.task.sampling.sure and bool((codes == codes[0]).all())
+        said = (target.codes if isinstance(target, ClassTarget) else target.values)[node.rows]
+        return len(said) >= self.task.sampling.sure and bool((said == said[0]).all())
 
     def rows_of(self, sampled: Rows) -> int:
         """How many rows a part of the sample likely stands for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,17 @@ from hornbeam import _core
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.spill import Bytes, Piece, Spill
 
-Codes = npt.NDArray[np.uint16]
-
 _BLOCK_BYTES = 1 << 21  # of what is read back at a time
+
+
+class Encoded(NamedTuple):
+    """Rows as the grower takes them: their attributes, what they say (classes, or targets one row after the
+    other), and their weights and folds where they have some."""
+
+    table: _core.EncodedTable
+    said: npt.NDArray[Any]
+    weights: npt.NDArray[np.float64] | None
+    folds: npt.NDArray[np.uint16] | None
 
 
 class Keeping:
@@ -54,10 +63,10 @@ class Keeping:
         for place in places:
             yield from self.read(self._away.get(place, ()))
 
-    def encode(self, place: int) -> tuple[_core.EncodedTable, Codes, Codes | None]:
-        """All rows of a place as the grower takes them, with their classes and folds; it has none then."""
+    def encode(self, place: int) -> Encoded:
+        """All rows of a place as the grower takes them; it has none then."""
         blocks, rows = list(self.away([place])), self._scan.take_rows(place)
-        found: tuple[_core.EncodedTable, Codes, Codes | None] = rows.encode(blocks)
+        found = Encoded(*rows.encode(blocks))
         self.forget(place)
         return found
 

@@ -17,8 +17,9 @@ Keys = npt.NDArray[np.uint64]
 _LEAST_BUCKETS = 64
 
 
-def layout_of(survey: Survey, n_classes: int, folds: int = 1) -> _core.RowLayout:
-    """The layout of all rows; keys count from the lowest value of each attribute."""
+def layout_of(survey: Survey, targets: int, folds: int = 1) -> _core.RowLayout:
+    """The layout of all rows, of which so many numbers are predicted, or a class; keys count from the lowest
+    value of each attribute."""
     shapes: list[tuple[int, Any, Any]] = []
     for attribute, span in zip(survey.schema.attributes, survey.ranges, strict=True):
         if attribute.kind == "nominal":
@@ -28,7 +29,15 @@ def layout_of(survey: Survey, n_classes: int, folds: int = 1) -> _core.RowLayout
         else:
             shapes.append((1, span.lowest, span.highest))
     try:
-        return _core.RowLayout(shapes, n_classes, folds)
+        return _core.RowLayout(
+            shapes,
+            len(survey.row_counts),
+            folds,
+            weights=survey.weight_exponents if survey.weighted else None,
+            targets=survey.target_exponents,
+            n_targets=targets,
+            rows=survey.rows,
+        )
     except ValueError:
         raise DataError(
             "an attribute has both the lowest and the highest number of 64 bits; leave it out, "
@@ -41,16 +50,22 @@ def sample_keys(layout: _core.RowLayout, sample: Table) -> list[Keys]:
     return [layout.keys(i, column.values, column.missing) for i, column in enumerate(sample.columns)]
 
 
-def bucket_number(most: int, n_classes: int, n_attributes: int, room: float) -> int:
-    """How many buckets an attribute has: the fewer, the more classes are counted in each, and no more than
-    there is room for the counts of all attributes."""
-    fewer = most if n_classes <= 2 else 2 * most // n_classes
-    return min(most, max(_LEAST_BUCKETS, min(fewer, int(room // (4 * n_classes * max(1, n_attributes))))))
+def bucket_number(most: int, n_classes: int, words: int, n_attributes: int, room: float) -> int:
+    """How many buckets an attribute has: the fewer, the more classes are counted in each, with sums of so
+    many words, and no more than there is room for the counts of all attributes."""
+    width = n_classes * (1 + words / 4)
+    fewer = most if width <= 2 else int(2 * most / width)
+    fits = int(room // (_cell_bytes(n_classes, words) * max(1, n_attributes)))
+    return min(most, max(_LEAST_BUCKETS, min(fewer, fits)))
 
 
-def counts_bytes(grid: _core.Grid, n_attributes: int, n_classes: int) -> int:
-    """What the counts of one place take."""
-    return 4 * n_classes * sum(grid.size(i) + 1 for i in range(n_attributes))
+def counts_bytes(grid: _core.Grid, n_attributes: int, n_classes: int, words: int) -> int:
+    """What the counts of one place take, and their sums of so many words."""
+    return _cell_bytes(n_classes, words) * sum(grid.size(i) + 1 for i in range(n_attributes))
+
+
+def _cell_bytes(n_classes: int, words: int) -> int:
+    return n_classes * (4 + 8 * words)
 
 
 def grid_of(layout: _core.RowLayout, keys: list[Keys], nominal: list[bool], buckets: int) -> _core.Grid:

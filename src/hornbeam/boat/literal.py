@@ -17,7 +17,8 @@ from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import avc_buffer
 from hornbeam.boat.plan import PlaceRecord, Plan, Route
 from hornbeam.boat.spill import Spill
-from hornbeam.boat.sweep import Family, Sweep
+from hornbeam.boat.sweep import Family, Sweep, roots
+from hornbeam.growth import Parameters
 
 
 class Literal:
@@ -28,14 +29,14 @@ class Literal:
         layout, grid = guessing.layout, guessing.grid
         self._values = [layout.missing_key(i) for i in range(len(guessing.survey.schema))]
         self._large = [i for i, values in enumerate(self._values) if grid.size(i) < values]
+        self._buffer = avc_buffer(guessing.task, guessing.survey, layout)
         self._turn = 0
         self._failed: set[int] = set()
 
     def run(self) -> None:
         """Settle the whole tree."""
-        root = self.nodes.settling.open_root(0)
-        wanted, known = [Family(root, 0)] if root >= 0 else [], dict[int, Route]()
-        while wanted:
+        wanted, known = roots(self.nodes) if self.nodes.opened else None, dict[int, Route]()
+        while wanted is None or wanted:
             with self.meter.phase("bootstraps"):
                 plan, families = self._plan(wanted, known)
             sweep = _LiteralSweep(self.nodes, self.guessing.grid, self.meter, self.spill, plan)
@@ -44,15 +45,24 @@ class Literal:
             self._failed |= sweep.failed
             self._turn += 1
 
-    def _plan(self, wanted: list[Family], known: Mapping[int, Route]) -> tuple[Plan, list[Family]]:
-        """What the next scan does for all nodes that are open."""
-        plan, families, sampled = Plan(), list[Family](), self._sampled(known)
-        self._room, self._entries = self.guessing.room, avc_buffer(self.guessing.task, self.nodes.survey)
+    def _plan(
+        self, wanted: list[Family] | None, known: Mapping[int, Route]
+    ) -> tuple[Plan, list[Family] | None]:
+        """What the next scan does for all nodes that are open; None: for the root, which nobody knows yet."""
+        plan, families = Plan(), list[Family]()
+        self._room, self._entries = self.guessing.room, self._buffer
+        if wanted is None:
+            task = self.guessing.task
+            self._add(plan, task.parameters, self.guessing.survey.rows, 0, self.guessing.sampled)
+            return plan, None
 
         def add(node: int, rows: Rows) -> int:
-            families.append(Family(node, self._add(plan, node, rows)))
+            below, size = self.nodes.below(0, node), int(self.nodes.settling.counts(node).sum())
+            depth, failed = self.nodes.settling.depth(node), node in self._failed
+            families.append(Family(node, self._add(plan, below, size, depth, rows, failed=failed)))
             return families[-1].place
 
+        sampled = self._sampled(known)
         plan.lead(known, {f.place: partial(add, f.node, sampled[f.place]) for f in wanted})
         return plan, families
 
@@ -69,18 +79,18 @@ class Literal:
                 pending += below
         return sampled
 
-    def _add(self, plan: Plan, node: int, rows: Rows) -> int:
+    def _add(
+        self, plan: Plan, below: Parameters, size: int, depth: int, rows: Rows, *, failed: bool = False
+    ) -> int:
         """Places for an open node: it is collected, guessed, counted exactly, or waits for another scan."""
-        size = int(self.nodes.settling.counts(node).sum())
-        failed = node in self._failed
         if not failed and not self.nodes.too_large(size):
             return plan.add(PlaceRecord(keeps=True))
         if not failed and len(rows) >= self.guessing.least:
-            guess = self.guessing.guess(node, rows, self._turn)
+            guess = self.guessing.guess(below, rows, self._turn)
             if guess.agreed:
                 followed = self.guessing.followed(guess, self._room)
                 self._room -= len(followed)
-                return self.guessing.add(plan, guess, self.nodes.settling.depth(node), followed, self._end)
+                return self.guessing.add(plan, guess, depth, followed, self._end)
         return plan.add(self._exact(size))
 
     def _end(self, node: CoarseNode) -> PlaceRecord:
@@ -90,8 +100,7 @@ class Literal:
     def _exact(self, rows: int) -> PlaceRecord:
         """A place whose AVC-sets are exact, if the buffer has room for them; one always is."""
         entries = sum(min(rows, values) for values in self._values)
-        room = avc_buffer(self.guessing.task, self.nodes.survey)
-        if entries > self._entries and self._entries < room:
+        if entries > self._entries and self._entries < self._buffer:
             return PlaceRecord()
         self._entries -= entries
         place = self.nodes.counting()

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.chunks import Chunks
+from hornbeam.boat.keeping import Encoded
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import Report
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
-from hornbeam.growth import ClassTarget, Grower, Parameters, WholeSet
+from hornbeam.errors import DataError
+from hornbeam.growth import ClassCosts, ClassTarget, Grower, NumericTarget, Parameters, Target, WholeSet
+from hornbeam.growth.grow import check_finite, quest_counts
 from hornbeam.growth.memory import least_rows
 from hornbeam.growth.rest import collapsed
-from hornbeam.model import Tree
+from hornbeam.model import Tree, costs_of
 from hornbeam.table import Table
 
 Counts = npt.NDArray[np.int64]
 
-# What growing takes of memory for a cell, nominal or by how many values its attribute may have, and for a
-# row; measured from above. Few are counted instead of listed; some have codes of two bytes.
-_NOMINAL, _FEW, _SOME, _MANY, _ROW = 10, 8, 12, 20, 24
+# What growing takes of memory for a cell, nominal or by how many values its attribute may have, for a row,
+# and for a target or weight; measured from above. Few are counted instead of listed; some have short codes.
+_NOMINAL, _FEW, _SOME, _MANY, _ROW, _NUMBER = 10, 8, 12, 20, 24, 24
 _FEW_VALUES, _SOME_VALUES = 512, 65_535
 _ENTRY = 24  # bytes of a value that is counted, and of each of its classes a sixth of that
 # Of the memory: what rows and counts may take while a scan keeps them, the counts alone, which cannot be put
@@ -35,7 +39,7 @@ _SEVERAL = 3  # times as much, where trees of several training sets grow togethe
 
 def family_bytes(survey: Survey, layout: _core.RowLayout, folds: int = 1) -> int:
     """What a row of a family takes while it is encoded and the grower works on it."""
-    size = _ROW + layout.stride
+    size = _ROW + layout.stride + _NUMBER * survey.numbers
     for i, attribute in enumerate(survey.schema.attributes):
         values = layout.missing_key(i)
         cell = _FEW if values <= _FEW_VALUES else _SOME if values <= _SOME_VALUES else _MANY
@@ -50,47 +54,76 @@ def too_large(task: SourceTask, row_bytes: int, rows: float, kept: float) -> boo
     return rows * row_bytes > task.budget - kept
 
 
-def avc_buffer(task: SourceTask, survey: Survey) -> int:
-    """How many values may be counted at once, by class and fold."""
+def avc_buffer(task: SourceTask, survey: Survey, layout: _core.RowLayout) -> int:
+    """How many values may be counted at once, by class and fold, with their sums."""
     if task.avc_entries is not None:
         return task.avc_entries
-    joint = len(survey.labels) * (task.folds or 1)
-    return max(1, int(task.budget * KEPT_PART) // (_ENTRY * max(1, joint // 2)))
+    joint = len(survey.row_counts) * (task.folds or 1)
+    entry = _ENTRY * max(1, joint // 2) + 2 * 8 * layout.sum_words * joint
+    return max(1, int(task.budget * KEPT_PART) // entry)
 
 
 class Nodes:
-    """The trees of all training sets: set 0 is of all rows, set i leaves fold i - 1 out. `present` tells how
-    many categories of each attribute a set has, where that is not all."""
+    """The trees of all training sets: set 0 is of all rows, set i leaves fold i - 1 out. They are `opened`
+    once it is known what all rows of each set have in common."""
 
-    def __init__(
+    settling: _core.Settling
+
+    def __init__(self, task: SourceTask, survey: Survey, layout: _core.RowLayout) -> None:
+        self.task, self.survey, self.layout = task, survey, layout
+        self._costs = task.costs(survey.labels) if task.reading.classification else ClassCosts()
+        self._row_bytes = family_bytes(survey, layout)
+        self._rows: list[int] = []
+        self._wholes: list[WholeSet] = []
+        if task.parameters.criterion == "quest" and (task.reading.source.weight is not None or self._differ):
+            raise quest_counts()
+
+    @property
+    def _differ(self) -> bool:
+        """Whether classes or mistakes do."""
+        return self._costs.weights is not None or self._costs.matrix is not None
+
+    @property
+    def opened(self) -> bool:
+        return bool(self._wholes)
+
+    def open(
         self,
-        task: SourceTask,
-        survey: Survey,
-        layout: _core.RowLayout,
         wholes: Sequence[Counts],
+        sums: Sequence[npt.NDArray[np.uint64]] = (),
         present: Sequence[Sequence[int]] | None = None,
     ) -> None:
-        self.task, self.survey, self.layout = task, survey, layout
-        labels = [len(attribute.labels) for attribute in survey.schema.attributes]
-        rows = [int(counts.sum()) for counts in wholes]
-        self._wholes = [
-            WholeSet(float(n), float(n), [int(c > 0 and c >= 0.3 * n) for c in categories])
-            for n, categories in zip(rows, present or [labels] * len(rows), strict=True)
-        ]
-        self._row_bytes = family_bytes(survey, layout)
-        p = task.parameters
-        self.settling = _core.Settling(
-            criterion=p.criterion,
-            nominal=p.nominal,
-            layout=layout,
-            wholes=[counts.tolist() for counts in wholes],
-            max_depth=-1 if p.max_depth is None else p.max_depth,
-            min_samples_split=p.min_samples_split,
-            min_samples_leaf=p.min_samples_leaf,
-            min_objs=p.min_objs,
-            min_impurity_decrease=p.min_impurity_decrease,
-            many_valued=[whole.many_valued for whole in self._wholes],
-        )
+        """Begin with training sets of so many rows of each class, and their sums where they have some.
+        `present` tells how many categories of each attribute a set has, where that is not all."""
+        p, costs = self.task.parameters, self._costs
+        try:
+            self.settling = _core.Settling(
+                criterion=p.criterion,
+                nominal=p.nominal,
+                layout=self.layout,
+                wholes=[counts.tolist() for counts in wholes],
+                max_depth=-1 if p.max_depth is None else p.max_depth,
+                min_samples_split=p.min_samples_split,
+                min_samples_leaf=p.min_samples_leaf,
+                min_objs=p.min_objs,
+                min_impurity_decrease=p.min_impurity_decrease,
+                many_valued=[],
+                sums=list(sums),
+                class_weight=costs.weights,
+                costs=None if costs.matrix is None else costs.matrix.ravel(),
+            )
+        except ValueError as error:  # the core says in one line what it cannot take
+            raise DataError(str(error)) from None
+        labels = [len(attribute.labels) for attribute in self.survey.schema.attributes]
+        self._rows = [int(counts.sum()) for counts in wholes]
+        for i, categories in enumerate(present or [labels] * len(wholes)):
+            weight = self.settling.whole(i)[1]
+            self.settling.set_many_valued(i, [int(c > 0 and c >= 0.3 * weight) for c in categories])
+            self._wholes.append(WholeSet(*self.settling.whole(i)))
+
+    def weighed(self, target: Target) -> Target:
+        """A target whose classes and mistakes weigh what they do."""
+        return replace(target, costs=self._costs) if isinstance(target, ClassTarget) else target
 
     @property
     def by_sums(self) -> bool:
@@ -113,20 +146,14 @@ class Nodes:
         """A scan of the source."""
         return Chunks(self.task.reading, self.survey, report, self.task.folds, self.task.seed)
 
-    def finish(
-        self,
-        nodes: Mapping[int, int],
-        encoded: _core.EncodedTable,
-        classes: npt.NDArray[np.uint16],
-        folds: npt.NDArray[np.uint16] | None = None,
-    ) -> None:
+    def finish(self, nodes: Mapping[int, int], rows: Encoded) -> None:
         """Grow the rest of the trees below nodes, one of each training set, from all rows that come there."""
-        target = ClassTarget(classes, self.survey.labels)  # type: ignore[arg-type]
-        table = Table(self.survey.schema, (), len(classes))
+        target, folds = self._target(rows.said, rows.weights), rows.folds
+        table = Table(self.survey.schema, (), target.n_rows)
         groups = self._alike(nodes)
         for together in groups:
             below = self.below(*next(iter(together.items())))
-            grower = Grower(table, target, below, threads=self.task.threads, encoded=encoded)
+            grower = Grower(table, target, below, threads=self.task.threads, encoded=rows.table)
             times = None
             if folds is not None:
                 left_out = np.array([of_set - 1 for of_set in together])
@@ -137,6 +164,12 @@ class Nodes:
             for i, node in enumerate(together.values()):
                 self.settling.graft(node, forest, i)
 
+    def _target(self, said: npt.NDArray[Any], weights: npt.NDArray[np.float64] | None) -> Target:
+        if self.task.reading.classification:
+            return ClassTarget(said, self.survey.labels, weights, self._costs)
+        names = self.task.reading.targets
+        return NumericTarget(said.reshape(-1, len(names)), names, weights)
+
     def _alike(self, nodes: Mapping[int, int]) -> list[dict[int, int]]:
         """Sets whose sizes mean as many rows, which can grow together."""
         p = self.task.parameters
@@ -146,7 +179,7 @@ class Nodes:
 
     def below(self, of_set: int, node: int) -> Parameters:
         """The parameters for what is below a node of a set."""
-        p, rows = self.task.parameters, int(self._wholes[of_set].mass)
+        p, rows = self.task.parameters, self._rows[of_set]
         return replace(
             p,
             max_depth=None if p.max_depth is None else p.max_depth - self.settling.depth(node),
@@ -156,6 +189,11 @@ class Nodes:
 
     def tree(self, of_set: int = 0) -> Tree:
         """The tree of a training set, once all of its nodes are settled."""
-        labels = self.survey.labels.tolist()
-        tree = Tree.trusted(self.survey.schema, self.settling.tree(of_set), classes=labels)
+        arrays, schema = self.settling.tree(of_set), self.survey.schema
+        if not self.task.reading.classification:
+            tree = Tree.trusted(schema, arrays, targets=self.task.reading.targets)
+        else:
+            costs = costs_of(self.settling.class_weight(of_set), self._costs.rows)
+            tree = Tree.trusted(schema, arrays, classes=self.survey.labels.tolist(), costs=costs)
+        check_finite(tree, self.survey.weighted)
         return collapsed(tree) if self.task.parameters.criterion == "c45" and tree.n_nodes > 1 else tree

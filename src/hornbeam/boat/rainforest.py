@@ -63,7 +63,8 @@ class RainForest:
     def __init__(self, task: SourceTask, survey: Survey, meter: Meter, spill: Spill, way: str) -> None:
         self.task, self.survey, self.meter, self.spill, self.way = task, survey, meter, spill, way
         self.folds = task.folds or 1
-        self.layout = layout_of(survey, len(survey.labels), self.folds)
+        self.layout = layout_of(survey, task.n_targets, self.folds)
+        self._classes = len(survey.row_counts)
         attributes = survey.schema.attributes
         values = [self.layout.missing_key(i) for i in range(len(attributes))]
         counted = [a.kind == "nominal" or n <= _SMALL for a, n in zip(attributes, values, strict=True)]
@@ -72,7 +73,7 @@ class RainForest:
         self._large = [i for i, small in enumerate(counted) if not small]
         edges = [None if counted[i] else np.array([n - 1], dtype=np.uint64) for i, n in enumerate(values)]
         self.grid = _core.Grid(self.layout, edges)
-        self.entries = avc_buffer(task, survey)
+        self.entries = avc_buffer(task, survey, self.layout)
 
     def run(self) -> list[Tree]:
         """The trees of all rows and of the folds."""
@@ -88,12 +89,13 @@ class RainForest:
 
     def _open(self, found: _Found, root: Spot) -> Nodes:
         """The roots of all training sets."""
-        k = len(self.survey.labels)
-        joint = found.scan.totals(0).astype(np.int64).reshape(self.folds, k)
+        joint = found.scan.totals(0).astype(np.int64).reshape(self.folds, self._classes)
         wholes: list[Counts] = [joint.sum(axis=0)]
         if self.folds > 1:
             wholes += [wholes[0] - joint[i] for i in range(self.folds)]
-        nodes = Nodes(self.task, self.survey, self.layout, wholes, self._present(found, len(wholes)))
+        sums = [found.scan.total_sums(0, i - 1) for i in range(len(wholes) if self.layout.sum_words else 0)]
+        nodes = Nodes(self.task, self.survey, self.layout)
+        nodes.open(wholes, sums, self._present(found, len(wholes)))
         for i in range(len(wholes)):
             node = nodes.settling.open_root(i)
             if node >= 0:
@@ -103,7 +105,7 @@ class RainForest:
     def _present(self, found: _Found, n_sets: int) -> list[list[int]]:
         """How many categories of each attribute every training set has; 0 for numeric ones."""
         present = [[0] * len(self.survey.schema) for _ in range(n_sets)]
-        k = len(self.survey.labels)
+        k = self._classes
         for i, attribute in enumerate(self.survey.schema.attributes):
             if attribute.kind != "nominal":
                 continue
@@ -265,7 +267,7 @@ class RainForest:
         """Let the grower finish the trees of all sets at a spot."""
         with self.meter.phase("families"):
             self.meter.families += 1
-            self.nodes.finish(spot.nodes, *found.keeping.encode(place))
+            self.nodes.finish(spot.nodes, found.keeping.encode(place))
 
 
 _Judge = Callable[[int, int], _core.Settled]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam import _core
 from hornbeam.boat.classes import ClassTally
 from hornbeam.boat.columns import wide
 from hornbeam.boat.encoded import Encoder
@@ -34,8 +35,9 @@ class Survey:
 
     `schema` and `labels` (the class labels, sorted; none for regression) are those of a table of all rows.
     Everything else is of the rows that weigh something: their number, the rows of each class, the range of
-    each attribute, and a sample. The exponents are those of `math.frexp` of the least magnitude beside 0 and
-    of the greatest; None without weights, without numeric targets, and where all are 0.
+    each attribute, and a sample. `weighted`: some row weighs neither 0 nor 1. Exponents are (a, b), where all
+    numbers are whole multiples of 2^a and below 2^b in size; None without weights, without numeric targets,
+    and where all are 0.
     """
 
     rows: int
@@ -48,6 +50,17 @@ class Survey:
     target_exponents: Exponents | None
     sample: Table
     sample_target: Target
+
+    @property
+    def row_counts(self) -> npt.NDArray[np.int64]:
+        """The rows of each class; where numbers are predicted, there is one."""
+        return self.class_counts if len(self.labels) else np.array([self.rows])
+
+    @property
+    def numbers(self) -> int:
+        """How many a row has beside its attributes: targets, and a weight."""
+        target = self.sample_target
+        return int(self.weighted) + (len(target.names) if isinstance(target, NumericTarget) else 0)
 
 
 def survey(reading: Reading, sample: int, seed: int, report: Report | None = None) -> Survey:
@@ -112,29 +125,29 @@ class _Gathering:
             labels=labels,
             class_counts=counts,
             ranges=tuple(tally.range() for tally in self._ranges),
-            weighted=reading.source.weight is not None,
-            weight_exponents=self._weights.exponents(),
-            target_exponents=self._targets.exponents(),
+            weighted=not {self._weights.least, self._weights.greatest} <= {0.0, 1.0, math.inf},
+            weight_exponents=self._weights.exponents,
+            target_exponents=self._targets.exponents,
             sample=table,
             sample_target=target,
         )
 
 
 class _Magnitudes:
-    """The least magnitude beside 0, and the greatest."""
+    """The least magnitude beside 0, and the greatest; the exponents that all span."""
 
     def __init__(self) -> None:
         self.least, self.greatest = math.inf, 0.0
+        self.exponents: Exponents | None = None
 
     def add(self, values: Array) -> None:
+        found = _core.exponent_span(np.ascontiguousarray(values, dtype=np.float64))
+        if found is not None:
+            known = self.exponents or found
+            self.exponents = min(known[0], found[0]), max(known[1], found[1])
         sizes = np.abs(values)
         self.greatest = max(self.greatest, float(sizes.max(initial=0.0)))
         self.least = min(self.least, float(sizes.min(initial=math.inf, where=sizes > 0)))
-
-    def exponents(self) -> Exponents | None:
-        if not self.greatest:
-            return None
-        return math.frexp(self.least)[1], math.frexp(self.greatest)[1]
 
 
 class _Numbered:

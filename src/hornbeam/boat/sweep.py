@@ -38,24 +38,39 @@ class Family(NamedTuple):
     place: int
 
 
+def roots(nodes: Nodes) -> list[Family]:
+    """The root, where all rows come to; nothing if it is a leaf."""
+    root = nodes.settling.open_root(0)
+    return [] if root < 0 else [Family(root, 0)]
+
+
 class Sweep:
     """A scan of all rows down a plan."""
 
     def __init__(self, nodes: Nodes, grid: _core.Grid, meter: Meter, spill: Spill, plan: Plan) -> None:
-        self._nodes, self._grid, self._meter, self._settling = nodes, grid, meter, nodes.settling
+        self._nodes, self._grid, self._meter = nodes, grid, meter
         self._guesses, self.routes, places = plan.guesses, plan.routes, plan.places
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(places) if place.tests}
         self._kept = [i for i, place in enumerate(places) if place.keeps]
-        self._counts = counts_bytes(grid, len(nodes.survey.schema), len(nodes.survey.labels))
+        survey, words = nodes.survey, nodes.layout.sum_words
+        self._counts = counts_bytes(grid, len(survey.schema), len(survey.row_counts), words)
         self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in places])
         room = int(nodes.task.budget * KEPT_PART)
         self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
         self.reopened: list[Family] = []
 
-    def settle_all(self, phase: str, begin: Sequence[Family]) -> None:
-        """Scan the source, settle what can be, and let the grower finish the rest."""
+    @property
+    def _settling(self) -> _core.Settling:
+        return self._nodes.settling
+
+    def settle_all(self, phase: str, begin: Sequence[Family] | None) -> None:
+        """Scan the source, settle what can be from some families on, and let the grower finish the rest; from
+        the root on where nothing was known before."""
         with self._meter.scan(phase) as report:
             self._run(report)
+        if begin is None:
+            self._nodes.open([self._nodes.survey.row_counts], [self.scan.total_sums(0)])
+            begin = roots(self._nodes)
         with self._meter.phase("settling"):
             families = self._settle(begin)
         if families:
@@ -156,9 +171,12 @@ class Sweep:
             self.scan.look_on(block, place, len(watches))
 
     def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-        """As many buckets as there is room for the values of."""
-        budget = self._nodes.task.budget
-        room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // _VALUE
+        """As many buckets as there is room for the values of; all for C4.5, which compares all attributes
+        at once."""
+        if self._nodes.task.parameters.criterion == "c45":
+            return alive
+        budget, value = self._nodes.task.budget, _VALUE + 3 * 8 * self._nodes.layout.sum_words
+        room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // value
         room = max(room, _LEAST_VALUES)
         rows = int(self.scan.totals(place).sum())
         if rows * len({attribute for attribute, _ in alive}) <= room:
@@ -281,7 +299,7 @@ class Sweep:
             others = self._nodes.task.budget - self._nodes.family_bytes(rows)
             self.keeping.shrink([other.place for other in waiting], others + self.scan.bytes_at(family.place))
             self._meter.families += 1
-            self._nodes.finish({0: family.node}, *self.keeping.encode(family.place))
+            self._nodes.finish({0: family.node}, self.keeping.encode(family.place))
             _core.give_back()
             done += rows
             report(done / total)

@@ -82,6 +82,11 @@ class SourceTask:
         return max(_LEAST_SAMPLE, min(self.sampling.sample, self.budget // _SAMPLE_PART // width))
 
     @property
+    def n_targets(self) -> int:
+        """How many numbers are predicted; 0: a class."""
+        return 0 if self.reading.classification else len(self.reading.targets)
+
+    @property
     def needs_rows(self) -> str | None:
         """The option that only all rows in memory can serve."""
         if self.pruning.prune in ("error_based", "reduced_error"):

@@ -83,12 +83,13 @@ class Setting(NamedTuple):
 
 
 class WholeSet(NamedTuple):
-    """A training set as a whole: its mass as qualities see it, its weight, and for each attribute whether it
-    has so many categories that C4.5's average leaves it out."""
+    """A training set as a whole: its mass as qualities see it, its weight, for each attribute whether it has
+    so many categories that C4.5's average leaves it out, and what its class sums are multiplied by."""
 
     mass: float
     weight: float
     many_valued: list[int]
+    factors: list[float] = []  # noqa: RUF012 - read only
 
 
 class Grower:
@@ -108,10 +109,7 @@ class Grower:
         self.threads, self.engine = threads, engine or Engine()
         self._values, self._n_classes = _native_target(table, target)
         if parameters.criterion == "quest" and _weighs(target):
-            raise UsageError(
-                "criterion 'quest' tests hypotheses about rows, and a weight is no number of rows: leave out "
-                "sample_weight, class_weight and cost_matrix, or use criterion 'gini'"
-            )
+            raise quest_counts()
         self._encoded = encoded
         kernels = self.engine.kernels
         if kernels != "auto" and kernels not in _core.kernels():
@@ -187,10 +185,12 @@ class Grower:
         target, schema = self.target, self.table.schema
         kept = arrays.get("competitors")
         if isinstance(target, NumericTarget):
-            return _finite(Tree.trusted(schema, arrays, targets=target.names, competitors=kept), target)
+            tree = Tree.trusted(schema, arrays, targets=target.names, competitors=kept)
+            return check_finite(tree, target.weights is not None)
         costs = costs_of(forest.class_weight(i), target.costs.rows)
         classes = target.labels.tolist()
-        return _finite(Tree.trusted(schema, arrays, classes=classes, costs=costs, competitors=kept), target)
+        tree = Tree.trusted(schema, arrays, classes=classes, costs=costs, competitors=kept)
+        return check_finite(tree, target.weights is not None)
 
 
 def grow_tree(
@@ -242,9 +242,17 @@ def _weighs(target: Target) -> bool:
     return target.weights is not None or costs.weights is not None or costs.matrix is not None
 
 
-def _finite(tree: Tree, target: Target) -> Tree:
+def quest_counts() -> UsageError:
+    """The one line for weights that QUEST is given."""
+    return UsageError(
+        "criterion 'quest' tests hypotheses about rows, and a weight is no number of rows: leave out "
+        "sample_weight, class_weight and cost_matrix, or use criterion 'gini'"
+    )
+
+
+def check_finite(tree: Tree, weighted: bool) -> Tree:
     """The tree, unless weights are so far from 1 that powers of their sums are no doubles."""
-    weighted = target.weights is not None or tree.costs is not None
+    weighted = weighted or tree.costs is not None
     if weighted and not all(np.isfinite(tree.arrays[name]).all() for name in ("weight", "impurity", "gain")):
         raise DataError(
             "the weights leave the range of doubles where they are squared; scale them to numbers around 1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -186,8 +187,12 @@ def test_numeric_targets(column: pa.Array, chunk_rows: int) -> None:
     assert isinstance(found.sample_target, NumericTarget)
     np.testing.assert_array_equal(found.sample_target.values, values)
     assert found.sample_target.names == ("z", "y")
-    sizes = np.abs(values[values != 0])
-    assert found.target_exponents == (math.frexp(sizes.min())[1], math.frexp(sizes.max())[1])
+    assert found.target_exponents is not None
+    lowest, highest = found.target_exponents
+    assert highest == math.frexp(np.abs(values).max())[1]
+    units = [Fraction(value) / Fraction(2) ** lowest for value in values.ravel().tolist()]
+    assert all(unit.denominator == 1 for unit in units)
+    assert any(unit.numerator % 2 for unit in units)
     assert found.labels.tolist() == found.class_counts.tolist() == []
     assert found.schema.names == ("a",)
 
@@ -205,7 +210,7 @@ def test_rows_of_weight_0_are_left_out_but_for_their_labels(chunk_rows: int) -> 
     found = survey(what, 100, 1)
     assert found.rows == 15
     assert found.weighted
-    assert found.weight_exponents == (-2, 2)
+    assert found.weight_exponents == (-3, 2)
     assert found.schema == encoded(table, what).schema
     assert found.schema.attributes[0].labels == ("only here", "x", "y")
     assert found.labels.tolist() == ["p", "q", "r"]

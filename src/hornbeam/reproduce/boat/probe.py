@@ -16,18 +16,21 @@ Record = dict[str, Any]
 
 
 def grow(question: Record) -> Record:
-    """One growth; `question` says of what, how and within which memory."""
+    """One growth; `question` says of what, how and within which memory. Its target is the class, or the name
+    of a column of numbers."""
     import hornbeam
     from hornbeam.boat.coarse import Sampling
     from hornbeam.boat.growth import grow_source
-    from hornbeam.boat.task import SourceTask, read_as
-    from hornbeam.growth import Parameters
+    from hornbeam.boat.task import SourceTask, no_costs, read_as
+    from hornbeam.growth import ClassCosts, Parameters
 
     source = hornbeam.source(question["source"], **question.get("options", {}))
-    limit = question.get("memory_limit")
+    limit, target = question.get("memory_limit"), question.get("target", "class")
+    weights = question.get("class_weight")
     task = SourceTask(
-        read_as(source, ("class",), True, (), None, limit),
+        read_as(source, (target,), target == "class", (), None, limit),
         Parameters(**question["parameters"]),
+        costs=no_costs if weights is None else lambda labels: ClassCosts.checked(weights, None, labels),
         memory_limit=limit,
         algorithm=question["algorithm"],
         variant=question.get("variant"),
