@@ -64,8 +64,8 @@ void bind_rows(nb::module_ &m) {
                 std::vector<RowKey> keys;
                 for (std::size_t first = 0; first < chunk.n; first += block_rows) {
                     block.read(alone, chunk, first, std::min(block_rows, chunk.n - first));
-                    keys.insert(keys.end(), block.keys[0].begin(),
-                                block.keys[0].begin() + static_cast<std::ptrdiff_t>(block.n));
+                    const RowKey *read = block.keys(alone, 0);
+                    keys.insert(keys.end(), read, read + block.n);
                 }
                 return own_array(std::move(keys));
             },

@@ -14,6 +14,7 @@
 namespace hornbeam {
 
 void bind_scan(nb::module_ &m) {
+    nb::class_<PlaceCounts>(m, "PlaceCounts");
     nb::class_<BoundScan>(m, "SourceScan")
         .def(nb::init<std::shared_ptr<RowLayout>, std::shared_ptr<Grid>, const nb::list &>(),
              nb::arg("layout"), nb::arg("grid"), nb::arg("places"))
@@ -136,6 +137,19 @@ void bind_scan(nb::module_ &m) {
                 return kept;
             },
             "The rows that are kept at a place, which has none then.")
+        .def(
+            "take_counts", [](BoundScan &s, std::int32_t p) { return s.scan.take_counts(s.checked(p)); },
+            "The counts of a place, which has none then.")
+        .def(
+            "count_rest",
+            [](BoundScan &s, const PlaceCounts &of_both, std::int32_t counted, std::int32_t rest) {
+                if (s.scan.at(s.checked(counted)).counts.size() != of_both.counts.size())
+                    throw std::invalid_argument("both places count the same attributes");
+                s.scan.count_rest(of_both, s.checked(counted), s.checked(rest));
+            },
+            nb::arg("of_both"), nb::arg("counted"), nb::arg("rest"),
+            "Of a place whose rows went to two others, one of which has counted them: the counts of the "
+            "other are the rest.")
         .def("gather",
              [](BoundScan &s, std::int32_t p) { return KeptRows{s.layout, s.scan.gather(s.checked(p))}; })
         .def("add_place",

@@ -173,63 +173,69 @@ struct KeptRows {
 
 using RowParts = std::vector<std::span<const std::uint8_t>>;
 
-/// Reads rows that lie in several parts, a block at a time: unpack(block, bytes, rows), then
-/// body(block, number of the block's first row).
-template <class Unpack, class Body>
-void read_parts(const RowLayout &layout, const RowParts &parts, Cancel &cancel, Unpack unpack, Body body) {
+/// Reads rows that lie in several parts, a block at a time: body(block, number of the block's first row).
+template <class Body>
+void read_parts(const RowLayout &layout, const RowParts &parts, Cancel &cancel, Body body) {
     RowBlock block(layout);
     std::size_t at = 0;
     for (auto part : parts)
         for (std::size_t first = 0, rows = part.size() / layout.stride; first < rows; first += block_rows) {
             cancel.poll();
-            unpack(block, part.data() + first * layout.stride, std::min(block_rows, rows - first));
+            block.open(layout, part.data() + first * layout.stride, std::min(block_rows, rows - first));
             body(block, at);
             at += block.n;
         }
 }
 
-/// A column as the grower has it. Other columns are not touched, so that one at a time is unpacked.
-inline Column encoded_column(const RowLayout &layout, const RowParts &parts, std::int32_t attribute,
-                             std::size_t n, Cancel &cancel) {
-    const auto a = static_cast<std::size_t>(attribute);
-    const AttributeShape &shape = layout.attributes[a];
-    auto read = [&](auto put) {
-        read_parts(
-            layout, parts, cancel,
-            [&](RowBlock &block, const std::uint8_t *rows, std::size_t n_rows) {
-                block.unpack_keys(layout, rows, n_rows, a);
-            },
-            [&](const RowBlock &block, std::size_t at) {
-                for (std::size_t i = 0; i < block.n; ++i) put(at + i, block.keys[a][i]);
-            });
-    };
+/// A column as the grower has it.
+inline Column encoded_column(const AttributeShape &shape, std::unique_ptr<RowKey[]> keys, std::size_t n,
+                             Cancel &cancel) {
     if (shape.nominal()) {
         NominalColumn column;
         column.n_categories = static_cast<std::int32_t>(shape.highest + 1);
         column.codes.resize(n);
-        read([&](std::size_t i, RowKey key) {
-            column.codes[i] = key == shape.missing() ? -1 : static_cast<std::int32_t>(key);
-        });
+        for (std::size_t i = 0; i < n; ++i)
+            column.codes[i] = keys[i] == shape.missing() ? -1 : static_cast<std::int32_t>(keys[i]);
         return column;
     }
     if (shape.kind == ValueKind::floats) {
         auto values = std::make_unique_for_overwrite<double[]>(n);
-        read([&](std::size_t i, RowKey key) {
-            values[i] =
-                key == shape.missing() ? std::numeric_limits<double>::quiet_NaN() : shape.float_at(key);
-        });
+        for (std::size_t i = 0; i < n; ++i)
+            values[i] = keys[i] == shape.missing() ? std::numeric_limits<double>::quiet_NaN()
+                                                   : shape.float_at(keys[i]);
+        keys.reset();
         return encode_floats({values.get(), 1}, n, cancel);
     }
     auto values = std::make_unique_for_overwrite<std::int64_t[]>(n);
     std::vector<std::uint8_t> missing;
-    read([&](std::size_t i, RowKey key) {
-        if (key == shape.missing()) {
+    for (std::size_t i = 0; i < n; ++i) {
+        if (keys[i] == shape.missing()) {
             missing.resize(n);
             missing[i] = 1;
         }
-        values[i] = key == shape.missing() ? 0 : shape.integer_at(key);
-    });
+        values[i] = keys[i] == shape.missing() ? 0 : shape.integer_at(keys[i]);
+    }
+    keys.reset();
     return encode_integers({values.get(), 1}, missing.empty() ? nullptr : missing.data(), n, cancel);
+}
+
+/// The columns of all attributes, a few at a time: their keys lie side by side, so that going through the
+/// rows serves all of them, and a few take little beside the table.
+inline void encode_columns(const RowLayout &layout, const RowParts &parts, EncodedTable &table,
+                           Cancel &cancel) {
+    constexpr std::size_t few = 4;
+    const std::size_t n = table.n_rows, n_attributes = layout.attributes.size();
+    for (std::size_t first = 0; first < n_attributes; first += few) {
+        std::vector<std::unique_ptr<RowKey[]>> keys(std::min(few, n_attributes - first));
+        for (auto &k : keys) k = std::make_unique_for_overwrite<RowKey[]>(n);
+        read_parts(layout, parts, cancel, [&](RowBlock &block, std::size_t at) {
+            for (std::size_t i = 0; i < keys.size(); ++i)
+                std::copy_n(block.keys(layout, first + i), block.n, keys[i].get() + at);
+        });
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            table.columns.push_back(
+                encoded_column(layout.attributes[first + i], std::move(keys[i]), n, cancel));
+    }
 }
 
 /// What the grower takes: the table, the class or the targets of each row, and its weight and fold or None.
@@ -246,23 +252,16 @@ inline nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
     {
         SignalCancel cancel;
         nb::gil_scoped_release release;
-        for (std::size_t a = 0; a < layout.attributes.size(); ++a)
-            table.columns.push_back(encoded_column(layout, parts, static_cast<std::int32_t>(a), n, cancel));
-        read_parts(
-            layout, parts, cancel,
-            [&](RowBlock &block, const std::uint8_t *rows, std::size_t n_rows) {
-                block.unpack_joint(layout, rows, n_rows);
-                if (!layout.sums.empty()) block.unpack_numbers(layout, rows, n_rows);
-            },
-            [&](const RowBlock &block, std::size_t at) {
-                std::copy_n(block.targets.begin(), block.n * q, targets.data() + at * q);
-                if (!weights.empty()) std::copy_n(block.weights.begin(), block.n, weights.data() + at);
-                for (std::size_t i = 0; i < block.n; ++i) {
-                    classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
-                    if (!folds.empty())
-                        folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
-                }
-            });
+        encode_columns(layout, parts, table, cancel);
+        read_parts(layout, parts, cancel, [&](const RowBlock &block, std::size_t at) {
+            std::copy_n(block.targets.begin(), block.n * q, targets.data() + at * q);
+            if (!weights.empty()) std::copy_n(block.weights.begin(), block.n, weights.data() + at);
+            for (std::size_t i = 0; i < block.n; ++i) {
+                classes[at + i] = static_cast<ClassCode>(block.joint[i] % layout.n_classes);
+                if (!folds.empty())
+                    folds[at + i] = static_cast<std::uint16_t>(block.joint[i] / layout.n_classes);
+            }
+        });
     }
     nb::object of_folds = folds.empty() ? nb::none() : nb::cast(own_array(std::move(folds)));
     nb::object of_weights = weights.empty() ? nb::none() : nb::cast(own_array(std::move(weights)));

@@ -129,8 +129,12 @@ RowLayout::RowLayout(std::vector<AttributeShape> given, std::size_t n_classes, s
     stride += sums.n_targets() * sizeof(double);
 }
 
-RowBlock::RowBlock(const RowLayout &layout) : keys(layout.attributes.size()), joint(block_rows) {
-    for (auto &k : keys) k.resize(block_rows);
+RowBlock::RowBlock(const RowLayout &layout)
+    : joint(block_rows), keys_(layout.attributes.size()), there_(layout.attributes.size()) {
+    for (auto &k : keys_) {
+        k.resize(block_rows);
+        columns_.push_back(k.data());
+    }
     if (layout.sums.weighted()) weights.resize(block_rows);
     targets.resize(block_rows * layout.sums.n_targets());
     sums_.resize(block_rows * layout.sums.words());
@@ -138,8 +142,10 @@ RowBlock::RowBlock(const RowLayout &layout) : keys(layout.attributes.size()), jo
 
 void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t first, std::size_t rows) {
     n = rows;
-    for (std::size_t a = 0; a < keys.size(); ++a)
-        if (!read_column(layout.attributes[a], chunk.columns[a], first, n, keys[a].data())) refuse_value(a);
+    packed_ = nullptr;
+    std::fill(there_.begin(), there_.end(), std::uint8_t{1});
+    for (std::size_t a = 0; a < keys_.size(); ++a)
+        if (!read_column(layout.attributes[a], chunk.columns[a], first, n, keys_[a].data())) refuse_value(a);
     const auto k = static_cast<std::uint32_t>(layout.n_classes);
     if (chunk.classes.empty())
         std::fill_n(joint.begin(), n, 0u);
@@ -150,27 +156,28 @@ void RowBlock::read(const RowLayout &layout, const Chunk &chunk, std::size_t fir
         for (std::size_t i = 0; i < n; ++i) joint[i] += chunk.folds[first + i] * k;
 }
 
-void RowBlock::unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
-    for (std::size_t a = 0; a < keys.size(); ++a) unpack_keys(layout, rows, n_rows, a);
-    unpack_joint(layout, rows, n_rows);
-    if (!layout.sums.empty()) unpack_numbers(layout, rows, n_rows);
+void RowBlock::open(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
+    n = n_rows;
+    packed_ = rows;
+    std::fill(there_.begin(), there_.end(), std::uint8_t{0});
+    unpack_joint(layout);
+    if (!layout.sums.empty()) unpack_numbers(layout);
 }
 
-void RowBlock::unpack_keys(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows,
-                           std::size_t attribute) {
-    n = n_rows;
+void RowBlock::unpack_keys(const RowLayout &layout, std::size_t attribute) {
     const AttributeShape &shape = layout.attributes[attribute];
-    RowKey *to = keys[attribute].data();
-    each_number(layout, rows, n, shape.offset, shape.width, [to](std::size_t i, RowKey key) { to[i] = key; });
+    RowKey *to = keys_[attribute].data();
+    each_number(layout, packed_, n, shape.offset, shape.width,
+                [to](std::size_t i, RowKey key) { to[i] = key; });
+    there_[attribute] = 1;
 }
 
-void RowBlock::unpack_joint(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
-    n = n_rows;
+void RowBlock::unpack_joint(const RowLayout &layout) {
     std::uint32_t *to = joint.data();
-    each_number(layout, rows, n, layout.class_offset, width_of_key(layout.n_classes - 1),
+    each_number(layout, packed_, n, layout.class_offset, width_of_key(layout.n_classes - 1),
                 [to](std::size_t i, std::uint64_t klass) { to[i] = static_cast<std::uint32_t>(klass); });
     if (layout.n_folds == 1) return;
-    each_number(layout, rows, n, layout.fold_offset, width_of_key(layout.n_folds - 1),
+    each_number(layout, packed_, n, layout.fold_offset, width_of_key(layout.n_folds - 1),
                 [to, k = layout.n_classes](std::size_t i, std::uint64_t fold) {
                     to[i] += static_cast<std::uint32_t>(fold * k);
                 });
@@ -183,12 +190,13 @@ void RowBlock::read_numbers(const RowLayout &layout, const Chunk &chunk, std::si
     summed_ = false;
 }
 
-void RowBlock::unpack_numbers(const RowLayout &layout, const std::uint8_t *rows, std::size_t n_rows) {
+void RowBlock::unpack_numbers(const RowLayout &layout) {
     const std::size_t q = layout.sums.n_targets();
+    const std::uint8_t *row = packed_;
     summed_ = false;
-    for (std::size_t i = 0; i < n_rows; ++i, rows += layout.stride) {
-        if (layout.sums.weighted()) std::memcpy(&weights[i], rows + layout.weight_offset, sizeof(double));
-        if (q != 0) std::memcpy(&targets[i * q], rows + layout.target_offset, q * sizeof(double));
+    for (std::size_t i = 0; i < n; ++i, row += layout.stride) {
+        if (layout.sums.weighted()) std::memcpy(&weights[i], row + layout.weight_offset, sizeof(double));
+        if (q != 0) std::memcpy(&targets[i * q], row + layout.target_offset, q * sizeof(double));
     }
 }
 
@@ -213,25 +221,37 @@ RowStore::Block &RowStore::block_with_room(std::size_t stride) {
 }
 
 void RowStore::add(const RowLayout &layout, const RowBlock &block, std::span<const BlockRow> rows) {
-    const std::size_t stride = layout.stride, k = layout.n_classes;
+    const std::size_t stride = layout.stride;
     rows_ += rows.size();
     while (!rows.empty()) {
         Block &b = block_with_room(stride);
-        const std::size_t n = std::min(rows.size(), b.room - b.rows);
+        const std::span<const BlockRow> part = rows.first(std::min(rows.size(), b.room - b.rows));
         std::uint8_t *to = b.bytes.get() + b.rows * stride;
-        const std::span<const BlockRow> part = rows.first(n);
-        // A key is written as 8 bytes; what it spoils behind it is written next, or is slack.
-        for (BlockRow row : part) {
-            for (std::size_t a = 0; a < layout.attributes.size(); ++a)
-                std::memcpy(to + layout.attributes[a].offset, &block.keys[a][row], 8);
-            const std::uint64_t klass = block.joint[row] % k, fold = block.joint[row] / k;
-            std::memcpy(to + layout.class_offset, &klass, 8);
-            if (layout.n_folds > 1) std::memcpy(to + layout.fold_offset, &fold, 8);
-            if (!layout.sums.empty()) pack_numbers(layout, block, row, to);
-            to += stride;
-        }
-        b.rows += n;
-        rows = rows.subspan(n);
+        if (block.packed_ == nullptr)
+            pack(layout, block, part, to);
+        else
+            for (BlockRow row : part) {
+                std::memcpy(to, block.packed_ + row * stride, stride);
+                to += stride;
+            }
+        b.rows += part.size();
+        rows = rows.subspan(part.size());
+    }
+}
+
+void RowStore::pack(const RowLayout &layout, const RowBlock &block, std::span<const BlockRow> rows,
+                    std::uint8_t *to) {
+    const std::size_t k = layout.n_classes, n_attributes = layout.attributes.size();
+    const AttributeShape *shape = layout.attributes.data();
+    const RowKey *const *keys = block.columns_.data();
+    // A key is written as 8 bytes; what it spoils behind it is written next, or is slack.
+    for (BlockRow row : rows) {
+        for (std::size_t a = 0; a < n_attributes; ++a) std::memcpy(to + shape[a].offset, keys[a] + row, 8);
+        const std::uint64_t klass = block.joint[row] % k, fold = block.joint[row] / k;
+        std::memcpy(to + layout.class_offset, &klass, 8);
+        if (layout.n_folds > 1) std::memcpy(to + layout.fold_offset, &fold, 8);
+        if (!layout.sums.empty()) pack_numbers(layout, block, row, to);
+        to += layout.stride;
     }
 }
 

@@ -132,7 +132,7 @@ const std::uint32_t *SourceScan::codes(std::int32_t attribute) {
     std::uint32_t *to = codes_[a].data();
     if (bucketed_[a] == 0) {
         const Buckets &b = grid_->of[a];
-        const RowKey *keys = block_.keys[a].data();
+        const RowKey *keys = keys_at(attribute);
         for (std::size_t i = 0; i < block_.n; ++i) to[i] = b.of(keys[i]);
         bucketed_[a] = 1;
     }
@@ -148,20 +148,11 @@ void SourceScan::add(const Chunk &chunk, Cancel &cancel) {
     }
 }
 
-template <class Body> void SourceScan::in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel,
-                                                 Body body, std::span<const std::int32_t> attributes) {
+template <class Body>
+void SourceScan::in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body) {
     for (std::size_t first = 0; first < n; first += block_rows) {
         cancel.poll();
-        const std::uint8_t *from = rows + first * layout_->stride;
-        const std::size_t here = std::min(block_rows, n - first);
-        for (std::int32_t a : attributes)
-            block_.unpack_keys(*layout_, from, here, static_cast<std::size_t>(a));
-        if (attributes.empty()) {
-            block_.unpack(*layout_, from, here);
-        } else {
-            block_.unpack_joint(*layout_, from, here);
-            if (sums() != nullptr) block_.unpack_numbers(*layout_, from, here);
-        }
+        block_.open(*layout_, rows + first * layout_->stride, std::min(block_rows, n - first));
         open_block();
         body(std::span<const BlockRow>(all_).first(block_.n));
     }
@@ -192,19 +183,27 @@ void SourceScan::stream(std::span<const BlockRow> rows, std::int32_t p) {
 
 void SourceScan::count(const Place &place, PlaceResult &result, std::span<const BlockRow> rows) {
     const std::size_t n_joint = layout_->n_joint();
+    const std::uint32_t *joint = block_.joint.data();
     for (std::size_t c = 0; c < place.counted.size(); ++c) {
-        const std::uint32_t *code = codes(place.counted[c]), *joint = block_.joint.data();
         std::uint32_t *cell = result.counts.data() + result.first[c];
+        if (block_.few(rows.size()) && sums() == nullptr && result.sums.empty()) {
+            const auto a = static_cast<std::size_t>(place.counted[c]);
+            const Buckets &b = grid_->of[a];
+            const AttributeShape &shape = layout_->attributes[a];
+            for (BlockRow row : rows)
+                ++cell[b.of(block_.key(*layout_, shape, row)) * n_joint + joint[row]];
+            continue;
+        }
+        const std::uint32_t *code = codes(place.counted[c]);
         for (BlockRow row : rows) ++cell[code[row] * n_joint + joint[row]];
         if (!result.sums.empty() && result.sums[c].there())
-            result.sums[c].add_rows(block_.keys[static_cast<std::size_t>(place.counted[c])].data(), joint,
-                                    rows);
+            result.sums[c].add_rows(keys_at(place.counted[c]), joint, rows);
     }
 }
 
 void SourceScan::watch(const Watch &watch, KeyCounts &to, std::span<const BlockRow> rows) {
     if (sums() != nullptr) return watch_sums(watch, to, rows);
-    const RowKey *key = block_.keys[static_cast<std::size_t>(watch.attribute)].data();
+    const RowKey *key = keys_at(watch.attribute);
     if (watch.wanted.empty()) {
         for (BlockRow row : rows) to.add(key[row], block_.joint[row]);
         return;
@@ -217,7 +216,7 @@ void SourceScan::watch(const Watch &watch, KeyCounts &to, std::span<const BlockR
 void SourceScan::route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows,
                        bool kept) {
     const std::size_t n_children = test.children.size();
-    const RowKey *key = block_.keys[static_cast<std::size_t>(test.attribute)].data();
+    const RowKey *key = keys_at(test.attribute);
     const RowKey missing = layout_->attributes[static_cast<std::size_t>(test.attribute)].missing();
     auto deal = [&](auto child_of) {
         if (n_children == 2) {
@@ -296,6 +295,24 @@ void SourceScan::send_on(const std::uint8_t *rows, std::size_t n, std::int32_t p
     });
 }
 
+void SourceScan::count_rest(PlaceCounts of_both, std::int32_t counted, std::int32_t rest) {
+    const PlaceResult &less = at(counted);
+    PlaceResult &to = at(rest);
+    for (std::size_t i = 0; i < less.counts.size(); ++i) of_both.counts[i] -= less.counts[i];
+    for (std::size_t i = 0; i < less.cell_sums.size(); i += layout_->sums.words())
+        layout_->sums.subtract(&of_both.cell_sums[i], &less.cell_sums[i]);
+    place(rest).counted = std::move(of_both.attributes);
+    to.counts = std::move(of_both.counts);
+    to.cell_sums = std::move(of_both.cell_sums);
+    to.first = less.first;
+}
+
+PlaceCounts SourceScan::take_counts(std::int32_t p) {
+    PlaceResult &from = at(p);
+    return {std::exchange(place(p).counted, {}), std::exchange(from.counts, {}),
+            std::exchange(from.cell_sums, {})};
+}
+
 template <class Visit> void SourceScan::each_below(std::int32_t p, Visit visit) {
     if (p < 0) return;
     visit(p);
@@ -346,14 +363,9 @@ void SourceScan::look_on(const std::uint8_t *rows, std::size_t n, std::int32_t p
                          Cancel &cancel) {
     const std::span<const Watch> watches = std::span(place(p).watches).last(n_watches);
     const std::span<KeyCounts> found = std::span(at(p).keys).last(n_watches);
-    std::vector<std::int32_t> attributes;
-    for (const Watch &watch : watches) attributes.push_back(watch.attribute);
-    in_blocks(
-        rows, n, cancel,
-        [&](std::span<const BlockRow> all) {
-            for (std::size_t w = 0; w < n_watches; ++w) watch(watches[w], found[w], all);
-        },
-        attributes);
+    in_blocks(rows, n, cancel, [&](std::span<const BlockRow> all) {
+        for (std::size_t w = 0; w < n_watches; ++w) watch(watches[w], found[w], all);
+    });
 }
 
 KeyTable SourceScan::keys_of(std::int32_t p, std::int32_t attribute, Cancel &cancel) {
@@ -378,20 +390,17 @@ KeyCounts SourceScan::held_keys(std::int32_t p, std::span<const std::uint8_t> kn
     const Buckets &b = buckets(test.attribute);
     KeyCounts keys(b.low(test.first), b.high(test.last), layout_->n_joint(), sums());
     const std::size_t words = layout_->sums.words();
-    const RowKey *key = block_.keys[static_cast<std::size_t>(test.attribute)].data();
     at(p).rows.each([&](const std::uint8_t *bytes, std::size_t n) {
-        in_blocks(
-            bytes, n, cancel,
-            [&](std::span<const BlockRow> all) {
-                const std::uint32_t *code = codes(test.attribute);
-                const std::uint64_t *numbers = words == 0 ? nullptr : block_.sums(*layout_);
-                for (BlockRow row : all) {
-                    if (code[row] < test.first || code[row] > test.last || known[code[row]] != 0) continue;
-                    words == 0 ? keys.add(key[row], block_.joint[row])
-                               : keys.add(key[row], block_.joint[row], numbers + row * words);
-                }
-            },
-            std::span(&test.attribute, 1));
+        in_blocks(bytes, n, cancel, [&](std::span<const BlockRow> all) {
+            const RowKey *key = keys_at(test.attribute);
+            const std::uint32_t *code = codes(test.attribute);
+            const std::uint64_t *numbers = words == 0 ? nullptr : block_.sums(*layout_);
+            for (BlockRow row : all) {
+                if (code[row] < test.first || code[row] > test.last || known[code[row]] != 0) continue;
+                words == 0 ? keys.add(key[row], block_.joint[row])
+                           : keys.add(key[row], block_.joint[row], numbers + row * words);
+            }
+        });
     });
     return keys;
 }

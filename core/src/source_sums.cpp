@@ -22,7 +22,7 @@ void SourceScan::sum(const Place &place, PlaceResult &result, std::span<const Bl
 
 void SourceScan::watch_sums(const Watch &watch, KeyCounts &to, std::span<const BlockRow> rows) {
     const std::size_t words = layout_->sums.words();
-    const RowKey *key = block_.keys[static_cast<std::size_t>(watch.attribute)].data();
+    const RowKey *key = keys_at(watch.attribute);
     const std::uint64_t *sums = block_.sums(*layout_);
     const std::uint32_t *code = watch.wanted.empty() ? nullptr : codes(watch.attribute);
     for (BlockRow row : rows)

@@ -195,6 +195,9 @@ class KeptRows:
 def give_back() -> None:
     """Give memory that is free back to the operating system."""
 
+class PlaceCounts:
+    pass
+
 class SourceScan:
     def __init__(self, layout: RowLayout, grid: Grid, places: list) -> None: ...
 
@@ -247,6 +250,14 @@ class SourceScan:
 
     def take_rows(self, arg: int, /) -> KeptRows:
         """The rows that are kept at a place, which has none then."""
+
+    def take_counts(self, arg: int, /) -> PlaceCounts:
+        """The counts of a place, which has none then."""
+
+    def count_rest(self, of_both: PlaceCounts, counted: int, rest: int) -> None:
+        """
+        Of a place whose rows went to two others, one of which has counted them: the counts of the other are the rest.
+        """
 
     def gather(self, arg: int, /) -> KeptRows: ...
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -75,25 +76,46 @@ using BlockRow = std::uint16_t;
 /// class: what is counted by it tells the folds apart.
 struct RowBlock {
     std::size_t n = 0;
-    std::vector<std::vector<RowKey>> keys; // by attribute
     std::vector<std::uint32_t> joint;
     std::vector<double> weights, targets;
 
     explicit RowBlock(const RowLayout &layout);
+    RowBlock(const RowBlock &) = delete; // it knows where its keys are
+    RowBlock(RowBlock &&) = default;
     /// Takes rows of a chunk. Throws std::invalid_argument for a value outside its attribute's range: the
     /// source has changed.
     void read(const RowLayout &layout, const Chunk &chunk, std::size_t first, std::size_t rows);
-    /// Takes rows that were kept: all of their columns, or some.
-    void unpack(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
-    void unpack_keys(const RowLayout &layout, const std::uint8_t *rows, std::size_t n, std::size_t attribute);
-    void unpack_joint(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
-    void unpack_numbers(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
+    /// Takes rows that were kept, which stay where they are while this is in use: their keys are unpacked as
+    /// they are asked for.
+    void open(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
+    /// Whether so few of its rows are asked for that unpacking all of them would not pay.
+    bool few(std::size_t rows) const { return packed_ != nullptr && 2 * rows < n; }
+    /// The key of an attribute in one of the rows that were kept.
+    RowKey key(const RowLayout &layout, const AttributeShape &shape, BlockRow row) const {
+        const std::uint8_t *from = packed_ + row * layout.stride + shape.offset;
+        RowKey key = 0;
+        std::memcpy(&key, from, row + 1u < n && layout.stride >= 8 ? 8 : shape.width);
+        return key & (~RowKey{0} >> (64 - 8 * shape.width));
+    }
+    /// The keys of an attribute.
+    const RowKey *keys(const RowLayout &layout, std::size_t attribute) {
+        if (there_[attribute] == 0) unpack_keys(layout, attribute);
+        return columns_[attribute];
+    }
     /// What each row adds to sums.
     const std::uint64_t *sums(const RowLayout &layout);
 
   private:
+    friend class RowStore;
+    std::vector<std::vector<RowKey>> keys_;
+    std::vector<const RowKey *> columns_;  // where keys_ are
+    std::vector<std::uint8_t> there_;      // by attribute: keys_ are those of these rows
+    const std::uint8_t *packed_ = nullptr; // rows that were kept
     SumWords sums_;
     bool summed_ = false; // sums_ are those of these rows
+    void unpack_keys(const RowLayout &layout, std::size_t attribute);
+    void unpack_joint(const RowLayout &layout);
+    void unpack_numbers(const RowLayout &layout);
     void read_numbers(const RowLayout &layout, const Chunk &chunk, std::size_t first);
 };
 
@@ -129,6 +151,8 @@ class RowStore {
     std::size_t bytes_ = 0;
 
     Block &block_with_room(std::size_t stride);
+    static void pack(const RowLayout &layout, const RowBlock &block, std::span<const BlockRow> rows,
+                     std::uint8_t *to);
 };
 
 } // namespace hornbeam

@@ -169,6 +169,13 @@ struct PlaceResult {
     RowStore rows;
 };
 
+/// What a place has counted of some attributes.
+struct PlaceCounts {
+    std::vector<std::int32_t> attributes;
+    std::vector<std::uint32_t> counts;
+    SumWords cell_sums;
+};
+
 class SourceScan {
   public:
     SourceScan(std::shared_ptr<const RowLayout> layout, std::shared_ptr<const Grid> grid,
@@ -200,6 +207,11 @@ class SourceScan {
     void decide(std::int32_t p, RouteTest test, Cancel &cancel);
     /// Sends rows that a place has counted before on their way.
     void send_on(const std::uint8_t *rows, std::size_t n, std::int32_t p, Cancel &cancel);
+    /// The counts of a place, which has none then.
+    PlaceCounts take_counts(std::int32_t p);
+    /// Of a place whose rows went to two others, one of which has counted them: the counts of the other are
+    /// the rest.
+    void count_rest(PlaceCounts of_both, std::int32_t counted, std::int32_t rest);
     /// Lets go of all that is known of a place but its totals.
     void release(std::int32_t p);
     /// Takes all rows at and below a place away; the places below are spent.
@@ -233,8 +245,10 @@ class SourceScan {
     const SumShape *sums() const { return layout_->sums.empty() ? nullptr : &layout_->sums; }
     void sum(const Place &place, PlaceResult &result, std::span<const BlockRow> rows);
     void watch_sums(const Watch &watch, KeyCounts &to, std::span<const BlockRow> rows);
-    template <class Body> void in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body,
-                                         std::span<const std::int32_t> attributes = {});
+    template <class Body> void in_blocks(const std::uint8_t *rows, std::size_t n, Cancel &cancel, Body body);
+    const RowKey *keys_at(std::int32_t attribute) {
+        return block_.keys(*layout_, static_cast<std::size_t>(attribute));
+    }
     KeyCounts fresh(const Watch &watch) const;
     KeyCounts held_keys(std::int32_t p, std::span<const std::uint8_t> known, Cancel &cancel);
     PlaceResult fresh(const Place &place) const;

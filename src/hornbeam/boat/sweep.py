@@ -215,13 +215,30 @@ class Sweep:
 
     def _split_family(self, node: int, place: int, settled: _core.Settled) -> list[Family]:
         """The rows of a place go to new places for its children."""
-        children = []
-        for i in range(settled.n_children):
-            large = self._nodes.too_large(int(settled.child_counts(i).sum()))
-            # Where there is no room to count it yet, its rows are read once more when its turn comes.
-            made = self._nodes.counting(keeps=True) if large and self._may_count else PlaceRecord(keeps=True)
-            children.append(self.scan.add_place(made.native()))
-        return self._split(node, place, settled, children)
+        rows = [int(settled.child_counts(i).sum()) for i in range(settled.n_children)]
+        large = [self._nodes.too_large(n) for n in rows]
+        # Where there is no room to count it yet, its rows are read once more when its turn comes.
+        counted = [wanted and self._may_count for wanted in large]
+        rest = self._rest(rows, counted)
+        if rest is None:
+            return self._split(node, place, settled, [self._kept_place(counts) for counts in counted])
+        children = [self._kept_place(i != rest) for i in range(2)]
+        of_both = self.scan.take_counts(place)
+        nodes = self._send_on(node, place, settled, children)
+        self.scan.count_rest(of_both, children[1 - rest], children[rest])
+        if not counted[1 - rest]:
+            self.scan.take_counts(children[1 - rest])
+        return self._open(nodes, children)
+
+    def _rest(self, rows: Sequence[int], counted: Sequence[bool]) -> int | None:
+        """The larger of two children, if its counts are better had as the rest than by counting."""
+        larger = int(np.argmax(rows))
+        return larger if len(rows) == 2 and counted[larger] and not self._nodes.by_sums else None
+
+    def _kept_place(self, counts: bool) -> int:
+        """A new place that keeps its rows, and may count them."""
+        made = self._nodes.counting(keeps=True) if counts else PlaceRecord(keeps=True)
+        return self.scan.add_place(made.native())
 
     @property
     def _may_count(self) -> bool:
@@ -230,7 +247,10 @@ class Sweep:
         return bool(counts + self._counts <= self._nodes.task.budget * COUNTS_PART)
 
     def _split(self, node: int, place: int, settled: _core.Settled, children: Sequence[int]) -> list[Family]:
-        """Write a test down, and send the rows that its place holds on their way."""
+        return self._open(self._send_on(node, place, settled, children), children)
+
+    def _send_on(self, node: int, place: int, settled: _core.Settled, children: Sequence[int]) -> list[int]:
+        """Write a test down, and send the rows that its place holds on their way; the nodes below."""
         nodes = self._settling.split(node, settled)
         self.routes[place] = settled.route(self._nodes.layout, list(children))
         pieces = self.keeping.lift(place)
@@ -240,6 +260,10 @@ class Sweep:
         for block in self.keeping.read(pieces):
             self.scan.send_on([block], place)
             self.keeping.relieve(kept)
+        return nodes
+
+    def _open(self, nodes: Sequence[int], children: Sequence[int]) -> list[Family]:
+        """The families of nodes; nobody needs the rows of leaves."""
         for below, child in zip(nodes, children, strict=True):
             if below < 0:
                 self._drop(child)
@@ -300,7 +324,6 @@ class Sweep:
             self.keeping.shrink([other.place for other in waiting], others + self.scan.bytes_at(family.place))
             self._meter.families += 1
             self._nodes.finish({0: family.node}, self.keeping.encode(family.place))
-            _core.give_back()
             done += rows
             report(done / total)
 
