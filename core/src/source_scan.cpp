@@ -67,6 +67,9 @@ void KeyCounts::make_room() {
 
 const std::vector<KeyCount> &KeyCounts::compact() {
     const std::size_t words = this->words();
+    const auto empty = static_cast<std::size_t>(std::count(cells_.begin(), cells_.end(), 0u));
+    counts_.reserve(counts_.size() + cells_.size() - empty);
+    sums_.reserve(sums_.size() + (cells_.size() - empty) * words);
     for (std::size_t i = 0; i < cells_.size(); ++i)
         if (cells_[i] != 0) {
             counts_.push_back({low_ + i / n_joint_, static_cast<std::uint32_t>(i % n_joint_), cells_[i]});
@@ -370,7 +373,7 @@ KeyTable SourceScan::keys_of(std::int32_t p, std::int32_t attribute, Cancel &can
         KeyCounts held = held_keys(p, known, cancel);
         keys.add(held);
     }
-    return {keys.compact(), keys.sums()}; // in this order
+    return std::move(keys).take();
 }
 
 KeyCounts SourceScan::held_keys(std::int32_t p, std::span<const std::uint8_t> known, Cancel &cancel) {
