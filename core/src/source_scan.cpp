@@ -67,6 +67,9 @@ void KeyCounts::make_room() {
 
 const std::vector<KeyCount> &KeyCounts::compact() {
     const std::size_t words = this->words();
+    const auto empty = static_cast<std::size_t>(std::count(cells_.begin(), cells_.end(), 0u));
+    counts_.reserve(counts_.size() + cells_.size() - empty);
+    sums_.reserve(sums_.size() + (cells_.size() - empty) * words);
     for (std::size_t i = 0; i < cells_.size(); ++i)
         if (cells_[i] != 0) {
             counts_.push_back({low_ + i / n_joint_, static_cast<std::uint32_t>(i % n_joint_), cells_[i]});
@@ -190,8 +193,7 @@ void SourceScan::count(const Place &place, PlaceResult &result, std::span<const 
             const auto a = static_cast<std::size_t>(place.counted[c]);
             const Buckets &b = grid_->of[a];
             const AttributeShape &shape = layout_->attributes[a];
-            for (BlockRow row : rows)
-                ++cell[b.of(block_.key(*layout_, shape, row)) * n_joint + joint[row]];
+            for (BlockRow row : rows) ++cell[b.of(block_.key(*layout_, shape, row)) * n_joint + joint[row]];
             continue;
         }
         const std::uint32_t *code = codes(place.counted[c]);
@@ -382,7 +384,7 @@ KeyTable SourceScan::keys_of(std::int32_t p, std::int32_t attribute, Cancel &can
         KeyCounts held = held_keys(p, known, cancel);
         keys.add(held);
     }
-    return {keys.compact(), keys.sums()}; // in this order
+    return std::move(keys).take();
 }
 
 KeyCounts SourceScan::held_keys(std::int32_t p, std::span<const std::uint8_t> known, Cancel &cancel) {

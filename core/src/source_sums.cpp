@@ -40,12 +40,19 @@ void KeyCounts::add(RowKey key, std::uint32_t joint, const std::uint64_t *sums) 
     }
     if (counts_.size() >= room_) make_room();
     if (!cells_.empty()) return add(key, joint, sums);
+    if (counts_.size() == counts_.capacity()) { // no more than there is room for: sums are large
+        const std::size_t more = std::min(room_, std::max<std::size_t>(64, 2 * counts_.size()));
+        counts_.reserve(more);
+        sums_.reserve(more * words);
+    }
     counts_.push_back({key, joint, 1});
     sums_.insert(sums_.end(), sums, sums + words);
 }
 
 void KeyCounts::bring_sums_together() {
     const std::size_t words = shape_->words();
+    auto in_order = [](const KeyCount &a, const KeyCount &b) { return !(a < b); };
+    if (std::adjacent_find(counts_.begin(), counts_.end(), in_order) == counts_.end()) return;
     std::vector<std::uint32_t> order(counts_.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(),

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hornbeam as hb
-from hornbeam import TreeClassifier
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.boat import task
 from hornbeam.boat.growth import SCANNING
 from hornbeam.boat.meter import Progress
@@ -47,6 +47,17 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     yield tmp_path
     assert os.listdir(tmp_path / "spilled") == []
+
+
+def incomes(rows: int = 20_000) -> pa.Table:
+    """People with an income to predict instead of a class, and a weight."""
+    found, rng = people(rows), np.random.default_rng(1)
+    left = (
+        0.67 * (found["salary"].to_numpy() + found["commission"].to_numpy()) - 0.2 * found["loan"].to_numpy()
+    )
+    income = (left + rng.normal(size=rows) * 5000).round(2)
+    columns = {"income": pa.array(income), "weight": pa.array(rng.uniform(0.5, 2, rows))}
+    return pa.table({name: found[name] for name in found.column_names if name != "class"} | columns)
 
 
 def grow(source: Any, algorithm: str = "boat", limit: int = SMALL, **options: Any) -> TreeClassifier:
@@ -170,6 +181,32 @@ def test_a_query_whose_rows_change(algorithm: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("column", ["income", "weight"])
+@pytest.mark.parametrize("factor", [2.0, 2.0**-300])
+def test_a_query_whose_numbers_change(algorithm: str, column: str, factor: float, place: Path) -> None:
+    """By a little or by so much that sums have no room for it."""
+    calls = 0
+
+    def batches() -> list[pa.RecordBatch]:
+        nonlocal calls
+        calls += 1
+        rows = incomes(3000)
+        if calls > 2:
+            numbers = rows[column].to_numpy().copy()
+            numbers[7] *= factor
+            rows = rows.set_column(rows.schema.get_field_index(column), column, pa.array(numbers))
+        return rows.to_batches()
+
+    source = hb.source(batches, weight="weight")
+    model = TreeRegressor(max_depth=6)
+    assert refused(
+        SourceChanged,
+        lambda: model.fit_source(source, target="income", memory_limit=SMALL, algorithm=algorithm),
+        "batches",
+    )
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_truncated_file(algorithm: str, place: Path) -> None:
     path = place / "people.parquet"
     source = hb.source(path)
@@ -223,11 +260,13 @@ def test_the_estimator_stays_as_it_was(place: Path, monkeypatch: pytest.MonkeyPa
 INTERRUPTED = """
 import os, signal, sys, tempfile, threading, time
 import hornbeam as hb
-from hornbeam import TreeClassifier
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.boat import task
 from hornbeam.boat.guessing import Guessing
 
-path, phase, delay = sys.argv[1], sys.argv[2], float(sys.argv[3])
+path, phase, delay, target = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4]
+model = TreeClassifier() if target == "class" else TreeRegressor()
+source = hb.source(path, weight=None if target == "class" else "weight")
 task.LEAST_MEMORY = 1000
 if phase == "further scan":
     Guessing._seems_leaf = lambda self, node: True
@@ -245,8 +284,8 @@ def listen(news):
 waiting, heard = [], False
 try:
     for _ in range(50):  # the phase may be over too soon: then the next one of its kind is struck
-        TreeClassifier().fit_source(
-            hb.source(path), target="class", memory_limit=2_000_000, algorithm="boat", progress=listen
+        model.fit_source(
+            source, target=target, memory_limit=2_000_000, algorithm="boat", progress=listen
         )
 except KeyboardInterrupt:
     heard = True
@@ -255,14 +294,16 @@ print({"heard": heard, "after": time.perf_counter() - sent[0], "left": os.listdi
 SLOWEST = 2.0  # seconds; the promise is 100 ms, but the machine may be busy
 
 
+@pytest.mark.parametrize("target", ["class", "income"])
 @pytest.mark.parametrize(
     "phase", ["survey", "bootstraps", "cleanup scan", "settling", "families", "further scan"]
 )
-def test_ctrl_c(phase: str, tmp_path: Path) -> None:
-    pq.write_table(people(60_000), tmp_path / "people.parquet", row_group_size=10_000)
+def test_ctrl_c(phase: str, target: str, tmp_path: Path) -> None:
+    rows = people(60_000) if target == "class" else incomes(60_000)
+    pq.write_table(rows, tmp_path / "people.parquet", row_group_size=10_000)
     (tmp_path / "spilled").mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(tmp_path / "people.parquet"), phase, "0.003"],
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path / "people.parquet"), phase, "0.003", target],
         env=os.environ | {"TMPDIR": str(tmp_path / "spilled")},
         capture_output=True,
         text=True,
@@ -284,16 +325,19 @@ READER = 90 * 10**6
 MEASURED = """
 import sys
 import hornbeam as hb
-from hornbeam import TreeClassifier
+from hornbeam import TreeClassifier, TreeRegressor
 
 def peak():  # of this program: what getrusage says may be that of the process which started it
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
-source, limit = hb.source(sys.argv[1]), int(sys.argv[2])
+target = sys.argv[3]
+source = hb.source(sys.argv[1], weight="weight" if target == "income" else None)
+limit = int(sys.argv[2])
 before = peak()
-model = TreeClassifier(max_depth=6, min_samples_leaf=50).fit_source(
-    source, target="class", memory_limit=limit, algorithm="boat"
+kind = TreeRegressor if target == "income" else TreeClassifier
+model = kind(max_depth=6, min_samples_leaf=50).fit_source(
+    source, target=target, memory_limit=limit, algorithm="boat"
 )
 stats = model.scan_stats_
 print({"before": before, "peak": peak(), "scans": stats.scans, "spilled": stats.spilled_bytes})
@@ -309,12 +353,16 @@ def numbers(rows: int) -> pa.Table:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the highest mark of memory is read from /proc")
 @pytest.mark.parametrize("limit", [64 * 10**6, 32 * 10**6])
-@pytest.mark.parametrize("rows", [people, numbers])
+@pytest.mark.parametrize("rows", [people, numbers, incomes])
 def test_memory_stays_within_the_limit(rows: Callable[[int], pa.Table], limit: int, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     pq.write_table(rows(2_000_000), path, row_group_size=1 << 17)
+    target = "income" if rows is incomes else "class"
     done = subprocess.run(
-        [sys.executable, "-c", MEASURED, str(path), str(limit)], capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", MEASURED, str(path), str(limit), target],
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     said = ast.literal_eval(done.stdout)

@@ -75,12 +75,15 @@ class KeyCounts {
         const std::size_t size = n_joint * (1 + 2 * words()); // of a key, in 32 bits
         if (high - low < most_cells / size) n_cells_ = (high - low + 1) * n_joint;
         if (n_cells_ * (1 + 2 * words()) <= few_cells) open_cells();
-        const std::size_t sums_of_one = words() * sizeof(std::uint64_t);
-        if (n_cells_ != 0)
-            room_ = n_cells_ * (sizeof(std::uint32_t) + sums_of_one) / (sizeof(KeyCount) + sums_of_one) + 1;
+        if (n_cells_ != 0) room_ = n_cells_ * (sizeof(std::uint32_t) + sum_bytes()) / entry_bytes() + 1;
     }
     /// Without cells.
     explicit KeyCounts(const SumShape *sums) : shape_(sums) {}
+    /// What `compact` and `sums` give, which is used up.
+    KeyTable take() && {
+        compact();
+        return {std::move(counts_), std::move(sums_)};
+    }
     void add(RowKey key, std::uint32_t joint) {
         if (!cells_.empty()) {
             ++cells_[(key - low_) * n_joint_ + joint];
@@ -110,18 +113,21 @@ class KeyCounts {
     }
 
   private:
-    static constexpr std::size_t most_cells = std::size_t{1} << 22, few_cells = 1 << 12;
+    static constexpr std::size_t most_cells = std::size_t{1} << 22, few_cells = 1 << 12; // of 32 bits
+    static constexpr std::size_t list_bytes = std::size_t{1} << 20;
     RowKey low_ = 0;
     std::size_t n_joint_ = 1, n_cells_ = 0; // no cells: too many, or nobody knows how many
     std::vector<std::uint32_t> cells_;
     std::vector<KeyCount> counts_;
-    std::size_t room_ = 1 << 16;
     const SumShape *shape_ = nullptr;
+    std::size_t room_ = list_bytes / entry_bytes(); // entries, then cells or the list brought together
     SumWords cell_sums_, sums_;
 
     void bring_together();
     void make_room();
     std::size_t words() const { return shape_ == nullptr ? 0 : shape_->words(); }
+    std::size_t sum_bytes() const { return words() * sizeof(std::uint64_t); }
+    std::size_t entry_bytes() const { return sizeof(KeyCount) + sum_bytes(); }
     void open_cells() {
         cells_.resize(n_cells_);
         cell_sums_.resize(n_cells_ * words());

@@ -20,12 +20,18 @@ struct Moved {
 };
 
 /// Weighted classes: the corners of the box that the class sums of the left side lie in. How little a row may
-/// weigh is not known, so that the corners at which the bucket is on one side count too.
+/// weigh is not known, so that the corners at which the bucket is on one side count too. Gain ratio: where
+/// little weight is moved, roundings are no longer small beside gain and split; so they count for and against
+/// the corner, and where next to nothing is on one side, there is no bound.
 template <class C> class CornerBound {
   public:
     using Stats = typename C::Target::Stats;
 
-    CornerBound(const C &turned, const Stats &node) : criterion_(turned), node_(node) {}
+    CornerBound(const C &turned, const Stats &node) : criterion_(turned), node_(node) {
+        // Of x log x of all parts of the node and of their sums, by its mass.
+        const double classes = static_cast<double>(node.c.size());
+        roundings_ = (3.0 * classes + 9.0) * 0x1p-53 * (std::abs(std::log2(mass_of(turned, node))) + 1.0);
+    }
 
     bool there() const { return criterion_.rule != ClassRule::c45; }
     /// Whether a test that tells more apart never has a lower quality.
@@ -33,9 +39,13 @@ template <class C> class CornerBound {
         return criterion_.rule == ClassRule::gini || criterion_.rule == ClassRule::entropy;
     }
     /// How far a quality may lie from the real one.
-    double slack(double quality) const { return 1e-12 * std::max(1.0, std::abs(quality)); }
+    double slack(double quality) const {
+        const double known = 1e-12 * std::max(1.0, std::abs(quality));
+        return criterion_.rule == ClassRule::entropy ? std::max(known, 2.0 * roundings_) : known;
+    }
 
     double highest(const Stats &below, const Stats &bucket, Moved, double enough) {
+        const bool ratio = criterion_.rule == ClassRule::gain_ratio;
         open(below, bucket);
         if (of_gain())
             if (const double all = apart(below); all <= enough) return all;
@@ -47,9 +57,13 @@ template <class C> class CornerBound {
                 if (corner >> i & 1) left_ += pure_[i];
             right_ = node_;
             right_ -= left_;
-            if (left_.weight.zero() || right_.weight.zero()) continue;
+            if (left_.weight.zero() || right_.weight.zero()) {
+                if (ratio) return std::numeric_limits<double>::infinity();
+                continue;
+            }
             const std::array<const Stats *, 2> sides{&left_, &right_};
-            most = std::max(most, criterion_.score(node_, sides).quality);
+            const auto score = criterion_.score(node_, sides);
+            most = std::max(most, ratio ? highest_ratio(score.gain) : score.quality);
         }
         return most;
     }
@@ -60,6 +74,21 @@ template <class C> class CornerBound {
     Stats left_, right_;
     std::vector<std::size_t> present_; // classes in the bucket
     std::vector<Stats> pure_;          // the rows of each of them
+    double roundings_ = 0.0;           // of a gain or split
+
+    /// The gain over the information of the split, roundings in its favour. A test is taken from a gain of
+    /// `negligible_gain` on, and no gain is above its split.
+    double highest_ratio(double gain) const {
+        double left = 0.0, right = 0.0;
+        for (std::size_t k = 0; k < node_.c.size(); ++k) {
+            left += criterion_.mass(left_, k);
+            right += criterion_.mass(right_, k);
+        }
+        const double p = left / (left + right), q = right / (left + right);
+        const double split = -(p * std::log2(p) + q * std::log2(q));
+        if (!(split > negligible_gain + 4.0 * roundings_)) return std::numeric_limits<double>::infinity();
+        return (std::max(gain, negligible_gain) + 2.0 * roundings_) / (split - 2.0 * roundings_);
+    }
 
     void open(const Stats &below, const Stats &bucket) {
         present_.clear();

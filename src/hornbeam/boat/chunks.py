@@ -8,7 +8,7 @@ from functools import partial
 from threading import Event, Lock
 
 from hornbeam import _core
-from hornbeam.boat.encoded import EncodedChunk, Encoder
+from hornbeam.boat.encoded import EncodedChunk, Encoder, Span
 from hornbeam.boat.reading import CHUNK_ROWS, Reading, Report
 from hornbeam.boat.survey import Survey
 from hornbeam.table.sources import Part, Tally
@@ -36,9 +36,8 @@ class Chunks:
             report,
             folds is not None and reading.key is None,
         )
-        self._make = partial(
-            Encoder, reading, survey.schema.attributes, survey.labels, survey.ranges, folds, seed
-        )
+        attributes, spans = survey.schema.attributes, _spans(reading, survey)
+        self._make = partial(Encoder, reading, attributes, survey.labels, survey.ranges, folds, seed, spans)
         self._encoder = self._make()
 
     def __iter__(self) -> Iterator[EncodedChunk]:
@@ -65,6 +64,16 @@ class Chunks:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         self._reading.source.close_scan(tallies)
+
+
+def _spans(reading: Reading, survey: Survey) -> dict[str, Span]:
+    """What the survey found of numbers that are summed: all targets have one span, under the first's name."""
+    spans: dict[str, Span] = {}
+    if not reading.classification:
+        spans[reading.targets[0]] = survey.target_exponents
+    if reading.source.weight is not None:
+        spans[reading.source.weight] = survey.weight_exponents
+    return spans
 
 
 class _PartScans:

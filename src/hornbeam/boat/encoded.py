@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,6 +21,7 @@ from hornbeam.table.columns import Array
 from hornbeam.table.sources import fold_of
 
 Folds = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+Span = tuple[int, int] | None  # of the exponents of numbers; None: all are 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +61,10 @@ class Encoder:
         ranges: Sequence[Range] = (),
         folds: int | None = None,
         seed: int = 0,
+        spans: Mapping[str, Span] | None = None,
     ) -> None:
         self._reading, self._folds, self._seed = reading, folds, seed
-        self._attributes, self._ranges = attributes, ranges
+        self._attributes, self._ranges, self._spans = attributes, ranges, spans or {}
         self._columns = ColumnCodes(attributes, self._changed)
         target = reading.targets[0]
         self._classes = ClassCodes(labels, partial(self._changed, target))
@@ -86,6 +88,9 @@ class Encoder:
                 classes = self._classes.encode(chunk.column(reading.targets[0]))
             else:
                 values = encode_targets(chunk.select(list(reading.targets)))
+                self._check_numbers(reading.targets[0], values)
+            if weights is not None and reading.source.weight is not None:
+                self._check_numbers(reading.source.weight, weights)
             columns = self._columns.encode(chunk)
             self._check(columns)
             return EncodedChunk(chunk.num_rows, columns, classes, values, weights, folds)
@@ -96,6 +101,13 @@ class Encoder:
             news = range_.news(column, attribute)
             if news is not None:
                 raise self._changed(attribute.name, news)
+
+    def _check_numbers(self, name: str, numbers: npt.NDArray[np.float64]) -> None:
+        """Refuse numbers that exact sums have no room for, where it is known what all of them span."""
+        found = _core.exponent_span(np.ascontiguousarray(numbers)) if name in self._spans else None
+        known = self._spans.get(name)
+        if found is not None and (known is None or found[0] < known[0] or found[1] > known[1]):
+            raise self._changed(name, "numbers of other sizes")
 
     def _folds_of(self, chunk: pa.RecordBatch, first: int) -> Folds | None:
         if self._folds is None:

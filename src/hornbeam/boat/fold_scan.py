@@ -15,7 +15,7 @@ from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.model import Tree
 from hornbeam.table import Table
-from hornbeam.validation import Estimate
+from hornbeam.validation import Estimate, small_fold
 
 
 def score_folds(task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
@@ -29,6 +29,8 @@ def score_folds(task: SourceTask, survey: Survey, trees: Sequence[Tree], report:
             sums[fold].add(table, chunk, np.flatnonzero(chunk.folds == fold))
     if not all(one.rows for one in sums):
         raise empty_fold(task, [one.rows for one in sums])
+    if not task.reading.classification and any(one.rows < 2 for one in sums):
+        raise small_fold(task.folds, survey.rows)
     measure = "accuracy" if task.reading.classification else "r2"
     return Estimate(measure, tuple(one.score for one in sums))
 

@@ -18,6 +18,8 @@ from hornbeam.growth.memory import least_rows
 
 _MOST = 0.25  # of the rows of a node: more are not worth keeping
 _DEVIATIONS = 2.0  # of the gain of the sample's best test
+_SUMS_PART = 1 / 8  # of the memory, for values that have sums
+_VALUE = 16  # bytes of a value that is counted
 
 
 def watch_doubtful(nodes: Nodes, grid: _core.Grid, plan: Plan) -> None:
@@ -27,6 +29,7 @@ def watch_doubtful(nodes: Nodes, grid: _core.Grid, plan: Plan) -> None:
     scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in plan.places])
     _add_sample(scan, survey)
     settling = _sample_nodes(nodes, scan).settling
+    room = _Room(nodes)
     for place, guess in plan.guesses.items():
         counts = scan.totals(place).astype(np.int64)
         node = settling.open_apart(0, counts.tolist(), scan.total_sums(place))
@@ -38,8 +41,30 @@ def watch_doubtful(nodes: Nodes, grid: _core.Grid, plan: Plan) -> None:
             wanted = np.zeros(grid.size(attribute) + 1, dtype=np.uint8)
             wanted[buckets] = 1
             cells = scan.counts(place, attribute).reshape(len(wanted), -1).sum(axis=1)
-            if cells[wanted != 0].sum() <= _MOST * counts.sum():
+            rows = int(cells[wanted != 0].sum())
+            if rows <= _MOST * counts.sum() and room.takes(attribute, rows):
                 plan.places[place].watches.append((attribute, wanted))
+
+
+class _Room:
+    """What values with sums may take of memory: they are several times as large as those that are counted."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._layout, self._classes = nodes.layout, len(nodes.survey.row_counts)
+        self._times = nodes.survey.rows / max(1, nodes.survey.sample.n_rows)
+        self._left = nodes.task.budget * _SUMS_PART
+
+    def takes(self, attribute: int, sampled: int) -> bool:
+        """Whether there is room for the values of so many sampled rows, which it takes then."""
+        words = self._layout.sum_words
+        if not words:
+            return True
+        values = min(sampled * self._times, self._layout.missing_key(attribute) * self._classes)
+        size = 2 * (_VALUE + 8 * words) * values  # lists are half empty at worst
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
 
 
 def _add_sample(scan: _core.SourceScan, survey: Survey) -> None:

@@ -3,7 +3,7 @@
 What follows scikit-learn's signatures is in modules of its own: the command works without importing it.
 """
 
-from hornbeam.validation.estimate import Estimate, estimate_by_folds
+from hornbeam.validation.estimate import Estimate, estimate_by_folds, small_fold
 from hornbeam.validation.folds import deal_classes, deal_rows
 
-__all__ = ["Estimate", "deal_classes", "deal_rows", "estimate_by_folds"]
+__all__ = ["Estimate", "deal_classes", "deal_rows", "estimate_by_folds", "small_fold"]

@@ -48,6 +48,11 @@ class Estimate:
         return len(self.scores)
 
 
+def small_fold(k: int, rows: int) -> DataError:
+    """The one line for a fold whose numbers cannot be judged."""
+    return DataError(f"{k} folds of {rows} rows: R² needs two rows a fold; use at most {rows // 2}")
+
+
 def estimate_by_folds(
     table: Table,
     target: Target,
@@ -64,8 +69,7 @@ def estimate_by_folds(
     """Grow the tree of all rows and that of each fold, and score every fold on its own rows."""
     k = int(folds.max()) + 1
     if not isinstance(target, ClassTarget) and int(np.bincount(folds, minlength=k).min()) < 2:
-        most = table.n_rows // 2
-        raise DataError(f"{k} folds of {table.n_rows} rows: R² needs two rows a fold; use at most {most}")
+        raise small_fold(k, table.n_rows)
     kept_out = rows_by_fold(folds, k)
     each = (TrainingSet(table.n_rows, left_out=rows) for rows in kept_out)
     sets = TrainingSets(table.n_rows, (TrainingSet(table.n_rows), *each))

@@ -17,7 +17,7 @@ from hornbeam.boat.memory_route import memory_for
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.task import LEAST_MEMORY, SourceTask
 from hornbeam.errors import DataError, UsageError
-from hornbeam.growth import Parameters, Pruning
+from hornbeam.growth import ClassCosts, Parameters, Pruning
 from tests.unit.boat.scanner import grow_by_chunks
 from tests.unit.table.sources.rows import people
 
@@ -70,6 +70,30 @@ def test_what_has_no_bounds_is_counted(parameters: Parameters, says: str) -> Non
     found = choose(asked(people(60_000), parameters=parameters, memory_limit=LEAST_MEMORY), SCANNING)
     assert found.algorithm == "rf_hybrid"
     assert says in found.reason
+
+
+def test_folds_grow_together_where_they_do_not_fit() -> None:
+    many = asked(people(60_000), folds=3, memory_limit=LEAST_MEMORY)
+    found = choose(many, SCANNING)
+    assert found.algorithm == "rf_hybrid"
+    assert "folds have a tree each, so every level is counted exactly" in found.reason
+
+
+def test_numbers_weights_and_costs_are_guessed_as_well() -> None:
+    rows = people(60_000).append_column("w", pa.array([0.5, 1.5] * 30_000))
+    costs = lambda labels: ClassCosts.checked("balanced", None, labels)  # noqa: E731
+    weighted = SourceTask(
+        Reading(hb.source(rows, weight="w"), ("y",), True), Parameters(), memory_limit=LEAST_MEMORY
+    )
+    numbers = SourceTask(
+        Reading(hb.source(rows), ("size",), False),
+        Parameters(criterion="variance"),
+        memory_limit=LEAST_MEMORY,
+    )
+    for many in (weighted, replace(weighted, costs=costs), numbers):
+        assert choose(many, SCANNING).algorithm == "boat"
+        for name in SCANNING:
+            assert choose(replace(many, algorithm=name), SCANNING).reason == "it was asked for"
 
 
 def test_quest_is_verified_without_bounds() -> None:

@@ -129,6 +129,26 @@ def test_the_score_of_numbers_is_that_of_the_training_rows(rows: pa.Table) -> No
     assert "mean absolute error" not in Path("r.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize("algorithm", sorted(growth.SCANNING))
+def test_scans_take_numbers_and_weights(algorithm: str, rows: pa.Table, place: Path) -> None:
+    heavy = rows.append_column("w", pa.array([0.25 * (i % 7) for i in range(500)]))
+    write_files(heavy, place / "heavy")
+    given = ("heavy/*.parquet", "--weight", "w", "--max-depth", "4", "--algorithm", algorithm)
+    weights = heavy["w"].to_numpy()
+    numbers = fitted(*given, "--target", "size")
+    assert numbers["task"] == "regression"
+    model: Any = TreeRegressor(max_depth=4).fit(
+        rows.drop_columns("size"), rows["size"], sample_weight=weights
+    )
+    assert numbers["digest"] == model.tree_.digest
+    assert numbers["scan_stats"]["algorithm"] == algorithm
+    classes = fitted(*given, "--target", "y", "--class-weight", "balanced")
+    model = TreeClassifier(max_depth=4, class_weight="balanced")
+    assert (
+        classes["digest"] == model.fit(rows.drop_columns("y"), rows["y"], sample_weight=weights).tree_.digest
+    )
+
+
 def test_weights_key_and_folds(rows: pa.Table, place: Path) -> None:
     heavy = rows.append_column("w", pa.array([float(i % 3) for i in range(500)]))
     write_files(heavy, place / "heavy")

@@ -83,6 +83,36 @@ def test_c45_and_costs_are_known_to_sources(rows: pa.Table, source: Any) -> None
         assert model.fit_source(source, target="y", key="id").tree_.digest == whole.tree_.digest
 
 
+SCANS = sorted(growth.SCANNING)
+
+
+@pytest.mark.parametrize("algorithm", SCANS)
+def test_scans_know_weights_costs_and_numbers(algorithm: str, rows: pa.Table) -> None:
+    weights = np.random.default_rng(1).choice([0.0, 0.1, 1.0, 1e9], len(rows))
+    heavy = rows.append_column("w", pa.array(weights))
+    models = [
+        (TreeClassifier(max_depth=5), "y"),
+        (TreeClassifier(max_depth=5, class_weight="balanced"), "y"),
+        (TreeClassifier(max_depth=5, class_weight={rows["y"][0].as_py(): 0.3}), "y"),
+        (TreeClassifier(max_depth=5, cost_matrix=[[0, 5], [1, 0]], criterion="entropy"), "y"),
+        (TreeRegressor(max_depth=5), "size"),
+        (TreeRegressor(max_depth=5), ["size", "age"]),
+    ]
+    for model, target in models:
+        said = [target] if isinstance(target, str) else target
+        table = heavy.filter(pa.compute.is_valid(heavy["age"])) if "age" in said else heavy
+        X = table.drop_columns([*said, "id", "w"])
+        y = table[target] if isinstance(target, str) else table.select(target)
+        for weight in (None, "w"):
+            whole = clone(model).fit(X, y, sample_weight=None if weight is None else table["w"].to_numpy())
+            source = hb.source(
+                table, columns=[*X.column_names, *said, *([weight] if weight else [])], weight=weight
+            )
+            found = clone(model).fit_source(source, target=target, memory_limit="32MB", algorithm=algorithm)
+            assert found.tree_.digest == whole.tree_.digest
+            assert found.scan_stats_.algorithm == algorithm
+
+
 def test_several_numbers_are_predicted_together(rows: pa.Table, source: Any) -> None:
     X, y = rows.select(["job", "y"]), rows.select(["size", "id"])
     whole = TreeRegressor(max_depth=3).fit(X, y)
@@ -93,7 +123,8 @@ def test_several_numbers_are_predicted_together(rows: pa.Table, source: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "target"), [("memory", "y"), ("memory", "size"), ("boat", "y"), ("rf_hybrid", "y")]
+    ("algorithm", "target"),
+    [("memory", "y"), ("memory", "size"), ("boat", "y"), ("rf_hybrid", "y"), ("rf_hybrid", "size")],
 )
 @pytest.mark.parametrize("key", ["id", None])
 def test_folds_go_by_the_key_or_the_number_of_the_row(
