@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hornbeam/agreement.hpp"
+#include "hornbeam/paging.hpp"
 #include "hornbeam/parting.hpp"
 
 namespace hornbeam {
@@ -50,6 +51,7 @@ template <class E, class Target> class Banding {
         for (const Segment<E> &s : node.active) lists += s.listed();
         owner_ = std::make_shared_for_overwrite<E[]>(n_right_ * lists + vector_room);
         to_ = owner_.get();
+        bring_in(to_, n_right_ * (lists - counted_slots(node)) * sizeof(E), task_.cancel);
         std::tie(child[0].rows, child[1].rows) = deal(node.rows);
     }
     /// The lists of children whose rows are split and that have what they inherit.
