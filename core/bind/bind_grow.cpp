@@ -117,8 +117,9 @@ class ReportingCancel : public SignalCancel {
   protected:
     void look() override {
         SignalCancel::look();
+        if (report_.is_none()) return;
         auto now = std::chrono::steady_clock::now();
-        if (report_.is_none() || now - last_ < std::chrono::milliseconds(100)) return;
+        if (now - last_ < std::chrono::milliseconds(100)) return;
         last_ = now;
         auto all = static_cast<double>(progress_.all.load()),
              settled = static_cast<double>(progress_.settled.load());

@@ -1,10 +1,5 @@
 // Encoding of columns: values become unsigned keys of the same order, rows are sorted by key and ranked.
 #include "hornbeam/column.hpp"
-#include "hornbeam/parallel.hpp"
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +8,8 @@
 #include <string>
 #include <type_traits>
 
+#include "hornbeam/paging.hpp"
+#include "hornbeam/parallel.hpp"
 #include "presort.hpp"
 
 namespace hornbeam {
@@ -28,20 +25,14 @@ template <class T> T load(const Strided<T> &values, std::size_t i) {
     return v;
 }
 
-/// Resizes to n. On Linux memory comes by few calls: a fault for each page would take a quarter of the time.
+/// Resizes to n. A fault for each page would take a quarter of the time.
 void make_room(std::vector<Entry> &entries, std::size_t n, Cancel &cancel) {
     if (entries.size() == n) return;
     entries.reserve(n);
     for (std::size_t size = 0; size < n;) {
         if (size > 0) cancel.poll();
         const std::size_t end = std::min(n, size + 4 * block);
-#ifdef __linux__
-        constexpr std::uintptr_t page = 4096, populate_write = 23; // MADV_POPULATE_WRITE, new in headers
-        const auto start = reinterpret_cast<std::uintptr_t>(entries.data());
-        const auto lo = (start + size * sizeof(Entry) + page - 1) & ~(page - 1),
-                   hi = (start + end * sizeof(Entry)) & ~(page - 1);
-        if (n >= many_rows) (void)madvise(reinterpret_cast<void *>(lo), hi - lo, populate_write); // may fail
-#endif
+        if (n >= many_rows) bring_in(entries.data() + size, (end - size) * sizeof(Entry));
         entries.resize(size = end);
     }
 }
@@ -245,17 +236,17 @@ void encode_into(NumericColumn &column, const IntegerSource &source, std::size_t
 }
 
 NominalColumn copy_codes(const NominalSource &source, std::size_t n, std::size_t j, Cancel &cancel) {
-    NominalColumn column{std::vector<std::int32_t>(n), source.n_categories};
+    NominalColumn column{{}, source.n_categories};
+    column.codes.reserve(n);
     in_stretches(n, cancel, [&](std::size_t lo, std::size_t hi) {
-        bool wrong = false; // looked for behind the loop, which has no branch then
-        for (std::size_t i = lo; i < hi; ++i) {
-            const std::int32_t code = source.codes[i];
-            wrong |= (code < -1) | (code >= source.n_categories);
-            column.codes[i] = code;
-        }
-        for (std::size_t i = lo; wrong && i < hi; ++i)
-            if (const std::int32_t code = column.codes[i]; code < -1 || code >= source.n_categories)
-                refuse_code(j, i, code, source.n_categories);
+        const std::span<const std::int32_t> some(&source.codes[lo], hi - lo);
+        const std::int32_t many = source.n_categories;
+        std::int32_t wrong = 0; // looked for behind the loop, which has no branch then
+        for (std::int32_t code : some) wrong |= (code < -1) | (code >= many);
+        for (std::size_t i = lo; wrong != 0 && i < hi; ++i)
+            if (const std::int32_t code = source.codes[i]; code < -1 || code >= many)
+                refuse_code(j, i, code, many);
+        column.codes.insert(column.codes.end(), some.begin(), some.end());
     });
     return column;
 }

@@ -28,7 +28,6 @@ struct alignas(64) LanePoint {
 template <class Number> struct LaneVectors {
     static constexpr std::size_t lanes = 64 / sizeof(Number);
     typedef Number Numbers __attribute__((vector_size(64)));
-    typedef std::uint8_t Bytes __attribute__((vector_size(lanes)));
     typedef float Floats __attribute__((vector_size(4 * lanes)));
     typedef std::int32_t Ints __attribute__((vector_size(4 * lanes)));
 };
@@ -36,8 +35,8 @@ template <class Number> struct LaneVectors {
 /// What the lanes of one such vector have on the left, and where a block takes them: the points are its end
 /// and the two other corners.
 template <class Number> struct alignas(64) LaneLeft : LaneVectors<Number> {
-    using typename LaneVectors<Number>::Numbers, typename LaneVectors<Number>::Bytes,
-        typename LaneVectors<Number>::Floats, typename LaneVectors<Number>::Ints;
+    using typename LaneVectors<Number>::Numbers, typename LaneVectors<Number>::Floats,
+        typename LaneVectors<Number>::Ints;
     Numbers whole, all, min_left, most_left, n{}, ones{}, d{};
 
     void open(const LaneTotals &totals, std::size_t first) {
@@ -59,9 +58,12 @@ template <class Number> struct alignas(64) LaneLeft : LaneVectors<Number> {
         __builtin_memcpy(to, &sides, sizeof(sides));
     }
     static Numbers read(const std::uint8_t *counts) {
-        Bytes bytes;
-        __builtin_memcpy(&bytes, counts, sizeof(bytes));
-        return __builtin_convertvector(__builtin_convertvector(bytes, Ints), Numbers);
+        Number each[LaneVectors<Number>::lanes]; // a plain loop: vectors of bytes are taken apart one by one
+        for (std::size_t i = 0; i < LaneVectors<Number>::lanes; ++i)
+            each[i] = static_cast<Number>(std::int32_t{counts[i]});
+        Numbers numbers;
+        __builtin_memcpy(&numbers, each, sizeof(numbers));
+        return numbers;
     }
     void add(const std::uint8_t *rows_seen, const std::uint8_t *ones_seen, std::size_t first, LanePoint &last,
              LanePoint &ones_first, LanePoint &zeros_first) {

@@ -19,12 +19,17 @@ TrainingSets::TrainingSets(const RowTimes &given, std::size_t begin, std::size_t
             for (std::size_t row = 0; row < n_rows; ++row)
                 body(row, times[static_cast<std::ptrdiff_t>(row) * given.row_step]);
     };
-    for (std::size_t s = 0; s < k; ++s)
-        each_row(s, [&](std::size_t row, std::uint8_t times) {
-            mask[row] |= SetMask{times != 0} << s;
-            most = std::max(most, times);
-            in += times != 0;
+    for (std::size_t s = 0; s < k; ++s) {
+        std::uint8_t most_here = 0; // in registers: the loop is one over vectors then
+        std::size_t in_here = 0;
+        each_row(s, [&, of_row = mask.data()](std::size_t row, std::uint8_t times) {
+            of_row[row] |= SetMask{times != 0} << s;
+            most_here = std::max(most_here, times);
+            in_here += times != 0;
         });
+        most = std::max(most, most_here);
+        in += in_here;
+    }
     by_complement = most <= 1 && k > 1 && sharing != Sharing::overlapping &&
                     (sharing == Sharing::folds || 2 * in > n_rows * k);
     if (most <= 1) return;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hornbeam/agreement.hpp"
+#include "hornbeam/paging.hpp"
 #include "hornbeam/parting.hpp"
 
 namespace hornbeam {
@@ -39,42 +40,44 @@ template <class E, class Target> class Banding {
         groups = std::move(made);
     }
 
-    /// Examples between the cuts go both ways: left they stay who they are, right they are guests. The right
-    /// child has lists of its own.
+    /// Examples between the cuts go both ways: in the larger child they stay who they are, in the other they
+    /// are guests. That one moves, and has lists of its own.
     void split_rows(Node &node, const Group &group, std::span<Node> child) {
         flag_rows(node, group);
         const std::uint8_t *flag = frame_.flag.data();
-        n_right_ = 0;
-        for (E e : node.rows) n_right_ += flag[Packed<E>::id(e)] != 0;
-        std::size_t lists = 1 + counted_slots(node);
-        for (const Segment<E> &s : node.active) lists += s.listed();
-        owner_ = std::make_shared_for_overwrite<E[]>(n_right_ * lists + vector_room);
-        to_ = owner_.get();
-        std::tie(child[0].rows, child[1].rows) = deal(node.rows);
+        n_moved_ = 0;
+        for (E e : node.rows) n_moved_ += flag[Packed<E>::id(e)] != 0;
+        make_room(node);
+        std::tie(child[1 - moves_].rows, child[moves_].rows) = deal(node.rows);
     }
     /// The lists of children whose rows are split and that have what they inherit.
     void split_lists(Node &node, std::span<Node> child) {
         for (const Segment<E> &s : node.active) {
             poll_if_large(node, task_.cancel);
-            auto [left, right] =
+            const auto [stay, move] =
                 s.listed() ? deal({s.begin, s.size}) : std::pair<std::span<E>, std::span<E>>();
-            child[0].active.push_back({s.attribute, static_cast<std::uint32_t>(left.size()), left.data()});
-            child[1].active.push_back({s.attribute, static_cast<std::uint32_t>(right.size()), right.data()});
+            child[1 - moves_].active.push_back(
+                {s.attribute, static_cast<std::uint32_t>(stay.size()), stay.data()});
+            child[moves_].active.push_back(
+                {s.attribute, static_cast<std::uint32_t>(move.size()), move.data()});
         }
-        if (counted_slots(node) != 0) child[1].room = {child[1].rows.data(), to_, n_right_};
-        child[1].owner = std::move(owner_);
+        if (counted_slots(node) != 0) child[moves_].room = {child[moves_].rows.data(), to_, n_moved_};
+        child[moves_].owner = {std::move(rooms_), child[moves_].rows.data()};
     }
 
   private:
+    using Rooms = std::vector<std::unique_ptr<E[]>>;
     static constexpr std::size_t widest_band = 4; // a share of the node: one in so many rows
     Frame<E> &frame_;
     const GrowTask &task_;
     Counting<E, Target> &counting_;
     Parting<E, Target> &parting_;
     std::vector<std::uint32_t> guest_; // by id, of those that go both ways
-    std::shared_ptr<E[]> owner_;       // of the right child's lists, while they are made
+    std::size_t moves_ = 1;            // the child whose rows are copied, and who has the guests
+    std::shared_ptr<Rooms> rooms_;     // of its lists, while they are made
+    bool apart_ = false;               // a room for each list
     E *to_ = nullptr;
-    std::size_t n_right_ = 0;
+    std::size_t n_moved_ = 0;
 
     std::size_t counted_slots(const Node &node) const {
         return node.room.first != nullptr ? frame_.avc->slots.size() : 0;
@@ -105,9 +108,18 @@ template <class E, class Target> class Banding {
         low.default_decided = low.default_decided || high.default_decided;
     }
 
-    /// Sets the flag of every row, and makes guests of those that go both ways.
+    /// Sets the flag of every row, 0 where it stays, and makes guests of those that go both ways.
     void flag_rows(const Node &node, const Group &group) {
         parting_.flag_rows(node, group.test); // of the lowest cut: what goes left goes left for all
+        std::size_t right = 0;
+        for (E e : node.rows) right += frame_.flag[Packed<E>::id(e)];
+        moves_ = 2 * right <= node.rows.size() ? 1 : 0;
+        place_between(node, group);
+        if (moves_ == 1) return;
+        for (E e : node.rows)
+            if (std::uint8_t &flag = frame_.flag[Packed<E>::id(e)]; flag != both_ways) flag ^= 1;
+    }
+    void place_between(const Node &node, const Group &group) {
         const SetMask all = sets_of(node);
         if (guest_.size() < frame_.capacity) guest_.resize(frame_.capacity);
         auto place = [&](std::uint32_t id, std::uint32_t rank) {
@@ -119,9 +131,10 @@ template <class E, class Target> class Banding {
             if (right == 0) {
                 frame_.flag[id] = 0;
             } else if (left != 0) {
+                const SetMask moved = moves_ == 1 ? right : left;
                 frame_.flag[id] = both_ways;
-                guest_[id] = frame_.add_guest(id, right);
-                frame_.sets.mask[id] &= ~right;
+                guest_[id] = frame_.add_guest(id, moved);
+                frame_.sets.mask[id] &= ~moved;
             }
         };
         const Segment<E> &s = segment_of(node.active, group.test.attribute);
@@ -132,17 +145,39 @@ template <class E, class Target> class Banding {
             counting_.each_value(node.rows, group.test.attribute, place);
     }
 
+    /// Room for what moves. Large lists have one each: allocators keep at hand what is not too large, and
+    /// the pages of the whole would be new ones every time.
+    void make_room(const Node &node) {
+        constexpr std::size_t large = std::size_t{1} << 18; // bytes
+        const std::size_t slots = counted_slots(node);
+        rooms_ = std::make_shared<Rooms>();
+        apart_ = slots == 0 && n_moved_ * sizeof(E) >= large;
+        if (apart_) return;
+        std::size_t lists = 1 + slots;
+        for (const Segment<E> &s : node.active) lists += s.listed();
+        add_room(n_moved_ * lists);
+    }
+    void add_room(std::size_t entries) {
+        rooms_->push_back(std::make_unique_for_overwrite<E[]>(entries + vector_room));
+        to_ = rooms_->back().get();
+    }
+
+    /// What stays, and what moves.
     std::pair<std::span<E>, std::span<E>> deal(std::span<E> list) {
         const Kernels &kernels = *task_.parameters.kernels;
         const auto n = static_cast<std::uint32_t>(list.size());
+        if (apart_) {
+            add_room(n_moved_);
+            bring_in(to_, n_moved_ * sizeof(E), task_.cancel);
+        }
         Dealt dealt;
         if constexpr (sizeof(E) == 4)
             dealt = kernels.deal_narrow(list.data(), n, frame_.flag.data(), guest_.data(), to_);
         else
             dealt = kernels.deal_wide(list.data(), n, frame_.flag.data(), guest_.data(), to_);
-        const std::span<E> right(to_, dealt.right);
+        const std::span<E> moved(to_, dealt.right);
         to_ += dealt.right;
-        return {list.first(dealt.left), right};
+        return {list.first(dealt.left), moved};
     }
 };
 

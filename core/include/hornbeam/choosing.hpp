@@ -82,7 +82,6 @@ template <class E, Criterion C> class Choosing {
             const double sure = together ? std::max(floors_[i].floor, trial_.quality) : -1.0;
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 const Segment<E> &segment = node.active[a];
-                poll_if_large(node, task_.cancel);
                 bool more = true;
                 if (together && swept_[a] != 0)
                     more = chooser_.consider_found(segment, cuts_[a * lanes + i], choice[i]);
@@ -97,6 +96,7 @@ template <class E, Criterion C> class Choosing {
     /// The attribute for one lane alone.
     bool consider(const Node &node, const Counting<E, Target> &counting, std::size_t lane, std::size_t a,
                   Chooser<E, C> &chooser, Choice &best) const {
+        poll_if_large(node, task_.cancel);
         const AvcSlot *slot = slot_of(node, node.active[a]);
         const std::uint32_t *counts =
             slot == nullptr ? nullptr : counting.own(node, lane, *slot, chooser.room_for_counts());
@@ -272,10 +272,7 @@ template <class E, Criterion C> class Choosing {
         };
         if (workers == nullptr) {
             chooser_.open(node.lanes[lane], solo_, rules);
-            for (std::size_t a = 0; a < attributes; ++a) {
-                poll_if_large(node, task_.cancel);
-                look(a, chooser_);
-            }
+            for (std::size_t a = 0; a < attributes; ++a) look(a, chooser_);
         } else {
             while (choosers_.size() < workers->places())
                 choosers_.emplace_back(frame_, target_, criterion_, task_.parameters, task_.cancel);

@@ -1,6 +1,8 @@
 // AVC-groups go down the tree while they pay; where they end, sorted lists are written in their place.
 #pragma once
 
+#include <numeric>
+
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 
@@ -204,7 +206,32 @@ template <class E, class Target> class Counting {
 
     AvcGroup count(std::span<const E> rows, SetMask sets, Workers *workers) {
         if (std::has_single_bit(sets)) return count_alone(rows, workers);
-        return count_with(rows, frame_.avc->columns, workers, add_for(sets, 1));
+        if (!by_complement()) return count_with(rows, frame_.avc->columns, workers, add_for(sets, 1));
+        AvcGroup group = count_with(rows, frame_.avc->columns, workers, add_to_one(sets));
+        add_up(group);
+        return group;
+    }
+
+    /// Adds a row to a single column, that of the set that leaves it out or the whole: `add_up` makes the
+    /// rest of the whole. Where several sets leave it out, that counts the row too often, and the whole gets
+    /// less.
+    auto add_to_one(SetMask sets) const {
+        return [this, sets, whole = frame_.avc->columns - 1](std::uint32_t id, auto each) {
+            const SetMask out = sets & ~frame_.sets.of(id);
+            std::size_t column = whole;
+            if (out != 0) {
+                column = static_cast<std::size_t>(std::countr_zero(out));
+                each_set(out & (out - 1), [&](std::size_t set) {
+                    each([&](std::uint32_t *cell) { ++cell[set], --cell[whole]; });
+                });
+            }
+            each([column](std::uint32_t *cell) { ++cell[column]; });
+        };
+    }
+    void add_up(AvcGroup &group) const {
+        const std::size_t columns = frame_.avc->columns;
+        for (std::uint32_t *cell = group.data(); cell != group.data() + group.size(); cell += columns)
+            cell[columns - 1] = std::accumulate(cell, cell + columns, std::uint32_t{0});
     }
 
     /// Adds a row, `times` once, to the whole and to the columns of the sets that leave it out; or takes it

@@ -335,9 +335,11 @@ template <class E, Criterion C> class Grower {
         return part;
     }
     std::shared_ptr<E[]> room_for_copies(const Node &node, std::size_t rows, std::size_t slots) const {
-        std::size_t lists = 1 + slots;
+        std::size_t lists = 1;
         for (const Segment<E> &s : node.active) lists += s.listed();
-        return std::make_shared_for_overwrite<E[]>(rows * lists + vector_room);
+        auto room = std::make_shared_for_overwrite<E[]>(rows * (lists + slots) + vector_room);
+        bring_in(room.get(), rows * lists * sizeof(E), task_.cancel);
+        return room;
     }
 
     // ---- splitting ----

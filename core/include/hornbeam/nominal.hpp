@@ -41,10 +41,12 @@ template <Criterion C> class NominalChooser {
     /// Replaces `best` where a test of this attribute has a higher quality.
     void consider(std::int32_t attribute, NominalMode mode, Choice &best) {
         if (table_.code.size() < 2) return;
-        known_ = node_;
-        known_ -= table_.missing;
+        if (mode != NominalMode::subset || !goes_by_numbers()) {
+            known_ = node_;
+            known_ -= table_.missing;
+            side_.assign(table_.code.size(), 1);
+        }
         if (mode == NominalMode::multiway) return consider_multiway(attribute, best);
-        side_.assign(table_.code.size(), 1);
         bool found = false;
         Found top{best.quality, 0.0, 0};
         if (mode == NominalMode::value)
@@ -122,8 +124,7 @@ template <Criterion C> class NominalChooser {
     /// average.
     bool best_of_all(Found &top) {
         if constexpr (std::is_same_v<C, Gini>)
-            if (accelerate_ && node_.c.size() == 2 && table_.missing.n == 0 && !rules_.asks_objs())
-                return best_of_all_two(top);
+            if (goes_by_numbers()) return best_of_all_two(top);
         const std::size_t c = table_.code.size();
         std::vector<Stats> partial(c, zero_like());
         partial[0] = category(0);
@@ -145,6 +146,14 @@ template <Criterion C> class NominalChooser {
             for (std::size_t i = 0; i < c; ++i) best_side_[i] = (mask >> i) & 1 ? 0 : 1;
         }
         return found;
+    }
+    /// Whether numbers of rows and of one class are all that a subset is told by.
+    bool goes_by_numbers() const {
+        if constexpr (std::is_same_v<C, Gini>)
+            return accelerate_ && node_.c.size() == 2 && table_.code.size() <= most_enumerated &&
+                   table_.missing.n == 0 && !rules_.asks_objs();
+        else
+            return false;
     }
     /// The same for two classes, by whole numbers: the literal gain only where it may be the best.
     bool best_of_all_two(Found &top) {

@@ -153,16 +153,20 @@ struct TwoClassSweep {
     }
     double half_nn() const { return as_double(n) * as_double(n) * 0.5; }
     void aim() { reach = gain_to_reach(best.quality) * half_nn() * (1.0 - 1e-9); }
-    void look(std::uint32_t at, std::int64_t left, std::int64_t left_ones) {
+    // Most cuts go no further: in shared objects the compiler would call it for each.
+    [[gnu::always_inline]] void look(std::uint32_t at, std::int64_t left, std::int64_t left_ones) {
         double d = static_cast<double>(n * left_ones - left * ones);
         if (d * d < reach * as_double(left * (n - left))) return;
+        weigh(at, left, left_ones);
+    }
+
+  private:
+    [[gnu::noinline]] void weigh(std::uint32_t at, std::int64_t left, std::int64_t left_ones) {
         double g = gain(left, left_ones);
         if (!(g > best.quality)) return;
         best = {g, g, at, at + 1, left};
         aim();
     }
-
-  private:
     double gain(std::int64_t left, std::int64_t left_ones) const {
         auto square_sum = [](std::int64_t a, std::int64_t b) { return a * a + b * b; };
         std::int64_t right = n - left, right_ones = ones - left_ones;

@@ -15,7 +15,7 @@ from hornbeam.growth.grow import Grower, Target
 from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.prune import Pruning, Rows, draw_validation, prune_tree
 from hornbeam.growth.rest import rows_in_order
-from hornbeam.growth.sets import TrainingSets, stack
+from hornbeam.growth.sets import TrainingSets, Write, stack
 from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
 
@@ -64,14 +64,19 @@ class SetTrees:
         assert self.seeds is not None
         return draw_validation(self.sets[i].rows, self.grower.target, self.pruning, self.seeds[i])
 
-    def _times(self, i: int) -> npt.NDArray[np.uint8]:
+    def _writer(self, i: int) -> Write:
+        """What writes how often each row counts for set i."""
         if not self.pruning.holds_out:
-            return self.sets[i].times()
-        return np.bincount(self.drawn(i)[0], minlength=self.sets.n_rows).astype(np.uint8)
+            return self.sets[i].write_times
+
+        def write(to: npt.NDArray[np.uint8]) -> None:
+            to[:] = np.bincount(self.drawn(i)[0], minlength=self.sets.n_rows)
+
+        return write
 
     def grow(self, chunk: Sequence[int], *, last: bool, report: Report = None) -> _core.Forest:
         """Grow some sets together and remember where their trees are."""
-        times = stack(self.sets.n_rows, len(chunk), (self._times(i) for i in chunk))
+        times = stack(self.sets.n_rows, [self._writer(i) for i in chunk])
         native = self.grower.grow(times, last=last, report=report)
         self._homes.update({i: (native, place) for place, i in enumerate(chunk)})
         return native

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,6 +70,12 @@ class TrainingSet:
 
     def times(self) -> npt.NDArray[np.uint8]:
         """How often each row of the table counts."""
+        times = np.empty(self.n_rows, dtype=np.uint8)
+        self.write_times(times)
+        return times
+
+    def write_times(self, to: npt.NDArray[np.uint8]) -> None:
+        """The same, written into an array."""
         if self.taken is not None:
             counts = np.bincount(self.taken, minlength=self.n_rows)
             most = int(counts.max(initial=0))
@@ -78,11 +84,11 @@ class TrainingSet:
                     f"row {int(counts.argmax())} is {most} times in one training set; up to {MOST_REPEATS} "
                     "times are allowed: give it a weight instead"
                 )
-            return counts.astype(np.uint8)
-        ones = np.ones(self.n_rows, dtype=np.uint8)
+            to[:] = counts
+            return
+        to.fill(1)
         if self.left_out is not None:
-            ones[self.left_out] = 0
-        return ones
+            to[self.left_out] = 0
 
 
 def ascending(rows: Rows) -> bool:
@@ -141,7 +147,7 @@ class TrainingSets:
     def multiplicity(self, begin: int = 0, end: int | None = None) -> npt.NDArray[np.uint8]:
         """[row, set]: how often each row counts in each of the sets `begin` to `end`."""
         some = self.sets[begin:end]
-        return stack(self.n_rows, len(some), (one.times() for one in some))
+        return stack(self.n_rows, [one.write_times for one in some])
 
     @cached_property
     def kind(self) -> str:
@@ -172,9 +178,12 @@ class TrainingSets:
         return algorithm
 
 
-def stack(n_rows: int, n_sets: int, times: Iterable[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
-    """Counts set after set as [row, set], each set in one piece."""
-    table = np.empty((n_rows, n_sets), dtype=np.uint8, order="F")
-    for place, column in enumerate(times):
-        table[:, place] = column
+Write = Callable[[npt.NDArray[np.uint8]], None]
+
+
+def stack(n_rows: int, writes: Sequence[Write]) -> npt.NDArray[np.uint8]:
+    """Counts set after set as [row, set], each set in one piece, which it writes itself."""
+    table = np.empty((n_rows, len(writes)), dtype=np.uint8, order="F")
+    for column, write in zip(table.T, writes, strict=True):
+        write(column)
     return table

@@ -60,7 +60,7 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
         "Times are CPU seconds of one thread: presorting and growth over a table that is read, without "
         "pruning and scoring. S grows tree after tree but presorts once: a harder S than the paper's.",
         "Gini, or variance for Abalone; subset tests on nominal attributes; no leaf of fewer than 10 rows. "
-        "The paper's trees were grown by Clus, in Java. OS is `overlapping`, CV is `folds`, auto chooses.",
+        "The paper's trees were grown by Clus, in Java. OS is 'overlapping', CV is 'folds'; auto chooses.",
         "Means of runs that deal, draw or sample the rows anew; intervals hold the mean with 90 % confidence "
         "(Student's t). Levels and kinds of work are divided as in the median run.",
     ]
