@@ -9,13 +9,12 @@ import numpy.typing as npt
 
 from hornbeam.boat.chunks import Chunks, EncodedChunk
 from hornbeam.boat.columns import wide
-from hornbeam.boat.grown import empty_fold
 from hornbeam.boat.reading import Report
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.model import Tree
 from hornbeam.table import Table
-from hornbeam.validation import Estimate, small_fold
+from hornbeam.validation import Estimate
 
 
 def score_folds(task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
@@ -27,10 +26,6 @@ def score_folds(task: SourceTask, survey: Survey, trees: Sequence[Tree], report:
         assert chunk.folds is not None
         for fold in np.unique(chunk.folds).tolist():
             sums[fold].add(table, chunk, np.flatnonzero(chunk.folds == fold))
-    if not all(one.rows for one in sums):
-        raise empty_fold(task, [one.rows for one in sums])
-    if not task.reading.classification and any(one.rows < 2 for one in sums):
-        raise small_fold(task.folds, survey.rows)
     measure = "accuracy" if task.reading.classification else "r2"
     return Estimate(measure, tuple(one.score for one in sums))
 

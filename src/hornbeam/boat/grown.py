@@ -18,7 +18,7 @@ from hornbeam.growth import Forest, Pair
 from hornbeam.model import Tree
 from hornbeam.table import Column, Schema, Table
 from hornbeam.table.sources import fold_of
-from hornbeam.validation import Estimate
+from hornbeam.validation import Estimate, small_fold
 
 _SHOWN_ROWS = 10_000
 
@@ -67,14 +67,17 @@ def fold_numbers(task: SourceTask, first: int, chunk: pa.RecordBatch) -> npt.NDA
     return fold_of(keys, task.folds, task.seed)
 
 
-def empty_fold(task: SourceTask, sizes: Sequence[int]) -> DataError:
-    """The one line for a fold that no row fell to."""
-    fold, key = list(sizes).index(0), task.reading.key
-    dealt = f"key {key!r}" if key is not None else "the numbers of the rows"
-    return DataError(
-        f"{task.reading.source.name}: fold {fold + 1} of {len(sizes)} has no row, dealt by {dealt}; "
-        "use fewer folds"
-    )
+def check_folds(task: SourceTask, sizes: Sequence[int]) -> None:
+    """Refuse folds that no row fell to, or too few for a score, in one line."""
+    if 0 in sizes:
+        fold, key = list(sizes).index(0), task.reading.key
+        dealt = f"key {key!r}" if key is not None else "the numbers of the rows"
+        raise DataError(
+            f"{task.reading.source.name}: fold {fold + 1} of {len(sizes)} has no row, dealt by {dealt}; "
+            "use fewer folds"
+        )
+    if not task.reading.classification and min(sizes) < 2:
+        raise small_fold(len(sizes), sum(sizes))
 
 
 def sample_of(table: Table) -> Table:

@@ -13,6 +13,7 @@ from hornbeam.boat.meter import Meter
 from hornbeam.boat.spill import Bytes, Piece, Spill
 
 _BLOCK_BYTES = 1 << 21  # of what is read back at a time
+_WORTH_GIVING = 1 << 24  # bytes of memory that are free again, to give them back to the operating system
 
 
 class Encoded(NamedTuple):
@@ -41,11 +42,13 @@ class Keeping:
 
     def shrink(self, places: Iterable[int], most: int) -> None:
         """Put rows of some places away, those of the fullest first, until all takes no more than so much."""
+        before = self._scan.bytes
         for place in sorted(places, key=self._scan.bytes_at, reverse=True):
             if self._scan.bytes <= most:
                 break
             self.put_away(place)
-        _core.give_back()
+        if before - self._scan.bytes >= _WORTH_GIVING:
+            _core.give_back()
 
     def put_away(self, place: int) -> None:
         """Put all rows of a place away."""

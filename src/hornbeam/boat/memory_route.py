@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hornbeam import _core
 from hornbeam.boat.gathering import GatheredTable
-from hornbeam.boat.grown import SourceGrowth, empty_fold, fold_numbers, ranges_of, sample_of
+from hornbeam.boat.grown import SourceGrowth, check_folds, fold_numbers, ranges_of, sample_of
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.reading import Report
 from hornbeam.boat.task import SourceTask
@@ -90,8 +90,7 @@ def _grow_folds(
     share: Callable[[float], None],
 ) -> SourceGrowth:
     sizes = np.bincount(folds, minlength=task.folds or 0).tolist()
-    if not all(sizes):
-        raise empty_fold(task, sizes)
+    check_folds(task, sizes)
     forest, estimate = estimate_by_folds(
         table,
         target,

@@ -16,6 +16,7 @@ import numpy as np
 
 from hornbeam import _core
 from hornbeam.boat.chunks import Chunks
+from hornbeam.boat.grown import check_folds
 from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.layout import layout_of
 from hornbeam.boat.meter import Meter
@@ -92,6 +93,7 @@ class RainForest:
         joint = found.scan.totals(0).astype(np.int64).reshape(self.folds, self._classes)
         wholes: list[Counts] = [joint.sum(axis=0)]
         if self.folds > 1:
+            check_folds(self.task, joint.sum(axis=1).tolist())
             wholes += [wholes[0] - joint[i] for i in range(self.folds)]
         sums = [found.scan.total_sums(0, i - 1) for i in range(len(wholes) if self.layout.sum_words else 0)]
         nodes = Nodes(self.task, self.survey, self.layout)
