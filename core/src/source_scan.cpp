@@ -187,9 +187,10 @@ void SourceScan::stream(std::span<const BlockRow> rows, std::int32_t p) {
 void SourceScan::count(const Place &place, PlaceResult &result, std::span<const BlockRow> rows) {
     const std::size_t n_joint = layout_->n_joint();
     const std::uint32_t *joint = block_.joint.data();
+    const bool one_by_one = block_.few(rows.size()) && sums() == nullptr && result.sums.empty();
     for (std::size_t c = 0; c < place.counted.size(); ++c) {
         std::uint32_t *cell = result.counts.data() + result.first[c];
-        if (block_.few(rows.size()) && sums() == nullptr && result.sums.empty()) {
+        if (one_by_one) {
             const auto a = static_cast<std::size_t>(place.counted[c]);
             const Buckets &b = grid_->of[a];
             const AttributeShape &shape = layout_->attributes[a];

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
+import pyarrow as pa
+
 from hornbeam.boat.stats import PeakMemory, SourceStats
 from hornbeam.table.sources import Source
 
@@ -65,6 +67,7 @@ class Meter:
         self._scans += 1
         with self._timed(phase, self._scans) as tell:
             yield lambda rows: tell(rows, None)
+        pa.default_memory_pool().release_unused()  # the reader's buffers, which its allocator keeps
 
     @contextmanager
     def phase(self, phase: str) -> Iterator[Callable[[float], None]]:

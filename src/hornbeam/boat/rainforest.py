@@ -24,7 +24,9 @@ from hornbeam.boat.nodes import KEPT_PART, Counts, Nodes, avc_buffer, family_byt
 from hornbeam.boat.plan import PlaceRecord, Route
 from hornbeam.boat.spill import Piece, Spill
 from hornbeam.boat.survey import Survey
-from hornbeam.boat.task import SourceTask
+from hornbeam.boat.task import LEAST_MEMORY, SourceTask
+from hornbeam.errors import DataError
+from hornbeam.growth.memory import text_of
 from hornbeam.model import Tree
 
 _SMALL = 4096  # values of an attribute up to which they are counted wherever they are
@@ -184,8 +186,27 @@ class RainForest:
         room = int(self.task.budget * KEPT_PART)
         keeping = Keeping(scan, self.layout.stride, self.spill, room, self.meter)
         kept = [i for i, place in enumerate(plan) if place.keeps]
-        feed.stream(scan, lambda: keeping.relieve(kept))
+
+        def make_room() -> None:
+            keeping.relieve(kept)
+            self._check_room(scan)
+
+        feed.stream(scan, make_room)
         return _Found(scan, keeping, places, duties)
+
+    def _check_room(self, scan: _core.SourceScan) -> None:
+        """Refuse values that the memory has no room for: no AVC-set can be put away while it is counted."""
+        if scan.bytes > max(self.task.budget, LEAST_MEMORY):
+            raise DataError(self._no_room())
+
+    def _no_room(self) -> str:
+        limit, name = self.task.memory_limit, self.task.reading.source.name
+        room = "half of the memory that is free" if limit is None else f"memory_limit={text_of(limit)}"
+        boat = ", or use algorithm='boat'" if self.task.verifiable and self.task.folds is None else ""
+        return (
+            f"{name}: the distinct values of columns do not fit {room}, and algorithm={self.way!r} counts "
+            f"all of them; allow more{boat}"
+        )
 
     def _record(self, duty: Duty, also: Sequence[int]) -> PlaceRecord:
         if duty is Duty.count:
@@ -229,6 +250,7 @@ class RainForest:
                 scan.look_up(place, [(attribute, None)])
                 for block in found.keeping.away([place]):
                     scan.look_on(block, place, 1)
+                    self._check_room(scan)
             for of_set, node in spot.nodes.items():
                 best[of_set].append(settling.look(node, scan, place, attribute, of_set - 1))
             scan.forget_watches(place)

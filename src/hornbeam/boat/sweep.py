@@ -90,10 +90,7 @@ class Sweep:
         pending = list(begin)
         while pending:
             family = pending.pop()
-            counts = self._settling.counts(family.node)
-            if not np.array_equal(self.scan.totals(family.place), counts.astype(np.uint64)):
-                name = self._nodes.task.reading.source.name
-                raise SourceChanged(f"{name} has other rows than before; read from a copy")
+            self._check(family)
             if family.place in self._guesses:
                 pending += self._settle_guessed(*family)
             elif not self.scan.complete(family.place):
@@ -101,6 +98,13 @@ class Sweep:
             else:
                 families.append(family)
         return families
+
+    def _check(self, family: Family) -> None:
+        """The rows that came to a family are those that its node was opened for."""
+        counts = self._settling.counts(family.node)
+        if not np.array_equal(self.scan.totals(family.place), counts.astype(np.uint64)):
+            name = self._nodes.task.reading.source.name
+            raise SourceChanged(f"{name} has other rows than before; read from a copy")
 
     def _settle_guessed(self, node: int, place: int) -> list[Family]:
         settled = self._settling.settle(node, self.scan, place)
@@ -138,7 +142,10 @@ class Sweep:
         if settled.state == "leaf":
             self._drop(place)
             return []
-        return self._split_family(node, place, settled)
+        families = self._split_family(node, place, settled)
+        for family in families:
+            self._check(family)
+        return families
 
     def _look_into(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
         """Find the values in all buckets that leave a node open among the rows kept at and below it: of as

@@ -161,12 +161,10 @@ def check_nominal(nominal: Any, source: Source) -> tuple[str, ...]:
 
 
 def check_memory(limit: Any) -> int | None:
-    """A memory limit in bytes, not below what is always enough."""
+    """A memory limit in bytes, not below the least that is taken."""
     size = bytes_of(limit)
     if size is not None and size < LEAST_MEMORY:
-        raise UsageError(
-            f"memory_limit={text_of(size)}: give at least {text_of(LEAST_MEMORY)}, which is always enough"
-        )
+        raise UsageError(f"memory_limit={text_of(size)}: give at least {text_of(LEAST_MEMORY)}")
     return size
 
 
