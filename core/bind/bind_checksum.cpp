@@ -68,6 +68,16 @@ std::uint64_t sum_rows(const WordColumns &columns, std::size_t n_rows) {
     return checksum(given, n_rows);
 }
 
+auto hashes_of_rows(const WordColumns &columns, std::size_t n_rows) {
+    const auto given = read_all(columns, n_rows);
+    std::vector<std::uint64_t> hashes(n_rows);
+    {
+        nb::gil_scoped_release release;
+        hash_rows(given, hashes);
+    }
+    return own_array(std::move(hashes));
+}
+
 nb::tuple folds_of_rows(nb::handle key, std::size_t n_rows, std::uint16_t k, std::uint64_t seed) {
     if (k == 0) throw nb::value_error("k is 0; at least 1 fold is needed");
     const WordColumn column = read(key, 0, n_rows);
@@ -85,6 +95,8 @@ nb::tuple folds_of_rows(nb::handle key, std::size_t n_rows, std::uint16_t k, std
 void bind_checksum(nb::module_ &m) {
     m.def("checksum", &sum_rows, nb::arg("columns"), nb::arg("n_rows"),
           "The sum of the hashes of rows, columns given as tuples (values, missing, factor, table).");
+    m.def("hash_rows", &hashes_of_rows, nb::arg("columns"), nb::arg("n_rows"),
+          "The hash of each row (uint64), of which `checksum` gives the sum.");
     m.def("deal_folds", &folds_of_rows, nb::arg("key"), nb::arg("n_rows"), nb::arg("k"), nb::arg("seed"),
           "The fold of each row (uint16) by its key, such a tuple with the factor 1, and how many are "
           "missing.");

@@ -71,6 +71,14 @@ void bind_rows(nb::module_ &m) {
             },
             nb::arg("attribute"), nb::arg("values"), nb::arg("missing").none() = nb::none(),
             "The keys of values: whole numbers from 0 in their order; a missing one is past the highest.")
+        .def(
+            "value",
+            [](const RowLayout &layout, std::size_t attribute, RowKey key) -> nb::object {
+                const AttributeShape &shape = layout.attributes.at(attribute);
+                if (shape.kind == ValueKind::floats) return nb::cast(shape.float_at(key));
+                return nb::cast(shape.nominal() ? static_cast<std::int64_t>(key) : shape.integer_at(key));
+            },
+            nb::arg("attribute"), nb::arg("key"), "The value that a key stands for.")
         .def("missing_key", [](const RowLayout &layout, std::size_t attribute) {
             if (attribute >= layout.attributes.size()) throw nb::index_error("no such attribute");
             return layout.attributes[attribute].missing();

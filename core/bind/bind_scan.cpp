@@ -21,15 +21,18 @@ void bind_scan(nb::module_ &m) {
         .def(
             "add",
             [](BoundScan &s, const nb::list &columns, const nb::object &classes, const nb::object &folds,
-               const nb::object &weights, const nb::object &targets) {
+               const nb::object &weights, const nb::object &targets, std::int32_t place, bool away) {
                 const HeldChunk held(*s.layout, columns, classes, folds, weights, targets);
+                s.checked(place);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
-                s.scan.add(held.chunk, cancel);
+                away ? s.scan.take_away(held.chunk, cancel, place) : s.scan.add(held.chunk, cancel, place);
             },
             nb::arg("columns"), nb::arg("classes").none(), nb::arg("folds").none() = nb::none(),
             nb::arg("weights").none() = nb::none(), nb::arg("targets").none() = nb::none(),
-            "Rows as (values, missing or None) for each column, with their classes or targets.")
+            nb::arg("place") = 0, nb::arg("away") = false,
+            "Rows as (values, missing or None) for each column, with their classes or targets, from a place "
+            "on; away: they were added before.")
         .def(
             "add_rows",
             [](BoundScan &s, const Bytes &rows, std::int32_t place) {
@@ -42,15 +45,27 @@ void bind_scan(nb::module_ &m) {
             nb::arg("rows"), nb::arg("place") = 0, "Rows that were kept, from a place on.")
         .def(
             "add_kept",
+            [](BoundScan &s, const KeptRows &rows, std::int32_t place, bool away) {
+                s.checked(place);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                rows.store.each([&](const std::uint8_t *bytes, std::size_t n) {
+                    away ? s.scan.take_rows_away(bytes, n, place, cancel)
+                         : s.scan.add_rows(bytes, n, place, cancel);
+                });
+            },
+            nb::arg("rows"), nb::arg("place") = 0, nb::arg("away") = false)
+        .def(
+            "send_kept",
             [](BoundScan &s, const KeptRows &rows, std::int32_t place) {
                 s.checked(place);
                 SignalCancel cancel;
                 nb::gil_scoped_release release;
                 rows.store.each([&](const std::uint8_t *bytes, std::size_t n) {
-                    s.scan.add_rows(bytes, n, place, cancel);
+                    s.scan.send_on(bytes, n, place, cancel);
                 });
             },
-            nb::arg("rows"), nb::arg("place") = 0)
+            nb::arg("rows"), nb::arg("place"), "Sends rows that a place has counted before on their way.")
         .def(
             "send_on",
             [](BoundScan &s, const nb::list &blocks, std::int32_t place) {
@@ -156,6 +171,28 @@ void bind_scan(nb::module_ &m) {
              [](BoundScan &s, const nb::dict &place) {
                  return s.scan.add_place(place_of(place, *s.layout, *s.grid, s.scan.n_places()));
              })
+        .def("replace_place",
+             [](BoundScan &s, std::int32_t p, const nb::dict &place) {
+                 s.scan.replace_place(s.checked(p), place_of(place, *s.layout, *s.grid, s.scan.n_places()));
+             })
+        .def(
+            "lead",
+            [](BoundScan &s, std::int32_t p, const nb::object &test) {
+                auto &tests = s.scan.place(s.checked(p)).tests;
+                tests.clear();
+                if (!test.is_none())
+                    tests.push_back(test_of(nb::cast<nb::dict>(test), *s.layout, s.scan.n_places()));
+            },
+            nb::arg("place"), nb::arg("test").none(), "The way of rows that come to a place from now on.")
+        .def(
+            "watch_as",
+            [](BoundScan &s, std::int32_t p, BoundScan &other, std::int32_t q) {
+                if (s.layout != other.layout || s.grid != other.grid)
+                    throw std::invalid_argument("scans of other grids watch other buckets");
+                s.scan.watch_as(s.checked(p), other.scan, other.checked(q));
+            },
+            nb::arg("place"), nb::arg("other"), nb::arg("of"),
+            "Watches what a place of another scan watched; its rows are those of this place.")
         .def(
             "decide",
             [](BoundScan &s, std::int32_t p, const Settled &settled,

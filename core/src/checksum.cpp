@@ -71,6 +71,12 @@ std::uint64_t checksum(std::span<const WordColumn> columns, std::size_t n_rows) 
     return sum;
 }
 
+void hash_rows(std::span<const WordColumn> columns, std::span<std::uint64_t> hashes) {
+    visit_rows(columns, hashes.size(), [&](std::size_t begin, std::span<const std::uint64_t> rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) hashes[begin + i] = mixed(rows[i]);
+    });
+}
+
 std::size_t deal_folds(const WordColumn &key, std::uint16_t k, std::uint64_t seed,
                        std::span<std::uint16_t> folds) {
     std::size_t missing = 0;

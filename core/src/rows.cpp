@@ -202,9 +202,11 @@ void RowBlock::unpack_numbers(const RowLayout &layout) {
 
 const std::uint64_t *RowBlock::sums(const RowLayout &layout) {
     const std::size_t q = layout.sums.n_targets(), words = layout.sums.words();
-    for (std::size_t i = 0; !summed_ && i < n; ++i)
-        layout.sums.write(sums_.data() + i * words, weights.empty() ? 1.0 : weights[i],
-                          targets.data() + i * q);
+    for (std::size_t i = 0; !summed_ && i < n; ++i) {
+        std::uint64_t *to = sums_.data() + i * words;
+        layout.sums.write(to, weights.empty() ? 1.0 : weights[i], targets.data() + i * q);
+        if (taken_away) layout.sums.negate(to);
+    }
     summed_ = true;
     return sums_.data();
 }

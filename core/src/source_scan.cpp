@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 namespace hornbeam {
@@ -45,6 +46,7 @@ void KeyCounts::bring_together() {
             counts_[n - 1].count += c.count;
         else
             counts_[n++] = c;
+        if (counts_[n - 1].count == 0) --n; // taken away again
     }
     counts_.resize(n);
 }
@@ -128,6 +130,17 @@ std::int32_t SourceScan::add_place(Place place) {
     return static_cast<std::int32_t>(places_.size()) - 1;
 }
 
+void SourceScan::replace_place(std::int32_t p, Place given) {
+    at(p) = fresh(given);
+    place(p) = std::move(given);
+}
+
+void SourceScan::watch_as(std::int32_t p, SourceScan &other, std::int32_t q) {
+    for (Watch &watch : other.place(q).watches) place(p).watches.push_back(std::move(watch));
+    for (KeyCounts &keys : other.at(q).keys) at(p).keys.push_back(std::move(keys));
+    other.replace_place(q, {});
+}
+
 void SourceScan::open_block() { std::fill(bucketed_.begin(), bucketed_.end(), std::uint8_t{0}); }
 
 const std::uint32_t *SourceScan::codes(std::int32_t attribute) {
@@ -142,13 +155,39 @@ const std::uint32_t *SourceScan::codes(std::int32_t attribute) {
     return to;
 }
 
-void SourceScan::add(const Chunk &chunk, Cancel &cancel) {
+void SourceScan::add(const Chunk &chunk, Cancel &cancel, std::int32_t place) {
     for (std::size_t first = 0; first < chunk.n; first += block_rows) {
         cancel.poll();
         block_.read(*layout_, chunk, first, std::min(block_rows, chunk.n - first));
         open_block();
-        stream(std::span(all_).first(block_.n), 0);
+        stream(std::span(all_).first(block_.n), place);
     }
+}
+
+/// While it lives, rows that are added are taken away.
+class SourceScan::TakingAway {
+  public:
+    explicit TakingAway(SourceScan &scan) : scan_(scan) {
+        const auto stays = [](const Place &p) { return p.keeps || p.sums; };
+        if (std::any_of(scan.places_.begin(), scan.places_.end(), stays))
+            throw std::invalid_argument("rows that are kept, or whose values are summed up, stay");
+        turn(~std::uint32_t{0}, true);
+    }
+    ~TakingAway() { turn(1, false); }
+
+  private:
+    SourceScan &scan_;
+    void turn(std::uint32_t times, bool away) { scan_.times_ = times, scan_.block_.taken_away = away; }
+};
+
+void SourceScan::take_away(const Chunk &chunk, Cancel &cancel, std::int32_t place) {
+    const TakingAway turned(*this);
+    add(chunk, cancel, place);
+}
+
+void SourceScan::take_rows_away(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel) {
+    const TakingAway turned(*this);
+    add_rows(rows, n, place, cancel);
 }
 
 template <class Body>
@@ -176,7 +215,8 @@ void SourceScan::stream(std::span<const BlockRow> rows, std::int32_t p) {
     if (p < 0 || rows.empty()) return;
     const Place &place = places_[static_cast<std::size_t>(p)];
     PlaceResult &result = results_[static_cast<std::size_t>(p)];
-    for (BlockRow row : rows) ++result.totals[block_.joint[row]];
+    const auto times = static_cast<std::uint64_t>(static_cast<std::int32_t>(times_));
+    for (BlockRow row : rows) result.totals[block_.joint[row]] += times;
     count(place, result, rows);
     if (sums() != nullptr) sum(place, result, rows);
     for (std::size_t w = 0; w < place.watches.size(); ++w) watch(place.watches[w], result.keys[w], rows);
@@ -194,11 +234,12 @@ void SourceScan::count(const Place &place, PlaceResult &result, std::span<const 
             const auto a = static_cast<std::size_t>(place.counted[c]);
             const Buckets &b = grid_->of[a];
             const AttributeShape &shape = layout_->attributes[a];
-            for (BlockRow row : rows) ++cell[b.of(block_.key(*layout_, shape, row)) * n_joint + joint[row]];
+            for (BlockRow row : rows)
+                cell[b.of(block_.key(*layout_, shape, row)) * n_joint + joint[row]] += times_;
             continue;
         }
         const std::uint32_t *code = codes(place.counted[c]);
-        for (BlockRow row : rows) ++cell[code[row] * n_joint + joint[row]];
+        for (BlockRow row : rows) cell[code[row] * n_joint + joint[row]] += times_;
         if (!result.sums.empty() && result.sums[c].there())
             result.sums[c].add_rows(keys_at(place.counted[c]), joint, rows);
     }
@@ -208,12 +249,12 @@ void SourceScan::watch(const Watch &watch, KeyCounts &to, std::span<const BlockR
     if (sums() != nullptr) return watch_sums(watch, to, rows);
     const RowKey *key = keys_at(watch.attribute);
     if (watch.wanted.empty()) {
-        for (BlockRow row : rows) to.add(key[row], block_.joint[row]);
+        for (BlockRow row : rows) to.add(key[row], block_.joint[row], times_);
         return;
     }
     const std::uint32_t *code = codes(watch.attribute);
     for (BlockRow row : rows)
-        if (watch.wanted[code[row]] != 0) to.add(key[row], block_.joint[row]);
+        if (watch.wanted[code[row]] != 0) to.add(key[row], block_.joint[row], times_);
 }
 
 void SourceScan::route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows,

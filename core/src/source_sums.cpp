@@ -27,25 +27,25 @@ void SourceScan::watch_sums(const Watch &watch, KeyCounts &to, std::span<const B
     const std::uint32_t *code = watch.wanted.empty() ? nullptr : codes(watch.attribute);
     for (BlockRow row : rows)
         if (code == nullptr || watch.wanted[code[row]] != 0)
-            to.add(key[row], block_.joint[row], sums + row * words);
+            to.add(key[row], block_.joint[row], sums + row * words, times_);
 }
 
-void KeyCounts::add(RowKey key, std::uint32_t joint, const std::uint64_t *sums) {
+void KeyCounts::add(RowKey key, std::uint32_t joint, const std::uint64_t *sums, std::uint32_t times) {
     const std::size_t words = shape_->words();
     if (!cells_.empty()) {
         const std::size_t cell = (key - low_) * n_joint_ + joint;
-        ++cells_[cell];
+        cells_[cell] += times;
         shape_->add(&cell_sums_[cell * words], sums);
         return;
     }
     if (counts_.size() >= room_) make_room();
-    if (!cells_.empty()) return add(key, joint, sums);
+    if (!cells_.empty()) return add(key, joint, sums, times);
     if (counts_.size() == counts_.capacity()) { // no more than there is room for: sums are large
         const std::size_t more = std::min(room_, std::max<std::size_t>(64, 2 * counts_.size()));
         counts_.reserve(more);
         sums_.reserve(more * words);
     }
-    counts_.push_back({key, joint, 1});
+    counts_.push_back({key, joint, times});
     sums_.insert(sums_.end(), sums, sums + words);
 }
 
@@ -68,6 +68,10 @@ void KeyCounts::bring_sums_together() {
         } else {
             counts.push_back(c);
             sums.insert(sums.end(), from, from + words);
+        }
+        if (counts.back().count == 0) { // taken away again
+            counts.pop_back();
+            sums.resize(sums.size() - words);
         }
     }
     counts_ = std::move(counts);

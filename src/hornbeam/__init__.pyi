@@ -3,6 +3,7 @@ from hornbeam.estimators.bagged_regressor import BaggedTreesRegressor as BaggedT
 from hornbeam.estimators.c45 import C45Classifier as C45Classifier
 from hornbeam.estimators.classifier import TreeClassifier as TreeClassifier
 from hornbeam.estimators.cross_validated_c45 import CrossValidatedC45 as CrossValidatedC45
+from hornbeam.estimators.maintained import MaintainedTree as MaintainedTree
 from hornbeam.estimators.regressor import TreeRegressor as TreeRegressor
 from hornbeam.estimators.store import load as load
 from hornbeam.estimators.store import save as save

@@ -12,6 +12,9 @@ def checksum(columns: list[Any], n_rows: int) -> int:
     The sum of the hashes of rows, columns given as tuples (values, missing, factor, table).
     """
 
+def hash_rows(columns: list[Any], n_rows: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+    """The hash of each row (uint64), of which `checksum` gives the sum."""
+
 def deal_folds(key: object, n_rows: int, k: int, seed: int) -> tuple:
     """
     The fold of each row (uint16) by its key, such a tuple with the factor 1, and how many are missing.
@@ -157,6 +160,9 @@ class RowLayout:
         The keys of values: whole numbers from 0 in their order; a missing one is past the highest.
         """
 
+    def value(self, attribute: int, key: int) -> object:
+        """The value that a key stands for."""
+
     def missing_key(self, arg: int, /) -> int: ...
 
 class Grid:
@@ -201,15 +207,18 @@ class PlaceCounts:
 class SourceScan:
     def __init__(self, layout: RowLayout, grid: Grid, places: list) -> None: ...
 
-    def add(self, columns: list, classes: object | None, folds: object | None = None, weights: object | None = None, targets: object | None = None) -> None:
+    def add(self, columns: list, classes: object | None, folds: object | None = None, weights: object | None = None, targets: object | None = None, place: int = 0, away: bool = False) -> None:
         """
-        Rows as (values, missing or None) for each column, with their classes or targets.
+        Rows as (values, missing or None) for each column, with their classes or targets, from a place on; away: they were added before.
         """
 
     def add_rows(self, rows: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], place: int = 0) -> None:
         """Rows that were kept, from a place on."""
 
-    def add_kept(self, rows: KeptRows, place: int = 0) -> None: ...
+    def add_kept(self, rows: KeptRows, place: int = 0, away: bool = False) -> None: ...
+
+    def send_kept(self, rows: KeptRows, place: int) -> None:
+        """Sends rows that a place has counted before on their way."""
 
     def send_on(self, rows: list, place: int) -> None:
         """Sends rows that a place has counted before on their way."""
@@ -262,6 +271,16 @@ class SourceScan:
     def gather(self, arg: int, /) -> KeptRows: ...
 
     def add_place(self, arg: dict, /) -> int: ...
+
+    def replace_place(self, arg0: int, arg1: dict, /) -> None: ...
+
+    def lead(self, place: int, test: object | None) -> None:
+        """The way of rows that come to a place from now on."""
+
+    def watch_as(self, place: int, other: SourceScan, of: int) -> None:
+        """
+        Watches what a place of another scan watched; its rows are those of this place.
+        """
 
     def decide(self, arg0: int, arg1: Settled, arg2: Sequence[int], /) -> None:
         """Gives a place its true test, and sends the rows it held on their way."""

@@ -28,6 +28,9 @@ struct WordColumn {
 /// The sum of the mixed rows, modulo 2^64.
 std::uint64_t checksum(std::span<const WordColumn> columns, std::size_t n_rows);
 
+/// The mixed rows.
+void hash_rows(std::span<const WordColumn> columns, std::span<std::uint64_t> hashes);
+
 /// The fold of each row, 0 to k - 1, by its key and a word of the seed; how many keys are missing.
 std::size_t deal_folds(const WordColumn &key, std::uint16_t k, std::uint64_t seed,
                        std::span<std::uint16_t> folds);

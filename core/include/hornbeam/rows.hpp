@@ -78,6 +78,7 @@ struct RowBlock {
     std::size_t n = 0;
     std::vector<std::uint32_t> joint;
     std::vector<double> weights, targets;
+    bool taken_away = false;
 
     explicit RowBlock(const RowLayout &layout);
     RowBlock(const RowBlock &) = delete; // it knows where its keys are
@@ -102,7 +103,7 @@ struct RowBlock {
         if (there_[attribute] == 0) unpack_keys(layout, attribute);
         return columns_[attribute];
     }
-    /// What each row adds to sums.
+    /// What each row adds to sums; where its rows are `taken_away`, that with the other sign.
     const std::uint64_t *sums(const RowLayout &layout);
 
   private:

@@ -84,17 +84,18 @@ class KeyCounts {
         compact();
         return {std::move(counts_), std::move(sums_)};
     }
-    void add(RowKey key, std::uint32_t joint) {
+    /// One row, or one less.
+    void add(RowKey key, std::uint32_t joint, std::uint32_t times = 1) {
         if (!cells_.empty()) {
-            ++cells_[(key - low_) * n_joint_ + joint];
+            cells_[(key - low_) * n_joint_ + joint] += times;
             return;
         }
         if (counts_.size() >= room_) make_room();
-        if (!cells_.empty()) return add(key, joint);
-        counts_.push_back({key, joint, 1});
+        if (!cells_.empty()) return add(key, joint, times);
+        counts_.push_back({key, joint, times});
     }
     /// The same for a row with sums.
-    void add(RowKey key, std::uint32_t joint, const std::uint64_t *sums);
+    void add(RowKey key, std::uint32_t joint, const std::uint64_t *sums, std::uint32_t times = 1);
     void add(std::span<const KeyCount> counts, std::span<const std::uint64_t> sums = {}) {
         counts_.insert(counts_.end(), counts.begin(), counts.end());
         sums_.insert(sums_.end(), sums.begin(), sums.end());
@@ -189,8 +190,12 @@ class SourceScan {
     SourceScan(const SourceScan &) = delete; // what it keeps may be large
     SourceScan(SourceScan &&) = default;
 
-    void add(const Chunk &chunk, Cancel &cancel);
+    void add(const Chunk &chunk, Cancel &cancel, std::int32_t place = 0);
+    /// Takes rows away that were added before. Throws std::invalid_argument where places keep rows or sum up
+    /// their values.
+    void take_away(const Chunk &chunk, Cancel &cancel, std::int32_t place = 0);
     void add_rows(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel);
+    void take_rows_away(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel);
     /// A scan of the same places that has seen no rows.
     SourceScan fresh() const { return {layout_, grid_, places_}; }
     void merge(SourceScan &&other);
@@ -208,6 +213,10 @@ class SourceScan {
     PlaceResult &at(std::int32_t p) { return results_[static_cast<std::size_t>(p)]; }
     /// One more place, of which nothing is known yet.
     std::int32_t add_place(Place place);
+    /// Another place in the stead of one, of which nothing is known yet.
+    void replace_place(std::int32_t p, Place place);
+    /// Watches what a place of another scan watched; its rows are those of this place.
+    void watch_as(std::int32_t p, SourceScan &other, std::int32_t q);
     /// Replaces the only test of a place by the true one, and sends the rows it held on their way. Its counts
     /// have served.
     void decide(std::int32_t p, RouteTest test, Cancel &cancel);
@@ -247,6 +256,7 @@ class SourceScan {
     std::vector<std::uint8_t> bucketed_;            // by attribute: codes_ are those of the block
     std::vector<BlockRow> all_;                     // rows of a block
     std::vector<std::vector<BlockRow>> spare_;
+    std::uint32_t times_ = 1; // that a row counts: taken away, one time less
 
     const SumShape *sums() const { return layout_->sums.empty() ? nullptr : &layout_->sums; }
     void sum(const Place &place, PlaceResult &result, std::span<const BlockRow> rows);
@@ -265,6 +275,7 @@ class SourceScan {
     void watch(const Watch &watch, KeyCounts &to, std::span<const BlockRow> rows);
     void route(const RouteTest &test, PlaceResult &result, std::span<const BlockRow> rows, bool kept);
     std::vector<BlockRow> take_spare();
+    class TakingAway;
     template <class Visit> void each_below(std::int32_t p, Visit visit);
 };
 

@@ -48,6 +48,14 @@ class SumShape {
             to[i] -= static_cast<std::uint64_t>(less);
         }
     }
+    void negate(std::uint64_t *sums) const {
+        std::uint64_t carry = 1;
+        for (std::size_t i = 0; i < go_on_.size(); ++i) {
+            carry |= ~go_on_[i] & 1; // a number of its own begins
+            sums[i] = ~sums[i] + carry;
+            carry &= sums[i] == 0;
+        }
+    }
     /// What one row adds.
     void write(std::uint64_t *to, double weight, const double *targets) const;
 

@@ -40,11 +40,12 @@ class EncodedChunk:
     weights: npt.NDArray[np.float64] | None
     folds: Folds | None
 
-    def add_to(self, scan: _core.SourceScan) -> None:
-        """Let a scan take the rows in."""
+    def add_to(self, scan: _core.SourceScan, *, away: bool = False) -> None:
+        """Let a scan take the rows in, or take them away again."""
         columns = [(column[1], column[2] if len(column) > 2 else None) for column in self.columns]
         folds = None if self.folds is None else self.folds.astype(np.uint16)
-        scan.add(columns, self.classes, folds, self.weights if scan.weighted else None, self.values)
+        weights = self.weights if scan.weighted else None
+        scan.add(columns, self.classes, folds, weights, self.values, away=away)
 
 
 class Encoder:

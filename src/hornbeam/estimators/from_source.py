@@ -17,6 +17,7 @@ from .threads import threads_of
 if TYPE_CHECKING:
     from hornbeam.boat.meter import Listener
     from hornbeam.boat.stats import SourceStats
+    from hornbeam.boat.task import SourceTask
     from hornbeam.table.sources import Source
 
 
@@ -72,38 +73,10 @@ class FromSource:
         `scan_stats_` then says what it took.
         """
         from hornbeam.boat.growth import grow_source
-        from hornbeam.boat.task import (
-            SourceTask,
-            check_cv,
-            check_key,
-            check_memory,
-            check_nominal,
-            check_source,
-            check_targets,
-            no_costs,
-            read_as,
-        )
 
         begin = perf_counter()
-        parameters, pruning = self._checked()
-        source, limit = check_source(src), check_memory(memory_limit)
-        class_weight = getattr(self, "class_weight", None)
-        check_class_weight(class_weight)
-        nominal = check_nominal(self.nominal_features, source)
-        of_classes = self._task == "classification"
-        reading = read_as(source, check_targets(target), of_classes, nominal, check_key(key), limit)
-        task = SourceTask(
-            reading,
-            parameters,
-            pruning,
-            costs=no_costs if self._weighs_alike else self._costs_of,
-            memory_limit=limit,
-            algorithm=algorithm,
-            variant=variant,
-            folds=check_cv(self.cv),
-            threads=threads_of(self.n_jobs),
-            seed=_seed(self.random_state),
-            progress=progress,
+        task = self._source_task(
+            src, target, memory_limit, algorithm=algorithm, key=key, variant=variant, progress=progress
         )
         growth = grow_source(task)
         self._learn(growth.pairs[0], growth.labels)
@@ -118,6 +91,39 @@ class FromSource:
             }
             self.forest_ = growth.forest
         return self
+
+    def _source_task(
+        self, src: Source, target: Any, memory_limit: str | int | None, *, key: str | None = None, **how: Any
+    ) -> SourceTask:
+        """What is to be grown from a source; refuses what means nothing."""
+        from hornbeam.boat.task import (
+            SourceTask,
+            check_cv,
+            check_key,
+            check_memory,
+            check_nominal,
+            check_source,
+            check_targets,
+            no_costs,
+            read_as,
+        )
+
+        parameters, pruning = self._checked()
+        source, limit = check_source(src), check_memory(memory_limit)
+        check_class_weight(getattr(self, "class_weight", None))
+        nominal = check_nominal(self.nominal_features, source)
+        of_classes = self._task == "classification"
+        return SourceTask(
+            read_as(source, check_targets(target), of_classes, nominal, check_key(key), limit),
+            parameters,
+            pruning,
+            costs=no_costs if self._weighs_alike else self._costs_of,
+            memory_limit=limit,
+            folds=check_cv(self.cv),
+            threads=threads_of(self.n_jobs),
+            seed=_seed(self.random_state),
+            **how,
+        )
 
     @property
     def _weighs_alike(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hornbeam._core import checksum, deal_folds
+from hornbeam._core import checksum, deal_folds, hash_rows
 from hornbeam.errors import DataError, UsageError
 from hornbeam.table.arrow import is_text, narrow_integers, read_chunked, to_chunked
 from hornbeam.table.columns import Array, Mask
@@ -63,11 +63,20 @@ class Checksum:
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Count the rows of a batch in."""
-        columns = [
-            _words(column, name, named_word(name) | 1, self._tables)
-            for name, column in zip(batch.schema.names, batch.columns, strict=True)
-        ]
+        columns = _word_columns(batch, self._tables)
         self.value = (self.value + checksum(columns, batch.num_rows)) & _MASK
+
+
+def row_hashes(batch: pa.RecordBatch) -> Words:
+    """The hash of each row."""
+    return hash_rows(_word_columns(batch, {}), batch.num_rows)
+
+
+def _word_columns(batch: pa.RecordBatch, tables: Tables) -> list[WordColumn]:
+    return [
+        _words(column, name, named_word(name) | 1, tables)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    ]
 
 
 def fold_of(keys: Any, k: int, seed: int = 0) -> npt.NDArray[np.int32]:

@@ -1,0 +1,1 @@
+"""A tree that stays exact while its rows change (paper 002, section 4)."""

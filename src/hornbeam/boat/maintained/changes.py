@@ -1,0 +1,120 @@
+"""What a batch did to a tree, node by node: kept, its cut moved, or grown anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hornbeam.model import Tree
+from hornbeam.model.arrays import LEAF, NUMERIC
+from hornbeam.model.text import Style, branch_text, test_text
+
+KEPT, MOVED, REBUILT = "kept", "moved", "rebuilt"
+
+
+@dataclass(frozen=True)
+class NodeChange:
+    """A node before and after; "" is the test of a leaf, None are the rows of a node that is not there."""
+
+    path: str
+    state: str
+    before: str
+    after: str
+    rows_before: int | None
+    rows_after: int | None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """One batch: how many rows came and went, the digests of the tree, and all of its nodes."""
+
+    number: int
+    id: str | None
+    inserted: int
+    deleted: int
+    rows: int
+    digest_before: str | None
+    digest_after: str | None
+    nodes: tuple[NodeChange, ...] = ()
+    repeated: bool = False
+    """The batch had been applied before: nothing was done."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many tests were kept, moved and rebuilt."""
+        found = Counter(node.state for node in self.nodes if node.before or node.after)
+        return {state: found[state] for state in (KEPT, MOVED, REBUILT)}
+
+    def to_record(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Changes:
+        """What `to_record` gave."""
+        nodes = tuple(NodeChange(**node) for node in record["nodes"])
+        return cls(**(dict(record) | {"nodes": nodes}))
+
+    def to_text(self) -> str:
+        """A line on the whole, and one for each test that is not the same."""
+        counts = self.counts
+        lines = [
+            f"batch {self.number}: {self.inserted:,} rows inserted, {self.deleted:,} deleted, {self.rows:,} "
+            f"present; {counts[KEPT]} tests kept, {counts[MOVED]} moved, {counts[REBUILT]} rebuilt"
+        ]
+        for node in self.nodes:
+            if node.state != KEPT:
+                said = f"{node.before or 'a leaf'} -> {node.after or 'a leaf'}"
+                lines.append(f"  {node.state:8} {node.path or 'root'}: {said}")
+        return "\n".join(lines)
+
+
+def compare(before: Tree | None, after: Tree | None) -> tuple[NodeChange, ...]:
+    """The nodes of two trees as far as their tests agree, and below those that do not, the first."""
+    if before is None or after is None:
+        (was, rows_was), (now, rows_now) = _said(before, 0), _said(after, 0)
+        change = NodeChange("", REBUILT, was, now, rows_was, rows_now)
+        return () if before is after else (change,)
+    found: list[NodeChange] = []
+    pending = [(0, 0, "")]
+    while pending:
+        old, new, path = pending.pop()
+        state = _state(before, old, after, new)
+        (was, rows_was), (now, rows_now) = _said(before, old), _said(after, new)
+        found.append(NodeChange(path, state, was, now, rows_was, rows_now))
+        if state == REBUILT or not now:
+            continue
+        for child in reversed(range(int(after.arrays["n_children"][new]))):
+            step = branch_text(after, new, child, Style())
+            below = f"{path} and {step}" if path else step
+            was_first, now_first = before.arrays["first_child"][old], after.arrays["first_child"][new]
+            pending.append((int(was_first) + child, int(now_first) + child, below))
+    return tuple(found)
+
+
+def _said(tree: Tree | None, node: int) -> tuple[str, int | None]:
+    if tree is None:
+        return "", None
+    return test_text(tree, node, Style()), int(tree.arrays["rows"][node])
+
+
+def _state(before: Tree, old: int, after: Tree, new: int) -> str:
+    was, now = before.arrays, after.arrays
+    kind = was["kind"][old]
+    if kind != now["kind"][new] or was["attribute"][old] != now["attribute"][new]:
+        return REBUILT
+    if kind == LEAF:
+        return KEPT
+    if kind == NUMERIC:
+        same = all(was[name][old] == now[name][new] for name in ("threshold", "threshold_integer"))
+        return KEPT if same else MOVED
+    return KEPT if _branches(before, old) == _branches(after, new) else MOVED
+
+
+def _branches(tree: Tree, node: int) -> dict[str, int]:
+    labels = tree.schema.attributes[tree.arrays["attribute"][node]].labels
+    here = slice(*tree.arrays["branch_start"][node : node + 2])
+    codes, children = tree.arrays["branch_code"][here], tree.arrays["branch_child"][here]
+    return {labels[code]: int(child) for code, child in zip(codes.tolist(), children, strict=True)}

@@ -1,0 +1,104 @@
+"""The exact tree of rows that change: warm, its counts follow every batch; else they are counted first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import pyarrow as pa
+
+from hornbeam.boat.chunks import Chunks, EncodedChunk
+from hornbeam.boat.growth import grow_source
+from hornbeam.boat.maintained.kept import KeptTree
+from hornbeam.boat.maintained.update import Update, Want
+from hornbeam.boat.meter import Meter
+from hornbeam.boat.reading import Reading
+from hornbeam.boat.survey import survey
+from hornbeam.boat.task import SourceTask
+from hornbeam.errors import SourceChanged
+from hornbeam.model import Tree
+from hornbeam.table.sources import source
+
+
+class Present(Protocol):
+    """The task of growing from the present rows, or from such a part of them that has all which are wanted
+    of a kept tree."""
+
+    def __call__(self, wants: Sequence[Want], *, kept: KeptTree | None = None) -> SourceTask: ...
+
+
+class Engine:
+    """The tree, before any pruning, and what is counted at its nodes while it is warm."""
+
+    def __init__(self, present: Present, tree: Tree | None = None) -> None:
+        self._present, self.tree = present, tree
+        self._kept: KeptTree | None = None
+
+    @property
+    def warm(self) -> bool:
+        return self._kept is not None
+
+    def grow(self) -> Tree:
+        """The tree of all present rows, from nothing."""
+        self.tree = grow_source(self._present(())).pairs[0].unpruned
+        return self.tree
+
+    def warm_up(self) -> Tree:
+        """Count the present rows at all nodes of the tree, which need not be theirs: it becomes so."""
+        task = self._present(())
+        found = survey(task.reading, task.sample_rows, task.seed)
+        kept = KeptTree(task, found)
+        kept.root = kept.open(0, found.rows)
+        if self.tree is not None:
+            kept.build(kept.root, self.tree)
+        for chunk in Chunks(task.reading, kept.survey):
+            chunk.add_to(kept.scan)
+        return self._settled(kept, self._update(kept).settle)
+
+    def apply(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree:
+        """The tree after a batch that the present rows have seen already."""
+        kept = self._kept
+        if kept is None:
+            return self.warm_up()
+        try:
+            less, more = self._encoded(kept, deleted), self._encoded(kept, inserted)
+        except SourceChanged:  # a label or a number that there is no room for
+            return self.warm_up()
+        update = self._update(kept)
+        update.stream(less, more)
+        if self._lost_labels(kept):
+            return self.warm_up()
+        return self._settled(kept, update.settle)
+
+    def _settled(self, kept: KeptTree, settle: Callable[[], Tree]) -> Tree:
+        self._kept = None  # whatever happens half-way: then it is counted again
+        self.tree = settle()
+        self._kept = kept
+        return self.tree
+
+    def _update(self, kept: KeptTree) -> Update:
+        def rows(wants: Sequence[Want]) -> Reading:
+            return self._present(wants, kept=kept).reading
+
+        return Update(kept, rows, Meter(kept.task.reading.source))
+
+    def _encoded(self, kept: KeptTree, rows: pa.Table | None) -> list[EncodedChunk]:
+        if rows is None or not rows.num_rows:
+            return []
+        reading = kept.task.reading
+        given = replace(reading, source=source(rows, weight=reading.source.weight))
+        return list(Chunks(given, kept.survey))
+
+    def _lost_labels(self, kept: KeptTree) -> bool:
+        """Whether no row has a label any more that was there before."""
+        assert kept.root is not None
+        place, scan = kept.root.place, kept.scan
+        if not scan.totals(place).all():
+            return True
+        for i, attribute in enumerate(kept.survey.schema.attributes):
+            if attribute.kind == "nominal" and attribute.labels:
+                cells = scan.counts(place, i).reshape(kept.grid.size(i) + 1, -1).sum(axis=1)
+                if not cells[: len(attribute.labels)].all():
+                    return True
+        return False

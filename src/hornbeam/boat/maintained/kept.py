@@ -1,0 +1,176 @@
+"""The tree of the present rows with what is counted at its nodes: rows that come or go stream down it.
+
+Nodes that have more rows than counts are `counted`, from the root on: bounds tell whether their tests are
+still the best. What is below is a family, grown anew from its rows when one of them comes or goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.boat.layout import bucket_number, counts_bytes, grid_of, layout_of, sample_keys
+from hornbeam.boat.nodes import Nodes
+from hornbeam.boat.plan import PlaceRecord, Route
+from hornbeam.boat.ranges import Range
+from hornbeam.boat.survey import Survey
+from hornbeam.boat.task import SourceTask
+from hornbeam.model import Tree
+from hornbeam.model.arrays import LEAF, NUMERIC
+
+_PLACE_PART, _COUNTS_PART = 1 / 16, 0.5  # of the memory, for the counts of one place, and of all
+
+
+Flags = npt.NDArray[np.uint8]
+
+
+@dataclass(eq=False)
+class KeptNode:
+    """A node and its place in the scan. `number` is that of the tree that it was last part of; a node
+    without children may have some there, if it is not counted."""
+
+    place: int
+    number: int
+    counted: bool
+    route: Route | None = None
+    children: list[KeptNode] = field(default_factory=list)
+    parent: KeptNode | None = None
+    watched: dict[int, Flags] = field(default_factory=dict)
+    """Buckets whose values are counted one by one, by attribute."""
+
+    def watch(self, more: Mapping[int, Flags]) -> None:
+        """Some more buckets are watched."""
+        for attribute, wanted in more.items():
+            self.watched[attribute] = wanted | self.watched.get(attribute, np.uint8(0))
+
+    def watches(self, attribute: int, bucket: int) -> bool:
+        """Whether a bucket is watched."""
+        return attribute in self.watched and bool(self.watched[attribute][bucket])
+
+    def walk(self) -> Iterator[KeptNode]:
+        """The node and all below, from the top."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class KeptTree:
+    """All counted nodes of a tree. The layout has room for values outside the survey's ranges."""
+
+    def __init__(self, task: SourceTask, survey: Survey) -> None:
+        self.task = task
+        self.survey = replace(survey, ranges=_widened(survey))
+        self.layout = layout_of(self.survey, task.n_targets)
+        nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
+        n_classes, words = len(survey.row_counts), self.layout.sum_words
+        room = task.budget * _PLACE_PART
+        buckets = bucket_number(task.sampling.buckets, n_classes, words, len(nominal), room)
+        self.grid = grid_of(self.layout, sample_keys(self.layout, survey.sample), nominal, buckets)
+        self._counts = counts_bytes(self.grid, len(nominal), n_classes, words)
+        self.scan = _core.SourceScan(self.layout, self.grid, [PlaceRecord().native()])
+        self._free: list[int] = [0]
+        self.n_counted = 0
+        self.root: KeptNode | None = None
+
+    def nodes(self) -> Nodes:
+        """What settles a tree of the present rows."""
+        return Nodes(self.task, self.survey, self.layout)
+
+    # ---- places ----
+
+    def open(self, number: int, rows: int, parent: KeptNode | None = None) -> KeptNode:
+        """A new node; it is counted if it has many rows and there is room, and always if it is the root."""
+        room = self.task.budget * _COUNTS_PART // self._counts
+        many = rows * self.layout.stride >= self._counts and self.n_counted < room
+        counted = parent is None or (many and parent.counted)
+        record = PlaceRecord(range(len(self.survey.schema)) if counted else ())
+        self.n_counted += counted
+        if self._free:
+            place = self._free.pop()
+            self.scan.replace_place(place, record.native())
+        else:
+            place = self.scan.add_place(record.native())
+        return KeptNode(place, number, counted, parent=parent)
+
+    def close_below(self, node: KeptNode) -> None:
+        """A node has no children any more."""
+        for child in node.children:
+            for gone in child.walk():
+                self.scan.replace_place(gone.place, PlaceRecord().native())
+                self._free.append(gone.place)
+                self.n_counted -= gone.counted
+        node.children, node.route = [], None
+        self.scan.lead(node.place, None)
+
+    def lead(self, node: KeptNode, route: Route) -> None:
+        """Rows of a node go on by a test from now on."""
+        node.route = route | {"children": [child.place for child in node.children]}
+        self.scan.lead(node.place, node.route)
+
+    def build(self, node: KeptNode, tree: Tree) -> list[KeptNode]:
+        """Nodes for those of a tree below one of it that are counted, and for the families there; all that
+        are new."""
+        arrays, new = tree.arrays, list[KeptNode]()
+        pending = [node]
+        while pending:
+            above = pending.pop()
+            if not above.counted or arrays["kind"][above.number] == LEAF:
+                continue
+            first = int(arrays["first_child"][above.number])
+            for child in range(first, first + int(arrays["n_children"][above.number])):
+                above.children.append(self.open(child, int(arrays["rows"][child]), above))
+            self.lead(above, self._route(tree, above.number))
+            new += above.children
+            pending += above.children
+        return new
+
+    def _route(self, tree: Tree, number: int) -> Route:
+        """The test of a tree's node; the tree may have other labels than the survey."""
+        arrays = tree.arrays
+        attribute = int(arrays["attribute"][number])
+        route: Route = {"attribute": attribute, "missing": int(arrays["default_child"][number])}
+        if arrays["kind"][number] == NUMERIC:
+            return route | {"kind": "numeric", "lo": self._key(arrays, number, attribute)}
+        labels = self.survey.schema.attributes[attribute].labels
+        before, (begin, end) = (
+            tree.schema.attributes[attribute].labels,
+            arrays["branch_start"][number : number + 2],
+        )
+        codes, children = (
+            arrays["branch_code"][begin:end].tolist(),
+            arrays["branch_child"][begin:end].tolist(),
+        )
+        child_of = {before[code]: child for code, child in zip(codes, children, strict=True)}
+        return route | {
+            "kind": "nominal",
+            "child_of": [child_of.get(label, route["missing"]) for label in labels] or [route["missing"]],
+        }
+
+    def _key(self, arrays: Any, number: int, attribute: int) -> int:
+        """The highest key that goes left."""
+        whole = self.survey.schema.attributes[attribute].is_integer
+        threshold = arrays["threshold_integer" if whole else "threshold"][number : number + 1]
+        return int(self.layout.keys(attribute, threshold, None)[0])
+
+
+def _widened(survey: Survey) -> tuple[Range, ...]:
+    """Ranges with room for new values: all floats, and whole numbers as far again on both sides."""
+    found = []
+    for attribute, span in zip(survey.schema.attributes, survey.ranges, strict=True):
+        missing = max(1, span.missing)  # a value may be missing later
+        if attribute.kind == "nominal":
+            found.append(Range(None, None, missing))
+        elif not attribute.is_integer:
+            found.append(Range(-np.inf, np.inf, missing))
+        elif span.lowest is None or span.highest is None:
+            found.append(Range(-1, 1, missing))
+        else:
+            more = max(1, int(span.highest) - int(span.lowest))
+            lowest, highest = max(-(2**62), int(span.lowest) - more), min(2**62, int(span.highest) + more)
+            found.append(Range(min(lowest, int(span.lowest)), max(highest, int(span.highest)), missing))
+    return tuple(found)

@@ -1,0 +1,339 @@
+"""`MaintainedTree`: rows come and go, and the tree is at all times the one that a rebuild would give."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from hornbeam.boat.maintained.changes import Changes, compare
+from hornbeam.boat.maintained.engine import Engine
+from hornbeam.boat.maintained.store import Store, stored_schema
+from hornbeam.boat.maintained.where import Conditions
+from hornbeam.boat.task import check_memory, check_source, check_targets
+from hornbeam.errors import DataError, UsageError
+from hornbeam.growth import Pair, prune_tree
+from hornbeam.growth.parameters import one_of
+from hornbeam.model import Tree
+from hornbeam.table.sources import Source, source
+
+from .base import TreeEstimator
+from .classifier import TreeClassifier
+from .regressor import TreeRegressor
+
+if TYPE_CHECKING:
+    from hornbeam.boat.maintained.kept import KeptTree
+    from hornbeam.boat.maintained.update import Want
+    from hornbeam.boat.task import SourceTask
+
+_DATABASE_PART = 4  # of the memory, one such part is the database's
+_KEPT = ("parameters", "classification", "targets", "key", "weight", "memory_limit", "policy")
+
+
+class MaintainedTree:
+    """A tree in a file, with all rows that it was grown from; made by `create` and `open`.
+
+    Every batch is atomic: after a crash the file has the state before it or after it.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, meta = store, store.meta()
+        self._settings = {name: meta[name] for name in _KEPT}
+        self._number = int(meta["number"])
+        found = meta["tree"]
+        self._engine = Engine(self._present, None if found is None else Tree.from_json(found))
+
+    # ---- making and opening ----
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        src: Source,
+        *,
+        target: Any,
+        key: str | None = None,
+        memory_limit: str | int | None = None,
+        algorithm: str = "auto",
+        policy: str = "exact",
+        **tree_parameters: Any,
+    ) -> Self:
+        """Copy all rows of a source to a new file and grow their tree.
+
+        `key` names a column that rows are known by; it is stored, and never an attribute. Of the tree's
+        parameters those are taken that `fit_source` takes with bounds: no "c45", no "quest", no multiway
+        tests, no competitors, and of pruning "cost_complexity". Numbers with a fraction are predicted, and
+        whole ones by criterion="variance"; all else are classes.
+        """
+        one_of("policy", policy, ("exact",))
+        rows, targets = check_source(src), check_targets(target)
+        classification = _is_class(rows, targets, tree_parameters.get("criterion"))
+        settings: dict[str, Any] = {
+            "parameters": _plain_parameters(tree_parameters),
+            "classification": classification,
+            "targets": list(targets),
+            "key": key,
+            "weight": rows.weight,
+            "memory_limit": check_memory(memory_limit),
+            "policy": policy,
+        }
+        model = _estimator(settings)
+        reading = _task(model, rows, settings, algorithm).reading
+        schema = stored_schema(pa.schema([rows.schema.field(name) for name in reading.columns]))
+        store = Store.create(os.fspath(path), schema, _database_memory(settings["memory_limit"]))
+        try:
+            store.insert(store.checked(chunk) for _, chunk in reading.scan())
+            for name, value in (settings | {"number": 0, "tree": None}).items():
+                store.set_meta(name, value)
+            made = cls(store)
+            made._engine = Engine(partial(made._present, algorithm=algorithm))
+            tree = made._engine.grow()
+            store.set_meta("tree", tree.to_json())
+            record = Changes(0, None, store.n_rows, 0, store.n_rows, None, made._pruned(tree).digest)
+            store.add_batch(0, None, record.to_record())
+            store.commit()
+        except BaseException:
+            store.remove()
+            raise
+        made._engine = Engine(made._present, tree)
+        return made
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
+        """A tree that `create` made, also after a crash; nobody else may write to it meanwhile."""
+        return cls(Store.open(os.fspath(path), read_only=read_only))
+
+    def close(self) -> None:
+        """Give the file free."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<MaintainedTree {self._store.path!r}, batch {self._number}>"
+
+    # ---- what it is ----
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of the present rows."""
+        if self._engine.tree is None:
+            raise DataError(f"{self._store.path!r} has no rows, so there is no tree; insert some")
+        return self._pruned(self._engine.tree)
+
+    def estimator(self) -> TreeEstimator:
+        """A fitted `TreeClassifier` or `TreeRegressor` of the present rows."""
+        model, tree = _estimator(self._settings), self.tree
+        assert self._engine.tree is not None
+        labels = None if tree.classes is None else np.array(tree.classes)
+        model._learn(Pair(tree, self._engine.tree), labels)
+        return model
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Rows, batches and the size of the tree, as plain numbers and texts."""
+        tree = self._engine.tree and self.tree
+        return {
+            "path": self._store.path,
+            "rows": self._store.n_rows,
+            "batch": self._number,
+            "leaves": tree.n_leaves if tree else 0,
+            "depth": tree.depth if tree else 0,
+            "digest": tree.digest if tree else None,
+            "bytes": os.path.getsize(self._store.path),
+        }
+
+    def changes(self, last: int | None = None) -> list[Changes]:
+        """What the batches did, oldest first; the last so many of them, or all."""
+        records = self._store.batches()
+        return [Changes.from_record(record) for record in (records if last is None else records[-last:])]
+
+    def verify(self) -> dict[str, Any]:
+        """Grow the tree of the present rows anew and compare: both digests, and whether they are equal."""
+        kept = None if self._engine.tree is None else self.tree.digest
+        rebuilt = self._pruned(Engine(self._present).grow()).digest if self._store.n_rows else None
+        return {"digest": kept, "rebuilt": rebuilt, "equal": kept == rebuilt}
+
+    # ---- batches ----
+
+    def insert(self, rows: Any, *, id: str | None = None) -> Changes:
+        """Rows come: a table, a frame or a source with the columns of `create`'s."""
+        return self.apply(inserted=rows, id=id)
+
+    def delete(self, rows: Any, *, id: str | None = None) -> Changes:
+        """Rows go, each once for every time that it is given. Refused as a whole where one is not there."""
+        return self.apply(deleted=rows, id=id)
+
+    def apply(self, *, inserted: Any = None, deleted: Any = None, id: str | None = None) -> Changes:
+        """Rows go and come in one batch; those that go were there before it. A batch whose `id` was applied
+        before is a no-op."""
+        done = None if id is None else self._store.batch(_checked_id(id))
+        if done is not None:
+            return Changes.from_record(done | {"repeated": True})
+        more, less = self._table(inserted), self._table(deleted)
+
+        def change() -> None:
+            if less.num_rows:
+                self._store.delete(less)
+            if more.num_rows:
+                self._store.insert(more.to_batches())
+
+        return self._batch(change, more, less, id)
+
+    def sync(self, src: Source, *, id: str | None = None) -> Changes:
+        """Make the present rows those of a source: what is not in it goes, what is new comes."""
+        rows = check_source(src)
+        with self._store.transaction():
+            more, less = self._store.difference(self._checked(rows))
+        return self.apply(inserted=more, deleted=less, id=id)
+
+    def forget(self, keys: Iterable[Any], *, id: str | None = None) -> dict[str, Any]:
+        """Delete all rows of some keys. The certificate has the digest before and after, and that of a tree
+        grown anew without those rows."""
+        key = self._settings["key"]
+        if key is None:
+            raise UsageError("forget needs a key, and create was given none; delete rows instead")
+        wanted = list(keys)
+        less = self._store.rows_of(key, wanted)
+        if not less.num_rows:
+            raise DataError(f"{self._store.path!r}: no row has such a {key!r}; nothing was changed")
+        changes = self.apply(deleted=less, id=id)
+        proof = self.verify()
+        return {
+            "keys": wanted,
+            "rows": changes.deleted,
+            "digest_before": changes.digest_before,
+            "digest_after": changes.digest_after,
+            "digest_rebuilt": proof["rebuilt"],
+            "equal": proof["equal"],
+        }
+
+    def _batch(self, change: Callable[[], None], more: pa.Table, less: pa.Table, id_: str | None) -> Changes:
+        before = self._engine.tree
+        try:
+            with self._store.transaction():
+                change()
+                rows = self._store.n_rows
+                after = self._engine.apply(more, less) if rows else None
+                record = self._record((before, after), more, less, rows, id_)
+                self._store.set_meta("tree", None if after is None else after.to_json())
+                self._store.set_meta("number", record.number)
+                self._store.add_batch(record.number, id_, record.to_record())
+        except BaseException:
+            self._engine = Engine(self._present, before)
+            raise
+        self._number = record.number
+        if after is None:
+            self._engine = Engine(self._present)
+        return record
+
+    def _record(
+        self, trees: Sequence[Tree | None], more: pa.Table, less: pa.Table, rows: int, id_: str | None
+    ) -> Changes:
+        before, after = (None if tree is None else self._pruned(tree) for tree in trees)
+        return Changes(
+            self._number + 1,
+            id_,
+            more.num_rows,
+            less.num_rows,
+            rows,
+            None if before is None else before.digest,
+            None if after is None else after.digest,
+            compare(before, after),
+        )
+
+    # ---- the present rows ----
+
+    def _present(
+        self, wants: Sequence[Want], *, algorithm: str = "auto", kept: KeptTree | None = None
+    ) -> SourceTask:
+        where = "" if kept is None else Conditions(kept, self._store.schema).where(wants)
+        rows = self._store.source(where, self._settings["weight"])
+        return _task(_estimator(self._settings), rows, self._settings, algorithm)
+
+    def _pruned(self, tree: Tree) -> Tree:
+        model = _estimator(self._settings)
+        parameters, pruning = model._checked()
+        return prune_tree(tree, pruning, criterion=parameters.criterion)
+
+    def _checked(self, rows: Source) -> Iterator[pa.RecordBatch]:
+        return (self._store.checked(chunk) for chunk in rows.scan())
+
+    def _table(self, rows: Any) -> pa.Table:
+        """Rows of a batch in the stored types."""
+        if rows is None or (hasattr(rows, "__len__") and not len(rows)):
+            return self._store.schema.empty_table()
+        given = rows if isinstance(rows, Source) else source(rows)
+        return pa.Table.from_batches(self._checked(given), schema=self._store.schema)
+
+
+def _is_class(rows: Source, targets: tuple[str, ...], criterion: Any) -> bool:
+    if len(targets) > 1 or criterion == "variance" or targets[0] not in rows.schema.names:
+        return criterion != "variance" and len(targets) == 1
+    type_ = rows.schema.field(targets[0]).type
+    return not pa.types.is_floating(type_) and not pa.types.is_decimal(type_)
+
+
+def _plain_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON has them; a dict of class weights as pairs."""
+    refused = {"cv": "a maintained tree has no folds yet", "random_state": "nothing is drawn", "n_jobs": ""}
+    for name in given:
+        if name in refused:
+            raise UsageError(f"{name}= is not for a maintained tree: {refused[name] or 'it has one thread'}")
+    plain: dict[str, Any] = {}
+    for name, value in given.items():
+        if name == "class_weight" and isinstance(value, Mapping):
+            value = {"pairs": [[_number(k), _number(v)] for k, v in value.items()]}
+        elif isinstance(value, np.ndarray) or name == "cost_matrix":
+            value = None if value is None else np.asarray(value).tolist()
+        plain[name] = _number(value)
+    return plain
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _estimator(settings: Mapping[str, Any]) -> TreeEstimator:
+    parameters = dict(settings["parameters"])
+    weights = parameters.get("class_weight")
+    if isinstance(weights, Mapping):
+        parameters["class_weight"] = {label: weight for label, weight in weights["pairs"]}
+    kind = TreeClassifier if settings["classification"] else TreeRegressor
+    try:
+        return kind(**parameters)
+    except TypeError as error:
+        raise UsageError(f"{str(error).split(') ')[-1]}; see {kind.__name__} for its parameters") from None
+
+
+def _task(model: TreeEstimator, rows: Source, settings: Mapping[str, Any], algorithm: str) -> SourceTask:
+    task = model._source_task(
+        rows, settings["targets"], settings["memory_limit"], key=settings["key"], algorithm=algorithm
+    )
+    if task.needs_rows is not None:
+        raise UsageError(f"{task.needs_rows} asks for the rows of each node, which no maintained tree keeps")
+    chosen = task.parameters
+    if not task.verifiable or chosen.criterion == "quest":
+        raise UsageError(
+            f"criterion={chosen.criterion!r}, nominal={chosen.nominal!r}: a tree is kept by bounds, which "
+            "c45, quest and multiway tests do not have"
+        )
+    return task
+
+
+def _database_memory(limit: int | None) -> int | None:
+    return None if limit is None else limit // _DATABASE_PART
+
+
+def _checked_id(id_: Any) -> str:
+    if not isinstance(id_, str) or not id_:
+        raise UsageError(f"id={id_!r}: give a text that names the batch")
+    return id_
