@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
+from hornbeam.boat.growth import grow_source
 from hornbeam.boat.maintained.changes import Changes, compare
 from hornbeam.boat.maintained.engine import Engine
+from hornbeam.boat.maintained.ordering import by_leaf
 from hornbeam.boat.maintained.store import Store, stored_schema
 from hornbeam.boat.maintained.where import Conditions
 from hornbeam.boat.task import check_memory, check_source, check_targets
@@ -43,7 +45,7 @@ class MaintainedTree:
     def __init__(self, store: Store) -> None:
         self._store, meta = store, store.meta()
         self._settings = {name: meta[name] for name in _KEPT}
-        self._number = int(meta["number"])
+        self._number, self._rows = int(meta["number"]), int(meta["rows"])
         found = meta["tree"]
         self._engine = Engine(self._present, None if found is None else Tree.from_json(found))
 
@@ -81,26 +83,36 @@ class MaintainedTree:
             "memory_limit": check_memory(memory_limit),
             "policy": policy,
         }
-        model = _estimator(settings)
-        reading = _task(model, rows, settings, algorithm).reading
-        schema = stored_schema(pa.schema([rows.schema.field(name) for name in reading.columns]))
-        store = Store.create(os.fspath(path), schema, _database_memory(settings["memory_limit"]))
+        task = _task(_estimator(settings), rows, settings, algorithm)
+        columns = [rows.schema.field(name) for name in task.reading.columns]
+        store = Store.create(
+            os.fspath(path), stored_schema(pa.schema(columns)), _database_memory(settings["memory_limit"])
+        )
         try:
-            store.insert(store.checked(chunk) for _, chunk in reading.scan())
-            for name, value in (settings | {"number": 0, "tree": None}).items():
+            for name, value in (settings | {"number": 0, "rows": 0, "tree": None}).items():
                 store.set_meta(name, value)
             made = cls(store)
-            made._engine = Engine(partial(made._present, algorithm=algorithm))
-            tree = made._engine.grow()
-            store.set_meta("tree", tree.to_json())
-            record = Changes(0, None, store.n_rows, 0, store.n_rows, None, made._pruned(tree).digest)
-            store.add_batch(0, None, record.to_record())
+            tree = made._fill(task)
+            made._rows = store.count()
+            record = Changes(0, None, made._rows, 0, made._rows, None, made._pruned(tree).digest)
+            made._write(record, tree)
             store.commit()
         except BaseException:
             store.remove()
             raise
         made._engine = Engine(made._present, tree)
         return made
+
+    def _fill(self, task: SourceTask) -> Tree:
+        """Copy the rows of a source, and grow their tree: first, where they can be read again, so that those
+        of a leaf lie together."""
+        chunks = (self._store.checked(chunk) for _, chunk in task.reading.scan())
+        if not task.reading.source.repeatable:
+            self._store.insert(chunks)
+            return Engine(partial(self._present, algorithm=task.algorithm)).grow()
+        tree = grow_source(task).pairs[0].unpruned
+        self._store.insert(by_leaf(tree, chunks, task.budget))
+        return tree
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
@@ -143,7 +155,7 @@ class MaintainedTree:
         tree = self._engine.tree and self.tree
         return {
             "path": self._store.path,
-            "rows": self._store.n_rows,
+            "rows": self._rows,
             "batch": self._number,
             "leaves": tree.n_leaves if tree else 0,
             "depth": tree.depth if tree else 0,
@@ -159,7 +171,7 @@ class MaintainedTree:
     def verify(self) -> dict[str, Any]:
         """Grow the tree of the present rows anew and compare: both digests, and whether they are equal."""
         kept = None if self._engine.tree is None else self.tree.digest
-        rebuilt = self._pruned(Engine(self._present).grow()).digest if self._store.n_rows else None
+        rebuilt = self._pruned(Engine(self._present).grow()).digest if self._rows else None
         return {"digest": kept, "rebuilt": rebuilt, "equal": kept == rebuilt}
 
     # ---- batches ----
@@ -221,19 +233,28 @@ class MaintainedTree:
         try:
             with self._store.transaction():
                 change()
-                rows = self._store.n_rows
+                rows = self._rows + more.num_rows - less.num_rows
                 after = self._engine.apply(more, less) if rows else None
                 record = self._record((before, after), more, less, rows, id_)
-                self._store.set_meta("tree", None if after is None else after.to_json())
-                self._store.set_meta("number", record.number)
-                self._store.add_batch(record.number, id_, record.to_record())
+                self._write(record, after)
         except BaseException:
             self._engine = Engine(self._present, before)
             raise
-        self._number = record.number
+        self._number, self._rows = record.number, rows
         if after is None:
             self._engine = Engine(self._present)
         return record
+
+    def _write(self, record: Changes, tree: Tree | None) -> None:
+        """Keep what a batch left."""
+        kept = {
+            "tree": None if tree is None else tree.to_json(),
+            "number": record.number,
+            "rows": record.rows,
+        }
+        for name, value in kept.items():
+            self._store.set_meta(name, value)
+        self._store.add_batch(record.number, record.id, record.to_record())
 
     def _record(
         self, trees: Sequence[Tree | None], more: pa.Table, less: pa.Table, rows: int, id_: str | None
@@ -255,7 +276,7 @@ class MaintainedTree:
     def _present(
         self, wants: Sequence[Want], *, algorithm: str = "auto", kept: KeptTree | None = None
     ) -> SourceTask:
-        where = "" if kept is None else Conditions(kept, self._store.schema).where(wants)
+        where = [""] if kept is None else Conditions(kept, self._store.schema).where(wants)
         rows = self._store.source(where, self._settings["weight"])
         return _task(_estimator(self._settings), rows, self._settings, algorithm)
 

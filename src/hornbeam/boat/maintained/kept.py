@@ -1,6 +1,6 @@
 """The tree of the present rows with what is counted at its nodes: rows that come or go stream down it.
 
-Nodes that have more rows than counts are `counted`, from the root on: bounds tell whether their tests are
+Nodes of many rows are `counted`, from the root on: bounds tell whether their tests are
 still the best. What is below is a family, grown anew from its rows when one of them comes or goes.
 """
 
@@ -24,6 +24,7 @@ from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC
 
 _PLACE_PART, _COUNTS_PART = 1 / 16, 0.5  # of the memory, for the counts of one place, and of all
+_ROWS_PART = 16  # times the size of its rows: a node whose counts take more is not counted
 
 
 Flags = npt.NDArray[np.uint8]
@@ -40,6 +41,7 @@ class KeptNode:
     route: Route | None = None
     children: list[KeptNode] = field(default_factory=list)
     parent: KeptNode | None = None
+    depth: int = 0
     watched: dict[int, Flags] = field(default_factory=dict)
     """Buckets whose values are counted one by one, by attribute."""
 
@@ -51,6 +53,13 @@ class KeptNode:
     def watches(self, attribute: int, bucket: int) -> bool:
         """Whether a bucket is watched."""
         return attribute in self.watched and bool(self.watched[attribute][bucket])
+
+    def above(self) -> Iterator[KeptNode]:
+        """The nodes on the way to the root."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
 
     def walk(self) -> Iterator[KeptNode]:
         """The node and all below, from the top."""
@@ -85,9 +94,11 @@ class KeptTree:
 
     def open(self, number: int, rows: int, parent: KeptNode | None = None) -> KeptNode:
         """A new node; it is counted if it has many rows and there is room, and always if it is the root."""
-        room = self.task.budget * _COUNTS_PART // self._counts
-        many = rows * self.layout.stride >= self._counts and self.n_counted < room
-        counted = parent is None or (many and parent.counted)
+        depth = 0 if parent is None else parent.depth + 1
+        counted = parent is None or (parent.counted and depth != self.task.parameters.max_depth)
+        if parent is not None and counted:
+            room = self.task.budget * _COUNTS_PART // self._counts
+            counted = self.n_counted < room and _ROWS_PART * rows * self.layout.stride >= self._counts
         record = PlaceRecord(range(len(self.survey.schema)) if counted else ())
         self.n_counted += counted
         if self._free:
@@ -95,7 +106,7 @@ class KeptTree:
             self.scan.replace_place(place, record.native())
         else:
             place = self.scan.add_place(record.native())
-        return KeptNode(place, number, counted, parent=parent)
+        return KeptNode(place, number, counted, parent=parent, depth=depth)
 
     def close_below(self, node: KeptNode) -> None:
         """A node has no children any more."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,8 +141,7 @@ class Store:
 
     # ---- rows ----
 
-    @property
-    def n_rows(self) -> int:
+    def count(self) -> int:
         """How many rows are present."""
         with self._naming():
             return int(self._run("select count(*) from rows")[0][0])
@@ -180,10 +179,14 @@ class Store:
         numbered = f"{names}, row_number() over (partition by {names}) as copy"
         same = " and ".join(f"w.{c} is not distinct from f.{c}" for c in self._columns)
         with self._naming(), self._given("given_rows", given):
+            # One column of all rows, then all columns of a few.
+            self._run(
+                "create or replace temp table near as "
+                "select rowid as r from rows where hash in (select hash from given_rows)"
+            )
             self._run(
                 f"""create or replace temp table matched as with
-                found as (select rowid as r, {numbered} from rows
-                  where hash in (select hash from given_rows)),
+                found as (select rowid as r, {numbered} from rows where rowid in (select r from near)),
                 wanted as (select {numbered} from given_rows)
                 select w.*, f.r from wanted w left join found f
                   on w.hash = f.hash and w.copy = f.copy and {same}"""
@@ -192,6 +195,7 @@ class Store:
             absent = self._run(f"select {columns} from matched where r is null limit 1")
             if not absent:
                 self._run("delete from rows where rowid in (select r from matched)")
+            self._run("drop table near")
             self._run("drop table matched")
         if absent:
             shown = self._shown(absent[0])
@@ -237,10 +241,11 @@ class Store:
         hashes = pa.array(row_hashes(batch))
         return pa.RecordBatch.from_arrays([hashes, *batch.columns], schema=self._row_schema())
 
-    def source(self, where: str = "", weight: str | None = None) -> Source:
-        """The present rows as a source, or those that a condition on c0, c1, ... holds for."""
+    def source(self, where: Sequence[str] = ("",), weight: str | None = None) -> Source:
+        """The present rows as a source, or those that conditions on c0, c1, ... hold for, one after the
+        other."""
         schema = normal_schema(self.schema, self.path)
-        part = RowsPart(0, repr(self.path), schema, None, 0, None, self, where)
+        part = RowsPart(0, repr(self.path), schema, None, 0, None, self, tuple(where))
         return Source(Origin(repr(self.path), "maintained tree", schema, (part,), ordered=False), weight)
 
     def read(self, columns: list[str], where: str, chunk_rows: int) -> Iterator[pa.RecordBatch]:
@@ -316,11 +321,12 @@ class RowsPart(Part):
     """The rows of an open file."""
 
     store: Store
-    where: str
+    where: tuple[str, ...]
 
     def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
-        for batch in self.store.read(columns, self.where, chunk_rows):
-            yield batch, batch.nbytes
+        for condition in self.where:
+            for batch in self.store.read(columns, condition, chunk_rows):
+                yield batch, batch.nbytes
 
     def failures(self) -> tuple[type[Exception], ...]:
         import duckdb

@@ -4,6 +4,7 @@ is counted there, and what bounds cannot confirm is looked for among the present
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,9 +23,12 @@ from hornbeam.boat.spill import Spill
 from hornbeam.boat.sweep import Family, Sweep
 from hornbeam.model import Tree
 
+_MARGIN = 0.5  # times the square root of its gain by its rows: how near a bucket may come to a node's test
 _MOST = 0.25  # of the rows of a node: where more are in doubt or move, it is grown anew
 
 Cells = npt.NDArray[np.int64]
+Watches = dict[int, Flags]
+"""Buckets by attribute."""
 
 
 class Spot(NamedTuple):
@@ -58,6 +62,7 @@ class Update:
         self._doubtful: list[tuple[Spot, _core.Settled]] = []
         self._moving: list[tuple[Spot, _core.Settled]] = []
         self._anew: list[Spot] = []
+        self._foreseen: dict[KeptNode, _core.Settled] = {}
 
     def stream(self, deleted: Iterable[EncodedChunk], inserted: Iterable[EncodedChunk]) -> None:
         """Let rows go and come."""
@@ -78,6 +83,7 @@ class Update:
         )
         self._nodes = tree.nodes()
         self._nodes.open([totals], [self._scan.total_sums(root.place)] if tree.layout.sum_words else ())
+        self._foresee(root)
         self._pending = [Spot(self._nodes.settling.open_root(0), root)]
         while self._pending:
             while self._pending:
@@ -98,7 +104,10 @@ class Update:
         elif not kept.counted:
             self._anew.append(Spot(node, kept))
         else:
-            self._follow(Spot(node, kept), self._nodes.settling.settle(node, self._scan, kept.place))
+            settled = self._foreseen.get(kept)
+            if settled is None:
+                settled = self._nodes.settling.settle(node, self._scan, kept.place)
+            self._follow(Spot(node, kept), settled)
 
     def _follow(self, spot: Spot, settled: _core.Settled) -> None:
         """Go on below a node that is settled, or wait for what is still wanted."""
@@ -156,24 +165,64 @@ class Update:
 
     # ---- what is wanted of the present rows ----
 
+    def _foresee(self, root: KeptNode) -> None:
+        """Look into all nodes that would be open, were those above as they are: in one scan instead of one
+        for each level. What comes near is looked into as well, for the batches to come."""
+        settling, found = self._nodes.settling, dict[KeptNode, Watches]()
+        for kept in root.walk():
+            if not kept.counted or kept.route is None:
+                continue
+            counts = self._scan.totals(kept.place).astype(np.int64)
+            node = settling.open_apart(0, counts.tolist(), self._scan.total_sums(kept.place))
+            settled = settling.settle(node, self._scan, kept.place)
+            if settled.state != "open":
+                self._foreseen[kept] = settled
+                continue
+            margin = _MARGIN * math.sqrt(max(0.0, settled.quality) / max(1, int(counts.sum())))
+            wide = settling.settle(node, self._scan, kept.place, margin=margin)
+            watches = self._watches(kept, wide) or self._watches(kept, settled)
+            if watches is not None:
+                found[kept] = watches
+        self._watch(found)
+
     def _look(self) -> None:
         """Find the values of the buckets that leave nodes open; where these are many, grow anew."""
         found, self._doubtful = self._doubtful, []
         watches = {spot: self._watches(spot.kept, settled) for spot, settled in found}
         self._anew += [spot for spot, wanted in watches.items() if wanted is None]
         looked = {spot: wanted for spot, wanted in watches.items() if wanted is not None}
-        if not looked:
-            return
-        adding = {spot.kept: partial(_watching, wanted) for spot, wanted in looked.items()}
-        probe, at = self._probe([Want(kept) for kept in adding], adding)
-        for spot, wanted in looked.items():
-            self._scan.watch_as(spot.kept.place, probe, at[spot.kept])
-            spot.kept.watch(wanted)
-            self._pending.append(spot)
+        self._watch({spot.kept: wanted for spot, wanted in looked.items()})
+        self._pending += looked
 
-    def _watches(self, kept: KeptNode, settled: _core.Settled) -> dict[int, Flags] | None:
+    def _watch(self, found: Mapping[KeptNode, Watches]) -> None:
+        """Let nodes watch some more buckets, which one scan fills."""
+        if not found:
+            return
+        plan, at = Plan(), dict[KeptNode, int]()
+        wanted = {kept for node in found for kept in (node, *node.above())}
+
+        def add(kept: KeptNode) -> int:
+            if kept not in wanted:
+                return -1
+            record = PlaceRecord(watches=list(found.get(kept, {}).items()))
+            at[kept] = plan.add(record)
+            children = [add(child) for child in kept.children]
+            if kept.route is not None and max(children) >= 0:
+                record.tests = [kept.route | {"children": children}]
+            return at[kept]
+
+        root = self._tree.root
+        assert root is not None
+        add(root)
+        first = [kept for kept in found if not any(node in found for node in kept.above())]
+        probe = self._scanned(plan, [Want(kept) for kept in first])
+        for kept, watches in found.items():
+            self._scan.watch_as(kept.place, probe, at[kept])
+            kept.watch(watches)
+
+    def _watches(self, kept: KeptNode, settled: _core.Settled) -> Watches | None:
         """The buckets to look into by attribute; None: they have too many rows."""
-        watches: dict[int, Flags] = {}
+        watches: Watches = {}
         for attribute, bucket in settled.alive:
             if attribute not in watches:
                 watches[attribute] = np.zeros(self._tree.grid.size(attribute) + 1, dtype=np.uint8)
@@ -195,6 +244,8 @@ class Update:
             left, right = self._places(spot.kept)
             self._scan.add_kept(rows, right if to_left else left, away=True)
             self._scan.add_kept(rows, left if to_left else right)
+            for below in spot.kept.walk():
+                self._foreseen.pop(below, None)  # it has other rows than was thought
             self._go_on(spot, settled)
 
     def _between(self, kept: KeptNode, settled: _core.Settled) -> Want:
@@ -213,10 +264,14 @@ class Update:
         """A scan of the present rows down the kept tests to some nodes, which add their own places; the
         first of each."""
         plan, at = self._lead(adding)
+        return self._scanned(plan, wants), at
+
+    def _scanned(self, plan: Plan, wants: Sequence[Want]) -> _core.SourceScan:
+        """A scan of the present rows down a plan."""
         scan = _core.SourceScan(self._tree.layout, self._tree.grid, [p.native() for p in plan.places])
         for chunk in self._chunks(self._rows(wants)):
             chunk.add_to(scan)
-        return scan, at
+        return scan
 
     def _lead(self, adding: Mapping[KeptNode, Callable[[Plan], int]]) -> tuple[Plan, dict[KeptNode, int]]:
         plan, at = Plan(), dict[KeptNode, int]()
@@ -280,10 +335,6 @@ _KEPT = 2  # places behind the first, where rows between two keys are kept
 
 def _gathering(plan: Plan) -> int:
     return plan.add(PlaceRecord(keeps=True))
-
-
-def _watching(watches: Mapping[int, Flags], plan: Plan) -> int:
-    return plan.add(PlaceRecord(watches=list(watches.items())))
 
 
 def _keeping(want: Want, plan: Plan) -> int:

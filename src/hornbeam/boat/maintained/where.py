@@ -1,4 +1,4 @@
-"""What a database is asked for: a condition that all wanted rows meet, and few others."""
+"""What a database is asked for: conditions that wanted rows meet, and few others."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from hornbeam.boat.maintained.kept import KeptNode, KeptTree
+from hornbeam.boat.maintained.kept import KeptTree
 from hornbeam.boat.maintained.update import Want
 from hornbeam.boat.plan import Route
 
-_MOST_WANTS, _MOST_LABELS = 16, 64  # of one condition: to read all is as good then
+_MOST_WANTS, _MOST_LABELS = 16, 64  # where there are more, to read all rows is as good
 
 
 class Conditions:
-    """Conditions on the columns of a store; rows that meet one are routed all the same."""
+    """Conditions on the columns of a store."""
 
     def __init__(self, tree: KeptTree, schema: pa.Schema) -> None:
         self._tree = tree
@@ -24,33 +24,27 @@ class Conditions:
         self._columns = [f"c{schema.get_field_index(name)}" for name in names]
         self._types = [schema.field(name).type for name in names]
 
-    def where(self, wants: Sequence[Want]) -> str:
-        """The condition for all rows that are wanted; empty: every row may be."""
-        found = [" and ".join(self._of(want)) for want in wants]
-        if not all(found) or len(found) > _MOST_WANTS:
-            return ""
-        return " or ".join(f"({one})" for one in found)
+    def where(self, wants: Sequence[Want]) -> list[str]:
+        """Conditions that no row meets two of and every wanted row meets one of. Each is read by itself: the
+        database looks at the columns of one after the other, and at those of an `or` all at once."""
+        found = [self._of(want) for want in wants]
+        if len(found) > _MOST_WANTS or not all(found) or not all(all(clauses) for clauses in found):
+            return [""]
+        return [" and ".join(clauses) for clauses in found]
 
     def _of(self, want: Want) -> list[str]:
-        found = self._path(want.kept)
-        if want.attribute >= 0:
-            column, low, high = (
-                self._columns[want.attribute],
-                self._number(want.attribute, want.low),
-                self._number(want.attribute, want.high),
-            )
-            found += [f"{column} > {low}"] * (low is not None) + [f"{column} <= {high}"] * (high is not None)
-        return found
-
-    def _path(self, kept: KeptNode) -> list[str]:
-        """What the tests above a node say of its rows."""
-        found: list[str] = []
+        """What the tests above say of the rows, and the keys that are wanted; "" for what cannot be said."""
+        found, kept = list[str](), want.kept
         while kept.parent is not None:
             route = kept.parent.route
             assert route is not None
-            said = self._side(route, kept.parent.children.index(kept))
-            found += [said] if said else []
+            found.append(self._side(route, kept.parent.children.index(kept)))
             kept = kept.parent
+        if want.attribute >= 0:
+            column = self._columns[want.attribute]
+            for sign, key in ((">", want.low), ("<=", want.high)):
+                value = self._number(want.attribute, key)
+                found.append("" if value is None else f"{column} {sign} {value}")
         return found
 
     def _side(self, route: Route, child: int) -> str:
