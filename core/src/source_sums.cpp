@@ -59,6 +59,11 @@ void KeyCounts::bring_sums_together() {
               [&](std::uint32_t a, std::uint32_t b) { return counts_[a] < counts_[b]; });
     std::vector<KeyCount> counts;
     SumWords sums;
+    auto drop_nothing = [&] { // all rows of the last key were taken away again
+        if (counts.empty() || counts.back().count != 0) return;
+        counts.pop_back();
+        sums.resize(sums.size() - words);
+    };
     for (std::uint32_t i : order) {
         const KeyCount &c = counts_[i];
         const std::uint64_t *from = sums_.data() + i * words;
@@ -66,14 +71,12 @@ void KeyCounts::bring_sums_together() {
             counts.back().count += c.count;
             shape_->add(sums.data() + sums.size() - words, from);
         } else {
+            drop_nothing();
             counts.push_back(c);
             sums.insert(sums.end(), from, from + words);
         }
-        if (counts.back().count == 0) { // taken away again
-            counts.pop_back();
-            sums.resize(sums.size() - words);
-        }
     }
+    drop_nothing();
     counts_ = std::move(counts);
     sums_ = std::move(sums);
 }

@@ -42,6 +42,9 @@ class Case:
         return self.targets == ("class",)
 
     def grow(self, algorithm: str, folds: int | None = None, **given: Any) -> SourceGrowth:
+        return grow_source(replace(self.source_task(algorithm), folds=folds, **given))
+
+    def source_task(self, algorithm: str) -> SmallTask:
         weight = "weight" if self.weighted else None
         source = hb.source(lambda: self.table.to_batches(max_chunksize=self.piece), weight=weight)
 
@@ -49,15 +52,13 @@ class Case:
             return ClassCosts.checked(self.class_weight, self.cost_matrix, labels)
 
         equal = self.class_weight is None and self.cost_matrix is None
-        task = SmallTask(
+        return SmallTask(
             Reading(source, self.targets, self.classes),
             Parameters(**self.parameters).checked("classification" if self.classes else "regression"),
             costs=no_costs if equal else costs,
             algorithm=algorithm,
-            folds=folds,
             **self.task,
         )
-        return grow_source(replace(task, **given))
 
     def fit(self) -> str:
         others = {*self.targets, "weight"}

@@ -106,7 +106,12 @@ def is_another(grow: Callable[[], SourceGrowth], digest: str) -> bool:
         return True
 
 
-def grow_table(
+def grow_table(table: pa.Table, parameters: dict[str, Any], *given: Any, **options: Any) -> SourceGrowth:
+    """The tree of column "class", as `source_task` takes it."""
+    return grow_source(source_task(table, parameters, *given, **options))
+
+
+def source_task(
     table: pa.Table,
     parameters: dict[str, Any],
     algorithm: str = "boat",
@@ -117,26 +122,28 @@ def grow_table(
     piece: int = 1000,
     seed: int = 0,
     **options: Any,
-) -> SourceGrowth:
-    """The tree of column "class" by an algorithm."""
+) -> SmallTask:
+    """Growing the tree of column "class" by an algorithm."""
     source = hb.source(lambda: table.to_batches(max_chunksize=piece))
-    return grow_source(
-        SmallTask(
-            Reading(source, ("class",), True),
-            Parameters(**parameters).checked("classification"),
-            memory_limit=memory_limit,
-            algorithm="boat" if algorithm == LITERAL else algorithm,
-            variant="paper" if algorithm == LITERAL else None,
-            sampling=sampling or Sampling(bootstraps=5, rows=500, buckets=64, least=20, sure=20),
-            seed=seed,
-            sample=sample,
-            **options,
-        )
+    return SmallTask(
+        Reading(source, ("class",), True),
+        Parameters(**parameters).checked("classification"),
+        memory_limit=memory_limit,
+        algorithm="boat" if algorithm == LITERAL else algorithm,
+        variant="paper" if algorithm == LITERAL else None,
+        sampling=sampling or Sampling(bootstraps=5, rows=500, buckets=64, least=20, sure=20),
+        seed=seed,
+        sample=sample,
+        **options,
     )
 
 
 def grow_case(case: SourceCase, algorithm: str) -> SourceGrowth:
-    return grow_table(
+    return grow_source(case_task(case, algorithm))
+
+
+def case_task(case: SourceCase, algorithm: str) -> SmallTask:
+    return source_task(
         case.table,
         case.parameters,
         algorithm,

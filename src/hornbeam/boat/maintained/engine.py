@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hornbeam.boat.chunks import Chunks, EncodedChunk
 from hornbeam.boat.growth import grow_source
@@ -29,7 +30,8 @@ class Present(Protocol):
 
 
 class Engine:
-    """The tree, before any pruning, and what is counted at its nodes while it is warm."""
+    """The tree, before any pruning, and what is counted at its nodes while it is warm. Whatever stops
+    half-way leaves it cold."""
 
     def __init__(self, present: Present, tree: Tree | None = None) -> None:
         self._present, self.tree = present, tree
@@ -46,6 +48,7 @@ class Engine:
 
     def warm_up(self) -> Tree:
         """Count the present rows at all nodes of the tree, which need not be theirs: it becomes so."""
+        self._kept = None
         task = self._present(())
         found = survey(task.reading, task.sample_rows, task.seed)
         kept = KeptTree(task, found)
@@ -65,14 +68,14 @@ class Engine:
             less, more = self._encoded(kept, deleted), self._encoded(kept, inserted)
         except SourceChanged:  # a label or a number that there is no room for
             return self.warm_up()
+        self._kept = None
         update = self._update(kept)
         update.stream(less, more)
-        if self._lost_labels(kept):
+        if self._outgrown(kept):
             return self.warm_up()
         return self._settled(kept, update.settle)
 
     def _settled(self, kept: KeptTree, settle: Callable[[], Tree]) -> Tree:
-        self._kept = None  # whatever happens half-way: then it is counted again
         self.tree = settle()
         self._kept = kept
         return self.tree
@@ -87,14 +90,18 @@ class Engine:
         if rows is None or not rows.num_rows:
             return []
         reading = kept.task.reading
-        given = replace(reading, source=source(rows, weight=reading.source.weight))
+        weight = reading.source.weight
+        if weight is not None and not pc.all(pc.not_equal(rows[weight], 0)).as_py():
+            raise SourceChanged("rows that weigh nothing may bring labels of their own")
+        given = replace(reading, source=source(rows, weight=weight))
         return list(Chunks(given, kept.survey))
 
-    def _lost_labels(self, kept: KeptTree) -> bool:
-        """Whether no row has a label any more that was there before."""
+    def _outgrown(self, kept: KeptTree) -> bool:
+        """Whether no row has a label any more that was there before, or there are too many rows."""
         assert kept.root is not None
         place, scan = kept.root.place, kept.scan
-        if not scan.totals(place).all():
+        totals = scan.totals(place)
+        if not totals.all() or int(totals.sum()) > kept.room:
             return True
         for i, attribute in enumerate(kept.survey.schema.attributes):
             if attribute.kind == "nominal" and attribute.labels:

@@ -18,12 +18,13 @@ from hornbeam.boat.layout import bucket_number, counts_bytes, grid_of, layout_of
 from hornbeam.boat.nodes import Nodes
 from hornbeam.boat.plan import PlaceRecord, Route
 from hornbeam.boat.ranges import Range
-from hornbeam.boat.survey import Survey
+from hornbeam.boat.survey import Exponents, Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC
 
 _PLACE_PART, _COUNTS_PART = 1 / 16, 0.5  # of the memory, for the counts of one place, and of all
+_TIMES_ROWS, _MORE_BITS = 4, 12  # what the layout has room for beside the rows that were counted
 _ROWS_PART = 16  # times the size of its rows: a node whose counts take more is not counted
 
 
@@ -73,8 +74,10 @@ class KeptTree:
 
     def __init__(self, task: SourceTask, survey: Survey) -> None:
         self.task = task
-        self.survey = replace(survey, ranges=_widened(survey))
-        self.layout = layout_of(self.survey, task.n_targets)
+        self.survey = _widened(survey)
+        self.room = _TIMES_ROWS * survey.rows
+        """How many rows may be present: sums have bits for so many."""
+        self.layout = layout_of(replace(self.survey, rows=self.room), task.n_targets)
         nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
         n_classes, words = len(survey.row_counts), self.layout.sum_words
         room = task.budget * _PLACE_PART
@@ -132,21 +135,26 @@ class KeptTree:
             above = pending.pop()
             if not above.counted or arrays["kind"][above.number] == LEAF:
                 continue
+            route = self._route(tree, above.number)
+            if route is None:
+                continue
             first = int(arrays["first_child"][above.number])
             for child in range(first, first + int(arrays["n_children"][above.number])):
                 above.children.append(self.open(child, int(arrays["rows"][child]), above))
-            self.lead(above, self._route(tree, above.number))
+            self.lead(above, route)
             new += above.children
             pending += above.children
         return new
 
-    def _route(self, tree: Tree, number: int) -> Route:
-        """The test of a tree's node; the tree may have other labels than the survey."""
+    def _route(self, tree: Tree, number: int) -> Route | None:
+        """The test of a tree's node; the tree may have other labels than the survey. None: all values that
+        there may be are on one side."""
         arrays = tree.arrays
         attribute = int(arrays["attribute"][number])
         route: Route = {"attribute": attribute, "missing": int(arrays["default_child"][number])}
         if arrays["kind"][number] == NUMERIC:
-            return route | {"kind": "numeric", "lo": self._key(arrays, number, attribute)}
+            lo = self._key(arrays, number, attribute)
+            return None if lo is None else route | {"kind": "numeric", "lo": lo}
         labels = self.survey.schema.attributes[attribute].labels
         before, (begin, end) = (
             tree.schema.attributes[attribute].labels,
@@ -162,26 +170,41 @@ class KeptTree:
             "child_of": [child_of.get(label, route["missing"]) for label in labels] or [route["missing"]],
         }
 
-    def _key(self, arrays: Any, number: int, attribute: int) -> int:
+    def _key(self, arrays: Any, number: int, attribute: int) -> int | None:
         """The highest key that goes left."""
-        whole = self.survey.schema.attributes[attribute].is_integer
+        whole, span = self.survey.schema.attributes[attribute].is_integer, self.survey.ranges[attribute]
         threshold = arrays["threshold_integer" if whole else "threshold"][number : number + 1]
+        if not span.lowest <= threshold[0] < span.highest:
+            return None
         return int(self.layout.keys(attribute, threshold, None)[0])
 
 
-def _widened(survey: Survey) -> tuple[Range, ...]:
-    """Ranges with room for new values: all floats, and whole numbers as far again on both sides."""
-    found = []
+def _widened(survey: Survey) -> Survey:
+    """The survey with room for new values in its ranges and exponents."""
+    weights, targets = survey.weight_exponents, survey.target_exponents
+    return replace(
+        survey,
+        ranges=tuple(_ranges(survey)),
+        weight_exponents=_more(weights) if survey.weighted else weights,
+        target_exponents=_more(targets),
+    )
+
+
+def _more(exponents: Exponents | None) -> Exponents | None:
+    return None if exponents is None else (exponents[0] - _MORE_BITS, exponents[1] + _MORE_BITS)
+
+
+def _ranges(survey: Survey) -> Iterator[Range]:
+    """All floats, whole numbers as far again on both sides, and missing values."""
     for attribute, span in zip(survey.schema.attributes, survey.ranges, strict=True):
         missing = max(1, span.missing)  # a value may be missing later
         if attribute.kind == "nominal":
-            found.append(Range(None, None, missing))
+            yield Range(None, None, missing)
         elif not attribute.is_integer:
-            found.append(Range(-np.inf, np.inf, missing))
+            yield Range(-np.inf, np.inf, missing)
         elif span.lowest is None or span.highest is None:
-            found.append(Range(-1, 1, missing))
+            yield Range(-1, 1, missing)
         else:
             more = max(1, int(span.highest) - int(span.lowest))
             lowest, highest = max(-(2**62), int(span.lowest) - more), min(2**62, int(span.highest) + more)
-            found.append(Range(min(lowest, int(span.lowest)), max(highest, int(span.highest)), missing))
-    return tuple(found)
+            yield Range(min(lowest, int(span.lowest)), max(highest, int(span.highest)), missing)

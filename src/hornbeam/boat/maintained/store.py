@@ -5,6 +5,7 @@ that made it so. A batch is one transaction: a file has the state before it or t
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -46,12 +47,16 @@ def _wide(type_: pa.DataType) -> pa.DataType:
     return pa.int64() if pa.types.is_integer(type_) and not pa.types.is_uint64(type_) else type_
 
 
+_opened: set[str] = set()
+"""Files that this process has open for writing: the database would let it open them twice."""
+
+
 class Store:
     """An open file. Rows have the columns c0, c1, ... of the schema, and their hash."""
 
     def __init__(self, path: str, connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> None:
-        self.path, self.schema, self._connection = path, schema, connection
-        self._columns = [f"c{i}" for i in range(len(schema))]
+        self.path, self._connection, self._place = path, connection, os.path.realpath(path)
+        self._set_schema(schema)
 
     # ---- opening ----
 
@@ -74,20 +79,23 @@ class Store:
         """A file that `create` made."""
         if not Path(path).exists():
             raise StorageError(f"{path!r} is not there; check the path, or create the tree first")
-        connection = _connect(path, memory, read_only)
+        store = cls(path, _connect(path, memory, read_only), pa.schema([]))
         try:
-            found = dict(connection.execute("select name, value from meta").fetchall())
-            version = json.loads(found["format"])
-            schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(json.loads(found["schema"]))))
+            found = store.meta()
+            version, schema = found["format"], bytes.fromhex(found["schema"])
+            store._set_schema(pa.ipc.read_schema(pa.py_buffer(schema)))
         except Exception:  # whatever a foreign file brings
-            connection.close()
+            store.close()
             raise StorageError(f"{path!r} is not the file of a maintained tree, or it is damaged") from None
         if version != FORMAT:
-            connection.close()
+            store.close()
             raise StorageError(
                 f"{path!r} has format {version}, and this version reads {FORMAT}; use the one that wrote it"
             )
-        return cls(path, connection, schema)
+        return store
+
+    def _set_schema(self, schema: pa.Schema) -> None:
+        self.schema, self._columns = schema, [f"c{i}" for i in range(len(schema))]
 
     def _create_rows(self) -> None:
         empty = pa.Table.from_batches([], schema=self._row_schema())
@@ -102,6 +110,7 @@ class Store:
     def close(self) -> None:
         """Give the file free."""
         self._connection.close()
+        _opened.discard(self._place)
 
     def remove(self) -> None:
         """Leave nothing of a file whose making failed."""
@@ -349,11 +358,17 @@ def _plain(column: pa.Array, type_: pa.DataType) -> pa.Array:
 def _connect(path: str, memory: int | None, read_only: bool) -> duckdb.DuckDBPyConnection:
     import duckdb
 
+    place = os.path.realpath(path)
+    if place in _opened:
+        raise StorageError(f"{path!r} is locked by this process, which has it open; close the tree first")
     config: dict[str, Any] = {"threads": 1}
     if memory is not None:
         config["memory_limit"] = f"{max(memory, 64 * 10**6) // 10**6}MB"
     try:
-        return duckdb.connect(path, read_only=read_only, config=config)
+        connection = duckdb.connect(path, read_only=read_only, config=config)
+        if not read_only:
+            _opened.add(place)
+        return connection
     except duckdb.Error as error:
         text = str(error)
         owner = re.search(r"PID (\d+)", text)
