@@ -1,0 +1,194 @@
+"""A maintained tree after what goes wrong: killed at every step, a disk that is full, a stop half-way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import hornbeam as hb
+from hornbeam import MaintainedTree, TreeClassifier
+from hornbeam.boat.maintained.store import Store
+from hornbeam.boat.maintained.update import Update
+from hornbeam.datasets import generate
+from hornbeam.errors import StorageError
+
+PARAMETERS = {"max_depth": 4, "min_samples_leaf": 5}
+BEFORE, BATCH = 1500, 300
+
+# A batch that is killed before the statement of a given number.
+KILLED = """
+import os, signal, sys
+import pyarrow.parquet as pq
+import hornbeam as hb
+from hornbeam.boat.maintained.store import Store
+
+path, rows, last = sys.argv[1], pq.read_table(sys.argv[2]), int(sys.argv[3])
+run, done = Store._run, 0
+
+def counted(self, *given):
+    global done
+    if done == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    done += 1
+    return run(self, *given)
+
+tree = hb.MaintainedTree.open(path)
+Store._run = counted
+before, batch = map(int, sys.argv[4:])
+tree.apply(inserted=rows.slice(before, batch), deleted=rows.slice(0, batch), id="night")
+print(done)
+"""
+
+
+@pytest.fixture(scope="module")
+def rows() -> pa.Table:
+    return pa.table(generate("agrawal", BEFORE + BATCH, function=7, noise=0.05, seed=5))
+
+
+@pytest.fixture(scope="module")
+def made(rows: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tree, and of the rows of a batch."""
+    folder = tmp_path_factory.mktemp("made")
+    pq.write_table(rows, folder / "rows.parquet")
+    source = hb.source(rows.slice(0, BEFORE))
+    MaintainedTree.create(folder / "rows.tree", source, target="class", **PARAMETERS).close()
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "copy"))
+
+
+def digest_of(rows: pa.Table) -> str:
+    found: str = TreeClassifier(**PARAMETERS).fit(rows.drop_columns(["class"]), rows["class"]).tree_.digest
+    return found
+
+
+def apply(tree: MaintainedTree, rows: pa.Table) -> bool:
+    """Apply the batch; whether it was there already."""
+    inserted, deleted = rows.slice(BEFORE, BATCH), rows.slice(0, BATCH)
+    return tree.apply(inserted=inserted, deleted=deleted, id="night").repeated
+
+
+def check_after(folder: Path, rows: pa.Table) -> str:
+    """The file has the state before or after the batch, and the batch can be applied, now or already."""
+    old, new = digest_of(rows.slice(0, BEFORE)), digest_of(rows.slice(BATCH, BEFORE))
+    with MaintainedTree.open(folder / "rows.tree") as tree:
+        found = tree.tree.digest
+        assert found in (old, new)
+        assert tree.verify()["equal"]
+        assert apply(tree, rows) == (found == new)
+        assert tree.tree.digest == new
+        assert tree.verify()["equal"]
+        assert tree.stats["rows"] == BEFORE
+    return "old" if found == old else "new"
+
+
+def command(folder: Path, last: int) -> list[str]:
+    given = [folder / "rows.tree", folder / "rows.parquet", last, BEFORE, BATCH]
+    return [sys.executable, "-c", KILLED, *map(str, given)]
+
+
+def run_batch(
+    folder: Path, last: int, before: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(folder, last), capture_output=True, text=True, timeout=300, check=False, preexec_fn=before
+    )
+
+
+def test_killed_at_every_statement(folder: Path, made: Path, rows: pa.Table) -> None:
+    steps = int(run_batch(folder, -1).stdout)
+    assert steps >= 10
+    found = set()
+    for last in range(steps):
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+        (folder / "rows.tree.wal").unlink(missing_ok=True)
+        assert run_batch(folder, last).returncode == -signal.SIGKILL
+        found.add(check_after(folder, rows))
+    assert found == {"old"}  # the last statement is the commit, before which all were killed
+
+
+def test_killed_at_any_time(folder: Path, made: Path, rows: pa.Table) -> None:
+    begin = time.perf_counter()
+    subprocess.run(command(folder, -1), check=True, capture_output=True)
+    whole = time.perf_counter() - begin
+    for turn in range(12):
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+        (folder / "rows.tree.wal").unlink(missing_ok=True)
+        child = subprocess.Popen(command(folder, -1), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(whole * (0.4 + 0.6 * turn / 11))
+        child.kill()
+        child.wait()
+        check_after(folder, rows)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of files is limited by the operating system")
+def test_a_full_disk_leaves_the_old_state(folder: Path, rows: pa.Table) -> None:
+    import resource
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    done = run_batch(folder, -1, limit)
+    assert done.returncode == 1
+    assert "StorageError" in done.stderr
+    assert check_after(folder, rows) == "old"
+
+
+def test_what_stops_half_way_is_taken_back(
+    folder: Path, rows: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with MaintainedTree.open(folder / "rows.tree") as tree:
+        digest = tree.tree.digest
+        for where, name in ((Update, "settle"), (Store, "set_meta"), (Store, "add_batch")):
+            with monkeypatch.context() as patch:
+
+                def stop(*_: object, **__: object) -> None:
+                    raise KeyboardInterrupt
+
+                patch.setattr(where, name, stop)
+                with pytest.raises(KeyboardInterrupt):
+                    apply(tree, rows)
+            assert tree.tree.digest == digest
+            assert tree.verify()["equal"]
+        assert not apply(tree, rows)
+        assert tree.tree.digest == digest_of(rows.slice(BATCH, BEFORE))
+
+
+@pytest.mark.parametrize("damage", ["cut", "zeros"])
+def test_damaged_files_are_refused_in_one_line(damage: str, folder: Path) -> None:
+    path = folder / "rows.tree"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] if damage == "cut" else bytes(5000) + content[5000:])
+    with pytest.raises(StorageError) as refused:
+        MaintainedTree.open(path).verify()
+    assert "rows.tree" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_many_batches_do_not_make_the_file_grow(folder: Path, rows: pa.Table) -> None:
+    path, sizes = folder / "rows.tree", []
+    for _ in range(4):
+        with MaintainedTree.open(path) as tree:
+            for i in range(25):
+                tree.apply(inserted=rows.slice(BEFORE + i, 5), deleted=rows.slice(i, 5))
+                tree.apply(inserted=rows.slice(i, 5), deleted=rows.slice(BEFORE + i, 5))
+            assert len(tree.changes(last=3)) == 3
+        sizes.append(os.path.getsize(path))
+    assert sizes[-1] <= 2 * sizes[0]
+    with MaintainedTree.open(path) as tree:
+        assert tree.tree.digest == digest_of(rows.slice(0, BEFORE))
+        assert tree.stats["batch"] == 200
