@@ -66,8 +66,18 @@ void add_weights(GrowTarget &t, std::vector<TrainingSets> &parts, const nb::obje
     if (needed) t.weights = given;
 }
 
-/// The training sets, so many at a time as grow together.
-std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_rows, Sharing sharing) {
+/// How many sets whose rows repeat grow together. Lists would have to be copied for each of them: what they
+/// share is counting by value.
+std::size_t repeating_sets(const EncodedTable &table, const GrowTarget &t, const GrowParameters &p,
+                           bool weighed) {
+    if (p.sharing != Sharing::automatic) return TrainingSets::most;
+    if (t.n_classes == 0 || weighed || !t.costs.equal() || !p.accelerate) return 1;
+    return AvcLayout(table, t.n_classes, 1, p.counting).sets_together(table);
+}
+
+/// The training sets, so many at a time as grow together: those whose rows repeat `repeating` at most.
+std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_rows, Sharing sharing,
+                                  std::size_t repeating) {
     if (multiplicity.is_none()) return {TrainingSets()};
     auto a = nb::cast<Multiplicity>(multiplicity);
     if (a.shape(0) != n_rows || a.shape(1) == 0)
@@ -80,11 +90,11 @@ std::vector<TrainingSets> sets_of(const nb::object &multiplicity, std::size_t n_
             parts.emplace_back(given, begin, std::min(begin + together, given.n_sets), sharing);
         return parts;
     };
-    std::vector<TrainingSets> parts = parts_of(sharing == Sharing::serial ? 1 : TrainingSets::most);
-    // Rows that repeat are counted set by set anyway: a set alone has each as often as it counts.
-    if (sharing == Sharing::automatic &&
+    const std::size_t most = sharing == Sharing::serial ? 1 : TrainingSets::most;
+    std::vector<TrainingSets> parts = parts_of(most);
+    if (repeating < most &&
         std::any_of(parts.begin(), parts.end(), [](const TrainingSets &s) { return s.repeats(); }))
-        parts = parts_of(1);
+        parts = parts_of(repeating);
     for (const TrainingSets &sets : parts)
         if (!sets.all_have_rows())
             throw std::invalid_argument("a training set has no rows; every set needs at least one");
@@ -186,8 +196,6 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
     p.sharing = sharing_named(algorithm);
     GrowTarget t = target_of(target, n_classes, table.n_rows);
     t.costs = class_costs(class_weight, costs, n_classes);
-    std::vector<TrainingSets> sets = sets_of(multiplicity, table.n_rows, p.sharing);
-    add_weights(t, sets, weights, table.n_rows, !wholes.empty());
     p.nominal = nominal_mode(nominal);
     p.max_depth = max_depth;
     p.min_samples_split = size_rule(min_samples_split);
@@ -195,6 +203,9 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
     p.min_impurity_decrease = min_impurity_decrease;
     p.competitors = competitors;
     p.accelerate = accelerate;
+    std::vector<TrainingSets> sets =
+        sets_of(multiplicity, table.n_rows, p.sharing, repeating_sets(table, t, p, !weights.is_none()));
+    add_weights(t, sets, weights, table.n_rows, !wholes.empty());
     p.threads = std::max(threads, 1);
     p.kernels = kernels_named(kernels);
     if (p.kernels == nullptr)

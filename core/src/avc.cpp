@@ -21,11 +21,6 @@ std::uint32_t width_for(std::uint32_t classes) {
     return (classes + vector - 1) / vector * vector;
 }
 
-/// One for each set, one for the whole, and some to fill a vector.
-std::size_t columns_for(std::size_t n_sets) {
-    return n_sets == 1 ? 1 : (n_sets + lane_width) / lane_width * lane_width;
-}
-
 } // namespace
 
 AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t n_sets, CountValues when)
@@ -49,6 +44,13 @@ AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t
         values_cost += cost;
         n_numeric += std::holds_alternative<NumericColumn>(table.columns[a]);
     }
+}
+
+std::size_t AvcLayout::sets_together(const EncodedTable &table) const {
+    for (std::size_t a = 0; a < table.columns.size(); ++a)
+        if (values_of(table.columns[a]) != 1 && find(static_cast<std::int32_t>(a)) == nullptr) return 1;
+    const std::size_t vectors = most_counts / std::max(n_cells, 1u) / lane_width;
+    return vectors == 0 ? 1 : std::min<std::size_t>(vectors * lane_width - 1, TrainingSets::most);
 }
 
 AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &cancel) {

@@ -40,9 +40,10 @@ void make_room(std::vector<Entry> &entries, std::size_t n, Cancel &cancel) {
 /// The working memory that a thread keeps for all columns it encodes.
 struct Scratch {
     explicit Scratch(std::size_t n)
-        : keys(std::make_unique_for_overwrite<Key[]>(n)), spare(std::make_unique_for_overwrite<Key[]>(n)),
+        : spare(std::make_unique_for_overwrite<Key[]>(n)),
           numbers(std::make_unique_for_overwrite<std::uint16_t[]>(n)) {}
-    std::unique_ptr<Key[]> keys, spare;
+    std::vector<Entry> entries; // becomes those of a column, whose storage comes here
+    std::unique_ptr<Key[]> spare;
     std::unique_ptr<std::uint16_t[]> numbers;
     Numbering numbering;
 };
@@ -50,21 +51,25 @@ struct Scratch {
 /// How a kind of column maps values to keys and back, and which code of 22 bits spreads its keys.
 struct Floats {
     using Value = double;
+    static constexpr bool few_bits = false;
     static Key key(double v) { return key_of(v); }
     static double value(Key k) { return float_of(k); }
-    static bool by_buckets(Presort &sort, std::size_t n, Key least, Key greatest) {
+    template <class... How>
+    static bool by_buckets(Presort &sort, std::size_t n, Key least, Key greatest, How... how) {
         const double range = float_of(greatest) - float_of(least), scale = 0x3FFFFF / range;
         const bool usable = range <= 0x1p1023 && scale <= 0x1p1023; // false for NaN
-        return usable && sort.by_buckets(n, Linear{float_of(least), scale});
+        return usable && sort.by_buckets(n, Linear{float_of(least), scale}, how...);
     }
 };
 struct Integers {
     using Value = std::int64_t;
+    static constexpr bool few_bits = true; // mostly
     static Key key(std::int64_t v) { return key_of(v); }
     static std::int64_t value(Key k) { return integer_of(k); }
-    static bool by_buckets(Presort &sort, std::size_t n, Key least, Key greatest) {
+    template <class... How>
+    static bool by_buckets(Presort &sort, std::size_t n, Key least, Key greatest, How... how) {
         const auto bits = static_cast<unsigned>(std::bit_width(greatest - least));
-        return sort.by_buckets(n, Leading{least, bits - 22});
+        return sort.by_buckets(n, Leading{least, bits - 22}, how...);
     }
 };
 struct IntegersAsFloats : Integers {
@@ -75,61 +80,114 @@ struct IntegersAsFloats : Integers {
     static double value(Key k) { return static_cast<double>(integer_of(k)); }
 };
 
-/// Returns whether the entries hold key - least; otherwise spare holds the keys in order.
-template <class Kind> bool sort_entries(Presort &sort, std::size_t n, Key least, Key greatest) {
-    const bool wide = n >= many_rows && greatest - least >= Key{1} << 22;
-    if (wide && Kind::by_buckets(sort, n, least, greatest)) return false;
-    if (sort.by_leading_bits(0, n, least, greatest)) return true;
-    sort.by_all_bits(0, n);
-    return false;
-}
+/// Gives ranks to sorted entries, stretch after stretch. `keys` are those of the entries in order, and become
+/// the values of the ranks.
+template <class Kind> class Ranking {
+  public:
+    Ranking(Entry *entries, Key *keys, Key least) : entries_(entries), keys_(keys), previous_(least) {}
 
-/// Sorts m rows by scratch.keys and ranks them. Leaves the value of each rank in scratch.spare; returns how
-/// many ranks there are.
-template <class Kind> std::size_t rank_rows(Scratch &scratch, Entry *rows, std::size_t m, Key least,
-                                            Key greatest, bool ascending, Cancel &cancel) {
-    Key *spare = scratch.spare.get();
-    Presort sort(scratch.keys.get(), rows, spare, cancel);
-    if (ascending) sort.by_all_bits(0, m);
-    const bool coded = !ascending && sort_entries<Kind>(sort, m, least, greatest);
-    Key previous = least;
-    std::uint32_t rank = 0;
-    for_range(0, m, cancel, [&](std::size_t i) {
-        const Key k = coded ? least + rank_of(rows[i]) : spare[i];
-        rank += k != previous;
-        previous = k;
-        rows[i] = make_entry(rank, row_of(rows[i]));
-        spare[rank] = std::bit_cast<Key>(Kind::value(k)); // rank <= i: read before
+    void rank(std::size_t lo, std::size_t hi) {
+        rank_by(lo, hi, [this](std::size_t i) { return keys_[i]; });
+    }
+    /// The same where entries hold key - least.
+    void rank_coded(std::size_t lo, std::size_t hi, Key least) {
+        rank_by(lo, hi, [this, least](std::size_t i) { return least + rank_of(entries_[i]); });
+    }
+    std::size_t n_ranks() const { return n_ranks_; }
+
+  private:
+    template <class KeyAt> void rank_by(std::size_t lo, std::size_t hi, KeyAt key_at) {
+        if (lo == hi) return;
+        Key previous = previous_; // in registers
+        std::uint32_t rank = static_cast<std::uint32_t>(std::max<std::size_t>(n_ranks_, 1) - 1);
+        for (std::size_t i = lo; i < hi; ++i) {
+            const Key k = key_at(i);
+            rank += k != previous;
+            previous = k;
+            entries_[i] = make_entry(rank, row_of(entries_[i]));
+            keys_[rank] = std::bit_cast<Key>(Kind::value(k)); // rank <= i: read before
+        }
+        previous_ = previous;
+        n_ranks_ = std::size_t{rank} + 1;
+    }
+
+    Entry *entries_;
+    Key *keys_, previous_;
+    std::size_t n_ranks_ = 0;
+};
+
+/// Sorts the m listed rows by leading bits, and ranks them.
+template <class Kind> void sort_and_rank(Presort &sort, Ranking<Kind> &ranking, std::size_t m, Key least,
+                                         Key greatest, Cancel &cancel) {
+    const bool coded = sort.by_leading_bits(0, m, least, greatest);
+    if (!coded) sort.by_all_bits(0, m);
+    in_stretches<block>(m, cancel, [&](std::size_t lo, std::size_t hi) {
+        coded ? ranking.rank_coded(lo, hi, least) : ranking.rank(lo, hi);
     });
-    return m == 0 ? 0 : rank + 1;
 }
 
-template <class T> void keep(const Key *values, std::size_t n_ranks, std::vector<T> &distinct) {
-    distinct.resize(n_ranks);
-    if (n_ranks > 0) std::memcpy(distinct.data(), values, n_ranks * sizeof(Key));
+/// Copies a few values at a time: what `resize` writes is still in the cache.
+template <class T>
+void keep(const Key *values, std::size_t n_ranks, std::vector<T> &distinct, Cancel &cancel) {
+    distinct.reserve(n_ranks);
+    bring_in(distinct.data(), n_ranks * sizeof(T), cancel);
+    in_stretches<2048>(n_ranks, cancel, [&](std::size_t lo, std::size_t hi) {
+        distinct.resize(hi);
+        std::memcpy(distinct.data() + lo, values + lo, (hi - lo) * sizeof(T));
+    });
 }
 
-/// Fills `entries` and `distinct` from values, which may lie in the storage of `entries`.
+/// Fills `entries` and `distinct` from values, which may lie in the storage of `entries`: their keys take its
+/// place, and entries are made in that of the scratch.
 template <class Kind, class T, class Known>
 void encode_many(const Strided<T> &values, Known known, Scratch &scratch, std::vector<Entry> &entries,
                  std::vector<typename Kind::Value> &distinct, Cancel &cancel) {
-    Key *keys = scratch.keys.get();
-    Entry *rows = entries.data();
+    const std::size_t n = entries.size();
+    make_room(scratch.entries, n, cancel);
+    Key *keys = entries.data(), *spare = scratch.spare.get();
+    Entry *rows = scratch.entries.data();
     Key least = ~Key{0}, greatest = 0;
     std::size_t m = 0;
     bool ascending = true;
-    for_range(0, entries.size(), cancel, [&](std::size_t row) {
+    const bool listed = n < many_rows || Kind::few_bits; // buckets ask for no list
+    for_range(0, n, cancel, [&](std::size_t row) {
         const Key k = Kind::key(load(values, row));
         keys[row] = k;
         if (!known(row, k)) return;
         ascending &= k >= greatest;
         least = std::min(least, k);
         greatest = std::max(greatest, k);
-        rows[m++] = row;
+        if (listed) rows[m] = row;
+        ++m;
     });
-    const std::size_t n_ranks = rank_rows<Kind>(scratch, rows, m, least, greatest, ascending, cancel);
-    keep(scratch.spare.get(), n_ranks, distinct);
-    entries.resize(m);
+    Presort sort(keys, rows, spare, cancel);
+    Ranking<Kind> ranking(rows, spare, least);
+    auto rank = [&ranking](std::size_t lo, std::size_t hi) { ranking.rank(lo, hi); };
+    auto list = [&](Entry *to) { // without a branch: gaps are hard to foresee
+        std::size_t size = 0;
+        for_range(0, n, cancel, [&](std::size_t row) {
+            to[size] = row;
+            size += known(row, keys[row]);
+        });
+    };
+    auto by_buckets = [&] {
+        if (ascending || m < many_rows || greatest - least < Key{1} << 22) return false;
+        if (m == n) return Kind::by_buckets(sort, m, least, greatest, [](std::size_t i) { return i; }, rank);
+        list(spare);
+        return Kind::by_buckets(sort, m, least, greatest, [spare](std::size_t i) { return spare[i]; }, rank);
+    };
+    if (!by_buckets()) {
+        if (!listed) list(rows);
+        if (ascending) {
+            sort.by_all_bits(0, m);
+            in_stretches<block>(m, cancel, rank);
+        } else {
+            sort_and_rank(sort, ranking, m, least, greatest, cancel);
+        }
+    }
+    keep(spare, ranking.n_ranks(), distinct, cancel);
+    scratch.entries.resize(m);
+    std::swap(scratch.entries, entries);
 }
 
 /// The same where different values are few: rows get the number of their value, then its rank or, by
@@ -153,15 +211,19 @@ template <class Kind, class T, class Known> bool encode_few(const Strided<T> &va
 
     const std::size_t size = numbering.size();
     Entry *rows = entries.data();
+    std::vector<Key> keys(size);
     Key least = ~Key{0}, greatest = 0;
     for (std::size_t i = 0; i < size; ++i) {
-        const Key k = scratch.keys[i] = numbering[i + 1].key;
+        const Key k = keys[i] = numbering[i + 1].key;
         least = std::min(least, k);
         greatest = std::max(greatest, k);
         rows[i] = i;
     }
-    rank_rows<Kind>(scratch, rows, size, least, greatest, false, cancel);
-    keep(scratch.spare.get(), size, distinct);
+    Key *spare = scratch.spare.get();
+    Presort sort(keys.data(), rows, spare, cancel);
+    Ranking<Kind> ranking(rows, spare, least);
+    sort_and_rank(sort, ranking, size, least, greatest, cancel);
+    keep(spare, size, distinct, cancel);
     if (size <= most_ranked_values) {
         std::uint16_t rank_of_number[most_ranked_values + 1];
         rank_of_number[0] = static_cast<std::uint16_t>(size);

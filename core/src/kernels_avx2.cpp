@@ -140,6 +140,7 @@ const Kernels avx2_kernels{"avx2",
                            avx2::lane_classes,
                            avx2::lane_values,
                            avx2::lane_contents,
+                           avx2::take_off,
                            avx2::contents};
 
 } // namespace hornbeam

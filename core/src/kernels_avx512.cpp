@@ -352,6 +352,7 @@ const Kernels avx512_kernels{"avx512",
                              avx512::lane_classes,
                              avx512::lane_values,
                              avx512::lane_contents,
+                             avx512::take_off,
                              avx512::contents};
 
 } // namespace hornbeam

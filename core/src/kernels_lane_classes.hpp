@@ -105,6 +105,21 @@ std::uint32_t lane_values(const LaneCells &cells, std::uint32_t begin, std::uint
     return v;
 }
 
+void take_off(std::uint32_t *counts, const std::uint16_t *cell, std::size_t n, std::size_t columns,
+              const std::uint32_t *less) {
+    for (std::size_t c = 0; c < columns; c += lane_width) {
+        LaneInts by;
+        __builtin_memcpy(&by, less + c, sizeof(by));
+        for (std::size_t i = 0; i < n; ++i) {
+            std::uint32_t *at = counts + cell[i] * columns + c;
+            LaneInts left;
+            __builtin_memcpy(&left, at, sizeof(left));
+            left -= by;
+            __builtin_memcpy(at, &left, sizeof(left));
+        }
+    }
+}
+
 void lane_contents(const LaneCells &cells, std::uint32_t n_values, LaneFloats &sum) {
     sum = LaneFloats{};
     for (std::uint32_t v = 0; v < n_values; ++v) {

@@ -67,6 +67,7 @@ const Kernels plain_kernels{"plain",
                             plain::lane_classes,
                             plain::lane_values,
                             plain::lane_contents,
+                            plain::take_off,
                             plain::contents};
 
 } // namespace hornbeam

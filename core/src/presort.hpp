@@ -60,15 +60,25 @@ class Presort {
         return radix<11>(lo, hi, least, span, std::min(span, 32u));
     }
 
-    /// Orders the first n entries by a code of 8 + 14 bits (buckets, then each bucket while it is in the
-    /// cache), then by all bits. Does nothing and returns false where a bucket would hold more than an
-    /// eighth of the rows.
-    template <class Code> bool by_buckets(std::size_t n, Code code) {
-        std::uint32_t counts[1][1u << 8] = {};
-        write_codes<8, 1>(0, n, spare_, 14, code, counts);
-        if (*std::max_element(counts[0], counts[0] + 256) > n / 8) return false;
-        scatter<8>(0, n, spare_, entries_, 14, counts[0]);
-        for (std::size_t b = 0, lo = 0; b < 256; lo = counts[0][b++]) sort_bucket(lo, counts[0][b]);
+    /// Lists m rows, row_at(0) first, ordered by a code of 8 + 14 bits (buckets, then each bucket while it is
+    /// in the cache), then by all bits. Calls `sorted(lo, hi)` behind each bucket, whose keys are not looked
+    /// at again. Does nothing and returns false where a bucket would hold more than an eighth of the rows.
+    template <class Code, class RowAt, class Sorted>
+    bool by_buckets(std::size_t m, Code code, RowAt row_at, Sorted sorted) {
+        std::uint32_t ends[1u << 8] = {};
+        for_range(0, m, cancel_, [=, this, &ends](std::size_t i) { ++ends[code(keys_[row_at(i)]) >> 14]; });
+        if (*std::max_element(ends, ends + 256) > m / 8) return false;
+        std::uint32_t before = 0;
+        for (std::uint32_t &end : ends) before += std::exchange(end, before);
+        for_range(0, m, cancel_, [=, this, &ends](std::size_t i) {
+            const auto row = static_cast<std::uint32_t>(row_at(i));
+            const std::uint32_t c = code(keys_[row]);
+            entries_[ends[c >> 14]++] = make_entry(c, row);
+        });
+        for (std::size_t b = 0, lo = 0; b < 256; lo = ends[b++]) {
+            sort_bucket(lo, ends[b]);
+            sorted(lo, ends[b]);
+        }
         return true;
     }
 
@@ -81,7 +91,7 @@ class Presort {
                 i = sort_run(lo, i, hi);
                 lo = i + 1;
             } else {
-                insert(i);
+                insert(lo, i);
             }
         }
     }
@@ -138,10 +148,10 @@ class Presort {
         by_all_bits(lo, hi);
     }
 
-    void insert(std::size_t i) {
+    void insert(std::size_t lo, std::size_t i) {
         const Key key = spare_[i];
         const Entry entry = entries_[i];
-        for (; i > 0 && spare_[i - 1] > key; --i) {
+        for (; i > lo && spare_[i - 1] > key; --i) {
             spare_[i] = spare_[i - 1];
             entries_[i] = entries_[i - 1];
         }

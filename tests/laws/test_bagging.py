@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from hornbeam import BaggedTreesClassifier, BaggedTreesRegressor
-from hornbeam.growth import Engine, Parameters, grow_forest, grow_tree
+from hornbeam import BaggedTreesClassifier, BaggedTreesRegressor, _core
+from hornbeam.growth import ClassTarget, Engine, Parameters, grow_forest, grow_tree
+from hornbeam.table import encode_classes, from_data
 from tests.laws.engine_tables import answer, attributes, generated, take
 from tests.real_data import RealSet
 
@@ -177,6 +178,47 @@ def test_bags_of_real_sets_grow_the_trees_of_their_rows(
     for member, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         lone = clone(member).fit(real.table.iloc[rows], real.target.iloc[rows])
         assert member.tree_.digest == lone.tree_.digest
+
+
+@pytest.mark.parametrize("classes", [2, 3, 11])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("bags", [5, 20, 70])
+def test_bags_of_few_values_are_counted_together_and_are_lone_growths(
+    bags: int, criterion: str, classes: int
+) -> None:
+    n = 1500
+    rng = np.random.default_rng(bags)
+    X = rng.integers(0, [2, 3, 5, 40], (n, 4)).astype(np.float64)
+    X[rng.random(n) < 0.1, 1] = np.nan
+    table = pd.DataFrame(X, columns=list("abcd")).assign(e=rng.choice(list("xyz"), n))
+    y = (X[:, 0] + X[:, 2] + X[:, 3] + rng.integers(0, 3, n)).astype(np.int64) % classes
+    found = [
+        BaggedTreesClassifier(
+            n_estimators=bags, random_state=1, algorithm=algorithm, n_jobs=threads, criterion=criterion
+        ).fit(table, y)
+        for algorithm, threads in [("auto", 1), ("auto", 3), ("serial", 1), ("overlapping", 1)]
+    ]
+    assert all(digests(one) == digests(found[0]) for one in found)
+    for i in (0, bags // 2, bags - 1):
+        rows = found[0].estimators_samples_[i]
+        lone = clone(found[0].estimators_[i]).fit(table.take(rows), y[rows])
+        assert lone.tree_.digest == found[0].trees_[i].digest
+
+
+@pytest.mark.parametrize("kernels", _core.kernels())
+def test_bags_are_counted_alike_by_all_kernels(kernels: str) -> None:
+    n, bags = 40_000, 18
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 9, (n, 6)).astype(np.float64)
+    y = (X.sum(axis=1) + rng.integers(0, 4, n)).astype(np.int64) % 3
+    table, target = from_data(X), ClassTarget(*encode_classes(y))
+    times = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(bags)], axis=1)
+    parameters = Parameters(max_depth=7).checked("classification")
+    together, serial = (
+        grow_forest(table, target, parameters, times.astype(np.uint8), engine=engine)
+        for engine in (Engine(kernels), Engine(algorithm="serial"))
+    )
+    assert [tree.digest for tree in together] == [tree.digest for tree in serial]
 
 
 @pytest.mark.parametrize("algorithm", ["serial", "overlapping"])

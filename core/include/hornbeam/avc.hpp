@@ -11,6 +11,7 @@
 #include "hornbeam/column.hpp"
 #include "hornbeam/kernels.hpp"
 #include "hornbeam/statistics.hpp"
+#include "hornbeam/training_sets.hpp"
 
 namespace hornbeam {
 
@@ -21,6 +22,13 @@ struct AvcSlot {
     std::uint32_t begin = 0; // its first cell
     std::uint32_t n_values = 0;
 };
+
+/// Counts of a cell, where several lanes are counted: one for each set, one for the whole, and some to fill a
+/// vector.
+inline constexpr std::size_t columns_for(std::size_t n_sets) {
+    return n_sets == 1 ? 1 : (n_sets + lane_width) / lane_width * lane_width;
+}
+inline constexpr std::size_t most_columns = columns_for(TrainingSets::most);
 
 /// When attributes of few values are counted by value rather than listed in order. The trees are the same.
 enum class CountValues : std::uint8_t { where_it_pays, always, never };
@@ -56,13 +64,22 @@ struct AvcLayout {
                                      : static_cast<double>(lanes) * values_cost;
         return static_cast<double>(n) * by_row >= by_value;
     }
+    /// Whether lanes whose rows repeat are better counted as one group than each by itself.
+    bool pays_together(std::size_t n, std::size_t lanes) const {
+        return always || n * lanes * slots.size() >= counts_a_row * n_cells * columns;
+    }
+    /// How many sets may be counted as one group, the counts of this layout of one set for each of them; 1
+    /// where some attribute is not counted at all.
+    std::size_t sets_together(const EncodedTable &table) const;
 
   private:
     // Nanoseconds, measured: a row of a sorted list (scan and partition), and a value of a slot.
     double row_cost() const { return n_classes == 2 ? 1.0 : 3.0; }
     double shared_row_cost() const { return n_classes == 2 ? 4.0 : 6.0; }
     static constexpr double shared_cell_cost = 1.0; // of a column
-    std::size_t n_numeric = 0;                      // slots
+    // A row of a lane that is alone takes as long as so many counts of a group.
+    static constexpr std::size_t counts_a_row = 2;
+    std::size_t n_numeric = 0; // slots
     double value_cost() const { return n_classes == 2 ? 4.0 : 8.0 + 0.25 * n_classes; }
 };
 
@@ -73,19 +90,26 @@ AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &
 /// The counts of a node; empty where it has none.
 using AvcGroup = std::vector<std::uint32_t>;
 
-/// Calls `add(id, each)` for every row; each(f) calls f with the row's cell of every slot, cells being
-/// `columns` wide.
+/// The counts of a row's values and class: a cell of every slot, `columns` wide.
+struct RowCells {
+    std::uint32_t *of_class = nullptr;
+    const std::uint16_t *cell = nullptr;
+    std::size_t n_slots = 0, columns = 1;
+
+    template <class Visit> void each(Visit visit) const {
+        for (std::size_t s = 0; s < n_slots; ++s) visit(of_class + cell[s] * columns);
+    }
+};
+
+/// Calls `add(id, counts)` for every row.
 template <class E, class Add> void add_rows(AvcGroup &group, const AvcLayout &layout, std::size_t columns,
                                             std::span<const std::uint16_t> cells, std::span<const E> rows,
                                             std::span<const ClassCode> classes, Add add) {
     const std::size_t n_slots = layout.slots.size();
     for (E e : rows) {
         const std::uint32_t id = Packed<E>::id(e);
-        const std::uint16_t *cell = cells.data() + id * n_slots;
-        std::uint32_t *of_class = group.data() + classes[id] * columns;
-        add(id, [&](auto f) {
-            for (std::size_t s = 0; s < n_slots; ++s) f(of_class + cell[s] * columns);
-        });
+        add(id,
+            RowCells{group.data() + classes[id] * columns, cells.data() + id * n_slots, n_slots, columns});
     }
 }
 

@@ -19,8 +19,9 @@ template <class E, class Target> class Counting {
     using Counts = std::span<const std::uint32_t>;
 
     /// `together`: whether the lists of a node are scanned once for all its lanes.
-    Counting(Frame<E> &frame, const Target &target, NodePool<E, Target> &pool, bool together)
-        : frame_(frame), target_(target), pool_(pool), together_(together) {}
+    Counting(Frame<E> &frame, const Target &target, NodePool<E, Target> &pool, const Kernels &kernels,
+             bool together)
+        : frame_(frame), target_(target), pool_(pool), kernels_(kernels), together_(together) {}
 
     /// Gives a root its group, unless it comes with one, or its lists.
     void begin(Node &root, Workers *workers) {
@@ -89,11 +90,18 @@ template <class E, class Target> class Counting {
         return false;
     }
 
+    /// Whether all attributes are counted here, and rows are many for the counts of all sets.
+    bool pays_together(const Node &node) const {
+        return !node.avc.empty() && frame_.avc->pays_together(node.rows.size(), node.lanes.size()) &&
+               std::all_of(node.active.begin(), node.active.end(),
+                           [&](const Segment<E> &s) { return frame_.avc->find(s.attribute) != nullptr; });
+    }
     /// Whether a lane that is alone with so many rows is better counted by value.
     bool pays_alone(std::size_t rows) const { return frame_.avc->pays(rows, 1, together_); }
     AvcGroup count_alone(std::span<const E> rows, Workers *workers = nullptr) {
-        return count_with(rows, 1, workers,
-                          [](std::uint32_t, auto each) { each([](std::uint32_t *cell) { ++*cell; }); });
+        return count_with(rows, 1, workers, [](std::uint32_t, const RowCells &counts) {
+            counts.each([](std::uint32_t *cell) { ++*cell; });
+        });
     }
 
     /// The group of some lanes of a node; `last`: nobody asks for the node's own any more.
@@ -143,6 +151,7 @@ template <class E, class Target> class Counting {
     Frame<E> &frame_;
     const Target &target_;
     NodePool<E, Target> &pool_;
+    const Kernels &kernels_;
     bool together_;
 
     bool by_complement() const { return frame_.sets.by_complement; }
@@ -198,10 +207,11 @@ template <class E, class Target> class Counting {
     /// Of a root that has one lane, where rows may count several times, or not at all.
     AvcGroup count_own(const Node &root, Workers *workers) {
         if (solo(root)) return count_alone(root.rows, workers);
-        return count_with(root.rows, 1, workers, [&, set = root.lanes[0].set](std::uint32_t id, auto each) {
-            const std::uint32_t times = frame_.sets.count(id, set);
-            each([&](std::uint32_t *cell) { *cell += times; });
-        });
+        return count_with(root.rows, 1, workers,
+                          [&, set = root.lanes[0].set](std::uint32_t id, const RowCells &counts) {
+                              const std::uint32_t times = frame_.sets.count(id, set);
+                              counts.each([&](std::uint32_t *cell) { *cell += times; });
+                          });
     }
 
     AvcGroup count(std::span<const E> rows, SetMask sets, Workers *workers) {
@@ -216,16 +226,16 @@ template <class E, class Target> class Counting {
     /// rest of the whole. Where several sets leave it out, that counts the row too often, and the whole gets
     /// less.
     auto add_to_one(SetMask sets) const {
-        return [this, sets, whole = frame_.avc->columns - 1](std::uint32_t id, auto each) {
+        return [this, sets, whole = frame_.avc->columns - 1](std::uint32_t id, const RowCells &counts) {
             const SetMask out = sets & ~frame_.sets.of(id);
             std::size_t column = whole;
             if (out != 0) {
                 column = static_cast<std::size_t>(std::countr_zero(out));
                 each_set(out & (out - 1), [&](std::size_t set) {
-                    each([&](std::uint32_t *cell) { ++cell[set], --cell[whole]; });
+                    counts.each([&](std::uint32_t *cell) { ++cell[set], --cell[whole]; });
                 });
             }
-            each([column](std::uint32_t *cell) { ++cell[column]; });
+            counts.each([column](std::uint32_t *cell) { ++cell[column]; });
         };
     }
     void add_up(AvcGroup &group) const {
@@ -237,20 +247,21 @@ template <class E, class Target> class Counting {
     /// Adds a row, `times` once, to the whole and to the columns of the sets that leave it out; or takes it
     /// off those that have it.
     auto add_for(SetMask sets, std::uint32_t times) const {
-        return [this, sets, times, whole = frame_.avc->columns - 1](std::uint32_t id, auto each) {
-            const SetMask in = frame_.sets.of(id), out = sets & ~in;
+        return [this, sets, times, whole = frame_.avc->columns - 1](std::uint32_t id,
+                                                                    const RowCells &counts) {
+            const SetMask out = sets & ~frame_.sets.of(id);
             if (!by_complement()) {
-                each_set(sets & in, [&](std::size_t set) {
-                    const std::uint32_t less = times * frame_.sets.count(id, static_cast<std::int32_t>(set));
-                    each([&](std::uint32_t *cell) { cell[set] -= less; });
-                });
+                std::array<std::uint32_t, most_columns> less;
+                frame_.sets.write_counts(id, times, std::span(less).first(counts.columns));
+                kernels_.take_off(counts.of_class, counts.cell, counts.n_slots, counts.columns, less.data());
             } else if (out != 0 && (out & (out - 1)) == 0) { // as among folds
                 const auto set = static_cast<std::size_t>(std::countr_zero(out));
-                each([&](std::uint32_t *cell) { cell[whole] += times, cell[set] += times; });
+                counts.each([&](std::uint32_t *cell) { cell[whole] += times, cell[set] += times; });
             } else {
-                each([&](std::uint32_t *cell) { cell[whole] += times; });
-                each_set(out,
-                         [&](std::size_t set) { each([&](std::uint32_t *cell) { cell[set] += times; }); });
+                counts.each([&](std::uint32_t *cell) { cell[whole] += times; });
+                each_set(out, [&](std::size_t set) {
+                    counts.each([&](std::uint32_t *cell) { cell[set] += times; });
+                });
             }
         };
     }

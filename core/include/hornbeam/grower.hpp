@@ -25,8 +25,9 @@ template <class E, Criterion C> class Grower {
            const RuleTable &rules, Forest &forest)
         : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
           choosing_(frame, target, criterion, task, rules), pool_(target),
-          counting_(frame, target, pool_, choosing_.scans_together()), parting_(frame, task, counting_),
-          banding_(frame, task, counting_, parting_), totals_(frame, target, pool_, task.cancel),
+          counting_(frame, target, pool_, *task.parameters.kernels, choosing_.scans_together()),
+          parting_(frame, task, counting_), banding_(frame, task, counting_, parting_),
+          totals_(frame, target, pool_, task.cancel),
           serving_(frame, task, rules, choosing_, counting_, parting_) {}
 
     /// Called with a node that fits a narrow frame, when growing in a wide one; nodes it takes are not grown
@@ -116,10 +117,14 @@ template <class E, Criterion C> class Grower {
     bool bears_leaves(const Node &node) const {
         return task_.parameters.max_depth >= 0 && node.depth + 1 >= task_.parameters.max_depth;
     }
-    /// Few lanes are looked at faster one by one, at the price of one copy of their lists.
+    /// Few lanes are looked at faster one by one, at the price of one copy of their lists. So are lanes whose
+    /// rows repeat, but where values are counted for all of them at once: lists are copied for each anyway.
     bool better_apart(const Node &node) const {
-        return node.lanes.size() > 1 && node.lanes.size() <= few_lanes && !bears_leaves(node) &&
-               task_.parameters.sharing == Sharing::automatic && task_.parameters.accelerate;
+        if (node.lanes.size() == 1 || task_.parameters.sharing != Sharing::automatic ||
+            !task_.parameters.accelerate)
+            return false;
+        if (frame_.sets.repeats() && !counting_.pays_together(node)) return true;
+        return node.lanes.size() <= few_lanes && !bears_leaves(node);
     }
     void separate(Node &node) {
         for (std::size_t i = node.lanes.size(); i-- > 0;)

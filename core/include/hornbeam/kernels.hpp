@@ -198,6 +198,9 @@ struct Kernels {
                                  LaneClass *by_class, LaneCuts &cuts);
     /// Of each lane, the sum over n_values of (sum of squares of the class counts) / rows.
     void (*lane_contents)(const LaneCells &cells, std::uint32_t n_values, LaneFloats &sum);
+    /// Takes `less`, a number for each of the `columns` (whole vectors of them), off n cells of counts.
+    void (*take_off)(std::uint32_t *counts, const std::uint16_t *cell, std::size_t n, std::size_t columns,
+                     const std::uint32_t *less);
     /// out[i] = a[i] log2 a[i] + b[i] log2 b[i] for 0 <= a, b <= 2, off by at most 2^-42; numbers that should
     /// be 0 may be a little below.
     void (*contents)(const double *a, const double *b, std::uint32_t n, double *out);

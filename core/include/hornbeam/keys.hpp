@@ -18,7 +18,9 @@ inline Key key_of(double v) {
     return key + (key == sign_bit - 1); // -0.0 joins 0.0
 }
 inline Key key_of(std::int64_t v) { return static_cast<Key>(v) ^ sign_bit; }
-inline double float_of(Key key) { return std::bit_cast<double>(key & sign_bit ? key ^ sign_bit : ~key); }
+inline double float_of(Key key) { // without a branch: signs are hard to foresee
+    return std::bit_cast<double>(key ^ (~static_cast<Key>(static_cast<std::int64_t>(key) >> 63) | sign_bit));
+}
 inline std::int64_t integer_of(Key key) { return static_cast<std::int64_t>(key ^ sign_bit); }
 
 } // namespace hornbeam

@@ -1,6 +1,7 @@
 // k training sets over the rows of one table: how often each row counts in each of them.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,17 @@ struct TrainingSets {
     std::uint8_t count(std::size_t row, std::int32_t set) const {
         if (!repeats()) return static_cast<std::uint8_t>(of(row) >> set & 1);
         return multiplicity[row * static_cast<std::size_t>(n_sets) + static_cast<std::size_t>(set)];
+    }
+    /// How often a row counts in each set, multiplied; 0 behind the last.
+    void write_counts(std::size_t row, std::uint32_t factor, std::span<std::uint32_t> to) const {
+        const auto k = static_cast<std::size_t>(n_sets);
+        if (repeats()) {
+            const std::uint8_t *times = multiplicity.data() + row * k;
+            for (std::size_t s = 0; s < k; ++s) to[s] = factor * times[s];
+        } else {
+            for (std::size_t s = 0; s < k; ++s) to[s] = factor * static_cast<std::uint32_t>(of(row) >> s & 1);
+        }
+        std::fill(to.begin() + static_cast<std::ptrdiff_t>(k), to.end(), 0u);
     }
     /// Takes a row out of every set.
     void leave_out(std::size_t row, std::size_t n_rows);
