@@ -68,7 +68,7 @@ format: $(VENV)/.installed $(VENV)/.extra-lint ## write the style that lint chec
 	$(BIN)/clang-format -i $(NATIVE)
 
 bench: $(VENV)/.installed $(VENV)/.extra-bench ## measure against the peers; exit code 1 if a floor is missed
-	@missed=; for name in model prune j48 fit cross_validation tuning bagging boat interrupt; do \
+	@missed=; for name in model prune j48 fit cross_validation tuning bagging boat maintained interrupt; do \
 	  echo "== $$name"; \
 	  if [ $$name = fit ]; then set -- $(ARGS); else set --; fi; \
 	  $(BIN)/python -m benchmarks.$$name "$$@" || missed="$$missed $$name"; \

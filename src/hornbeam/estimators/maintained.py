@@ -149,6 +149,15 @@ class MaintainedTree:
         model._learn(Pair(tree, self._engine.tree), labels)
         return model
 
+    def source(self) -> Source:
+        """The present rows, in any order, to be read while the tree is open and no batch runs."""
+        return self._store.source(weight=self._settings["weight"])
+
+    def warm_up(self) -> None:
+        """Count the present rows at the nodes of the tree now, and not when the first batch comes."""
+        if self._rows and not self._engine.warm:
+            self._engine.warm_up()
+
     @property
     def stats(self) -> dict[str, Any]:
         """Rows, batches and the size of the tree, as plain numbers and texts."""

@@ -57,6 +57,16 @@ def test_every_batch_leaves_the_tree_of_a_rebuild(tree: MaintainedTree, people: 
     assert tree.verify() == {"digest": tree.tree.digest, "rebuilt": tree.tree.digest, "equal": True}
 
 
+def test_the_present_rows_are_a_source(tree: MaintainedTree, people: pa.Table) -> None:
+    tree.warm_up()
+    tree.delete(people.slice(0, 1000))
+    rows = pa.Table.from_batches(tree.source().scan())
+    assert rows.num_rows == 3000
+    order = [(name, "ascending") for name in people.column_names]
+    expected = people.slice(1000, 3000).cast(rows.schema).sort_by(order)
+    assert rows.sort_by(order).to_pylist() == expected.to_pylist()
+
+
 def test_frames_and_sources_are_rows_too(tree: MaintainedTree, people: pa.Table, tmp_path: Path) -> None:
     tree.insert(people.slice(4000, 100).to_pandas())
     pa.parquet.write_table(people.slice(4100, 100), tmp_path / "more.parquet")
