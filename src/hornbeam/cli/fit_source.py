@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any
@@ -26,7 +26,8 @@ from .plan import Plan, Settings, check_nominal, check_parameters, check_pruning
 from .targets import MOST_INTEGER_CLASSES, check_target_names, task_of
 
 _NAMES = (
-    "target|key|weight|nominal_features|memory_limit|algorithm|variant|prune|competitors|criterion|cv|sql"
+    "target|key|weight|nominal_features|nominal|memory_limit|algorithm|variant|prune|competitors|criterion|"
+    "cv|sql"
 )
 _NAMED = re.compile(rf"\b({_NAMES})=")
 _DATABASE = 10**9  # bytes that DuckDB may hold at most; less where the limit is less
@@ -46,10 +47,8 @@ def learn_source(
     if plan.test is not None:
         raise UsageError("--test: rows of a source are judged by folds; use --cv K, or leave it out")
     with naming_options(), scanning() as listener:
-        limit = check_memory(plan.memory_limit)
-        database = _DATABASE if limit is None else min(limit, _DATABASE)
-        rows = source(data, sql=sql, weight=plan.weight, memory_limit=database)
-        task, settings = _settled(rows, plan, limit, key, listener)
+        rows = open_source(data, sql, plan)
+        task, settings = settle_source(rows, plan, key, listener)
         growth = grow_source(replace(task, algorithm=algorithm or "auto", variant=variant))
     tree, grown = growth.pairs[0]
     kind = CLASSIFIER if task.reading.classification else REGRESSOR
@@ -66,10 +65,18 @@ def learn_source(
     )
 
 
-def _settled(
-    rows: Source, plan: Plan, limit: int | None, key: str | None, listener: Listener | None
+def open_source(data: str | Sequence[str], sql: str | None, plan: Plan) -> Source:
+    """The rows that were asked for; a database holds no more of them than the limit of all."""
+    limit = check_memory(plan.memory_limit)
+    database = _DATABASE if limit is None else min(limit, _DATABASE)
+    return source(data, sql=sql, weight=plan.weight, memory_limit=database)
+
+
+def settle_source(
+    rows: Source, plan: Plan, key: str | None, listener: Listener | None = None
 ) -> tuple[SourceTask, Settings]:
     """What to grow; whatever does not fit the columns is refused before a row is read."""
+    limit = check_memory(plan.memory_limit)
     columns = rows.schema.empty_table()
     check_target_names(rows.schema.names, plan.targets)
     check_nominal(columns, plan)

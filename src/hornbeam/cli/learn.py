@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -192,12 +193,18 @@ def naming_limit() -> Iterator[None]:
 
 def model_of(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings) -> StoredModel:
     """The model file of the tree: an estimator with these parameters would have grown it."""
-    plan = settings.plan
-    stored = asdict(settings.parameters) | asdict(settings.pruning)
-    stored |= {"nominal_features": list(plan.nominal_features) or "from_dtype"}
+    plan, stored = settings.plan, estimator_parameters(settings)
     if settings.pruning.holds_out:
         stored["random_state"] = plan.seed
-    if plan.class_weight is not None:
-        stored["class_weight"] = plan.class_weight
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
     return StoredModel(estimator, stored, tree, notes, unpruned)
+
+
+def estimator_parameters(settings: Settings) -> dict[str, Any]:
+    """The parameters of an estimator that grows such a tree."""
+    plan = settings.plan
+    found = asdict(settings.parameters) | asdict(settings.pruning)
+    found |= {"nominal_features": list(plan.nominal_features) or "from_dtype"}
+    if plan.class_weight is not None:
+        found["class_weight"] = plan.class_weight
+    return found

@@ -144,7 +144,7 @@ def source_options(function: F) -> F:
     """What a command takes that reads rows."""
     return _with(
         function,
-        click.option("--sql", metavar="QUERY", help="The rows to take from a database."),
+        sql_option,
         click.option(
             "--threads",
             type=Whole(1, 2**15),
@@ -183,6 +183,7 @@ debug_option = click.option(
 )
 
 
+sql_option = click.option("--sql", metavar="QUERY", help="The rows to take from a database.")
 memory_option = click.option(
     "--memory-limit", metavar="SIZE", help="Bound what growing takes: bytes, or a text such as 500MB or 2GiB."
 )

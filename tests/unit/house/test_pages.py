@@ -18,7 +18,7 @@ pytestmark = pytest.mark.house
 
 ROOT = Path(__file__).resolve().parents[3]
 GUIDE = sorted((ROOT / "docs").rglob("*.md"))
-COMMANDS = ("bag", "demo", "fit", "generate", "predict", "reproduce", "show")
+COMMANDS = ("bag", "demo", "fit", "generate", "maintain", "predict", "reproduce", "show")
 
 
 def blocks(page: Path, language: str = "") -> list[str]:
@@ -57,7 +57,9 @@ def test_the_examples_of_the_guide_run(page: Path, tmp_path: Path, monkeypatch: 
     assert names["model"].tree_.depth >= 1
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/boat.md", "docs/command.md", "docs/exports.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/boat.md", "docs/command.md", "docs/exports.md", "docs/maintained.md"]
+)
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     people = some_people()
@@ -75,7 +77,8 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
 def test_every_option_is_on_the_page_of_the_command(name: str) -> None:
     page = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
     command = importlib.import_module(f"hornbeam.cli.{name}").command
-    options = [option.opts for option in command.params if isinstance(option, click.Option)]
+    parts = command.commands.values() if isinstance(command, click.Group) else [command]
+    options = [option.opts for part in parts for option in part.params if isinstance(option, click.Option)]
     shown = re.findall(r"`[^`\n]*`", page)
     assert [names for names in options if not any(name in code for name in names for code in shown)] == []
 

@@ -1,0 +1,98 @@
+"""What `hornbeam maintain` tells: a few lines for people, an object for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from hornbeam.boat.maintained.changes import Changes
+from hornbeam.errors import HornbeamError
+
+from .output import print_json, print_pairs, style
+
+
+def print_status(stats: Mapping[str, Any], as_json: bool) -> None:
+    """The tree and its rows."""
+    if as_json:
+        print_json(dict(stats))
+        return
+    leaves = "1 leaf" if stats["leaves"] == 1 else f"{stats['leaves']:,} leaves"
+    size = f"{leaves}, depth {stats['depth']}" if stats["leaves"] else "none: there are no rows"
+    print_pairs(
+        [
+            ("tree", style(size, bold=True)),
+            ("rows", f"{stats['rows']:,}"),
+            ("batches", f"{stats['batch']:,}"),
+            ("file", f"{stats['path']} ({stats['bytes']:,} bytes)"),
+            ("digest", _short(stats["digest"])),
+        ]
+    )
+
+
+def print_batch(changes: Changes, as_json: bool) -> None:
+    """What a batch did, or that it was applied before."""
+    if as_json:
+        print_json(_object(changes))
+    elif changes.repeated:
+        click.echo(f"batch {changes.number} with the id {changes.id!r} was applied before; nothing was done")
+    else:
+        click.echo(changes.to_text())
+        click.echo(f"digest {_short(changes.digest_before)} -> {_short(changes.digest_after)}")
+
+
+def print_changes(tree: str, batches: Sequence[Changes], as_json: bool) -> None:
+    """What batches did, oldest first."""
+    if as_json:
+        print_json({"path": tree, "batches": [_object(changes) for changes in batches]})
+        return
+    for changes in batches:
+        click.echo(changes.to_text())
+
+
+def print_certificate(certificate: Mapping[str, Any], as_json: bool) -> None:
+    """That rows are gone, as the digests prove it; an error where they do not."""
+    if as_json:
+        print_json(dict(certificate))
+    else:
+        print_pairs(
+            [
+                ("keys", ", ".join(certificate["keys"])),
+                ("rows deleted", f"{certificate['rows']:,}"),
+                ("digest before", certificate["digest_before"]),
+                ("digest after", certificate["digest_after"] or "none: there are no rows"),
+                ("grown anew", certificate["digest_rebuilt"] or "none: there are no rows"),
+            ]
+        )
+    if not certificate["equal"]:
+        raise HornbeamError("the rows are gone, but the tree is not that of a rebuild; report it")
+
+
+def print_proof(tree: str, proof: Mapping[str, Any], as_json: bool) -> None:
+    """Whether the tree is that of a rebuild; an error where it is not."""
+    if as_json:
+        print_json(dict(proof))
+    if not proof["equal"]:
+        raise HornbeamError(
+            f"{tree!r} has the tree {_short(proof['digest'])}, and a rebuild gives "
+            f"{_short(proof['rebuilt'])}; keep the file and report it"
+        )
+    if not as_json:
+        click.echo(f"the tree is that of a rebuild, digest {_short(proof['digest'])}")
+
+
+def print_export(output: str, stats: Mapping[str, Any], as_json: bool) -> None:
+    """Where the model is."""
+    if as_json:
+        print_json({"model": output, "batch": stats["batch"], "digest": stats["digest"]})
+    else:
+        click.echo(f"model saved to {output}; see it with: hornbeam show {output}")
+
+
+def _object(changes: Changes) -> dict[str, Any]:
+    return changes.to_record() | {"counts": changes.counts}
+
+
+def _short(digest: str | None) -> str:
+    return "none" if digest is None else digest[:16]

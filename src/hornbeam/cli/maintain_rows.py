@@ -1,0 +1,99 @@
+"""The rows that `hornbeam maintain` is given, and what is done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from hornbeam.boat.maintained.changes import Changes
+from hornbeam.errors import UsageError
+from hornbeam.estimators.maintained import MaintainedTree
+from hornbeam.table.sources import Source, source
+from hornbeam.table.sources.arrow_data import first_line
+from hornbeam.table.sources.files import CSV, find_files
+
+from .fit_source import naming_options, open_source, settle_source
+from .learn import estimator_parameters
+from .output import check_places, working
+from .plan import Plan
+from .sources import data_name, files_of, naming
+
+
+def opened(tree: str) -> MaintainedTree:
+    """A tree to look at."""
+    return MaintainedTree.open(tree, read_only=True)
+
+
+def create_tree(
+    tree: str, data: Sequence[str], *, sql: str | None, key: str | None, algorithm: str, **options: Any
+) -> MaintainedTree:
+    """The tree that `hornbeam fit` would grow, in a new file."""
+    plan = Plan.asked(options)
+    check_places(tree, sources=[name for given in data for name in files_of(given)])
+    with naming_options(), working(f"growing the tree of {_shown(data)}"):
+        rows = open_source(_place(data), sql, plan)
+        task, settings = settle_source(rows, plan, key)
+        if task.reading.classification and pa.types.is_floating(rows.schema.field(plan.targets[0]).type):
+            raise UsageError(
+                f"--task classification: {plan.targets[0]!r} has numbers with a fraction, which a maintained "
+                "tree predicts as numbers; make them whole numbers or text"
+            )
+        return MaintainedTree.create(
+            tree,
+            rows,
+            target=list(plan.targets),
+            key=key,
+            memory_limit=plan.memory_limit,
+            algorithm=algorithm,
+            **estimator_parameters(settings),
+        )
+
+
+def change_tree(
+    tree: str, data: Sequence[str], sql: str | None, method: str, doing: str, id_: str | None
+) -> Changes:
+    """What a method of the tree that takes rows did."""
+    with MaintainedTree.open(tree) as kept, working(f"{doing} {_shown(data)}"), naming(_shown(data)):
+        changes: Changes = getattr(kept, method)(_batch_rows(kept, data, sql), id=id_)
+        return changes
+
+
+def forget_keys(tree: str, keys: Sequence[str]) -> dict[str, Any]:
+    """The certificate of rows that were deleted by their keys, which it has as they were given."""
+    with MaintainedTree.open(tree) as kept, working("forgetting, and growing the tree anew"):
+        return kept.forget(_typed(kept, keys)) | {"keys": list(keys)}
+
+
+def _batch_rows(kept: MaintainedTree, data: Sequence[str], sql: str | None) -> Source:
+    """Rows of a batch. Cells of CSV files are read as the types that the tree has: a few rows do not show
+    that a column of whole numbers has fractions elsewhere, or that digits are text."""
+    with naming_options():
+        rows = source(_place(data), sql=sql)
+    if sql is not None or find_files(_place(data))[0] != CSV:
+        return rows
+    known = {field.name: field.type for field in kept._store.schema}
+    return source(_place(data), types={name: known[name] for name in rows.schema.names if name in known})
+
+
+def _typed(kept: MaintainedTree, keys: Sequence[str]) -> list[Any]:
+    """Keys as their column has them."""
+    name = kept._settings["key"]
+    if name is None:
+        return list(keys)  # which forget refuses
+    type_ = kept._store.schema.field(name).type
+    try:
+        typed: list[Any] = pa.array(keys, pa.string()).cast(type_).to_pylist()
+    except pa.ArrowException as error:
+        raise UsageError(f"KEY: {name!r} is {type_}: {first_line(error)}") from None
+    return typed
+
+
+def _place(data: Sequence[str]) -> str | list[str]:
+    """What a source is made of: one name may be a glob, a folder or a database."""
+    return data[0] if len(data) == 1 else list(data)
+
+
+def _shown(data: Sequence[str]) -> str:
+    return ", ".join(map(data_name, data))
