@@ -75,13 +75,14 @@ _batch("sync", "comparing", "Make the rows of TREE those of DATA: insert what is
 @command.command("forget", short_help="Delete the rows of some keys, with a certificate.")
 @_tree
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
+@_id
 @common_options
-def forget(tree: str, keys: tuple[str, ...], as_json: bool) -> None:
+def forget(tree: str, keys: tuple[str, ...], id_: str | None, as_json: bool) -> None:
     """Delete all rows that have one of the KEYs, grow the tree anew without them and compare."""
     from .maintain_results import print_certificate
     from .maintain_rows import forget_keys
 
-    print_certificate(forget_keys(tree, keys), as_json)
+    print_certificate(forget_keys(tree, keys, id_), as_json)
 
 
 @command.command("status", short_help="Tell the size of the tree, its rows and its digest.")

@@ -60,10 +60,13 @@ def change_tree(
         return changes
 
 
-def forget_keys(tree: str, keys: Sequence[str]) -> dict[str, Any]:
+def forget_keys(tree: str, keys: Sequence[str], id_: str | None) -> dict[str, Any]:
     """The certificate of rows that were deleted by their keys, which it has as they were given."""
     with MaintainedTree.open(tree) as kept, working("forgetting, and growing the tree anew"):
-        return kept.forget(_typed(kept, keys)) | {"keys": list(keys)}
+        typed = _typed(kept, keys)
+        given = dict(zip(typed, keys, strict=True))
+        told = kept.forget(typed, id=id_)
+        return told | {"keys": list(keys), "absent": [given[key] for key in told["absent"]]}
 
 
 def _batch_rows(kept: MaintainedTree, data: Sequence[str], sql: str | None) -> Source:
@@ -73,16 +76,16 @@ def _batch_rows(kept: MaintainedTree, data: Sequence[str], sql: str | None) -> S
         rows = source(_place(data), sql=sql)
     if sql is not None or find_files(_place(data))[0] != CSV:
         return rows
-    known = {field.name: field.type for field in kept._store.schema}
+    known = {field.name: field.type for field in kept.schema}
     return source(_place(data), types={name: known[name] for name in rows.schema.names if name in known})
 
 
 def _typed(kept: MaintainedTree, keys: Sequence[str]) -> list[Any]:
     """Keys as their column has them."""
-    name = kept._settings["key"]
+    name = kept.key
     if name is None:
         return list(keys)  # which forget refuses
-    type_ = kept._store.schema.field(name).type
+    type_ = kept.schema.field(name).type
     try:
         typed: list[Any] = pa.array(keys, pa.string()).cast(type_).to_pylist()
     except pa.ArrowException as error:

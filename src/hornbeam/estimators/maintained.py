@@ -46,6 +46,7 @@ class MaintainedTree:
         self._store, meta = store, store.meta()
         self._settings = {name: meta[name] for name in _KEPT}
         self._number, self._rows = int(meta["number"]), int(meta["rows"])
+        store.limit_memory(_database_memory(self._settings["memory_limit"]))
         found = meta["tree"]
         self._engine = Engine(self._present, None if found is None else Tree.from_json(found))
 
@@ -149,6 +150,17 @@ class MaintainedTree:
         model._learn(Pair(tree, self._engine.tree), labels)
         return model
 
+    @property
+    def key(self) -> str | None:
+        """The column that rows are known by."""
+        key: str | None = self._settings["key"]
+        return key
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows, and the types that they are stored in."""
+        return self._store.schema
+
     def source(self) -> Source:
         """The present rows, in any order, to be read while the tree is open and no batch runs."""
         return self._store.source(weight=self._settings["weight"])
@@ -169,13 +181,14 @@ class MaintainedTree:
             "leaves": tree.n_leaves if tree else 0,
             "depth": tree.depth if tree else 0,
             "digest": tree.digest if tree else None,
-            "bytes": os.path.getsize(self._store.path),
+            "bytes": self._store.bytes,
         }
 
     def changes(self, last: int | None = None) -> list[Changes]:
         """What the batches did, oldest first; the last so many of them, or all."""
         records = self._store.batches()
-        return [Changes.from_record(record) for record in (records if last is None else records[-last:])]
+        first = 0 if last is None else max(0, len(records) - last)
+        return [Changes.from_record(record) for record in records[first:]]
 
     def verify(self) -> dict[str, Any]:
         """Grow the tree of the present rows anew and compare: both digests, and whether they are equal."""
@@ -196,9 +209,11 @@ class MaintainedTree:
     def apply(self, *, inserted: Any = None, deleted: Any = None, id: str | None = None) -> Changes:
         """Rows go and come in one batch; those that go were there before it. A batch whose `id` was applied
         before is a no-op."""
-        done = None if id is None else self._store.batch(_checked_id(id))
+        if self._store.read_only:
+            raise UsageError(f"{self._store.path!r} is open for reading only; open it without read_only")
+        done = self._done(id)
         if done is not None:
-            return Changes.from_record(done | {"repeated": True})
+            return done
         more, less = self._table(inserted), self._table(deleted)
 
         def change() -> None:
@@ -211,7 +226,9 @@ class MaintainedTree:
 
     def sync(self, src: Source, *, id: str | None = None) -> Changes:
         """Make the present rows those of a source: what is not in it goes, what is new comes."""
-        rows = check_source(src)
+        rows, done = check_source(src), self._done(id)
+        if done is not None:
+            return done
         with self._store.transaction():
             more, less = self._store.difference(self._checked(rows))
         return self.apply(inserted=more, deleted=less, id=id)
@@ -219,23 +236,33 @@ class MaintainedTree:
     def forget(self, keys: Iterable[Any], *, id: str | None = None) -> dict[str, Any]:
         """Delete all rows of some keys. The certificate has the digest before and after, and that of a tree
         grown anew without those rows."""
-        key = self._settings["key"]
+        key, wanted = self.key, list(keys)
         if key is None:
             raise UsageError("forget needs a key, and create was given none; delete rows instead")
-        wanted = list(keys)
-        less = self._store.rows_of(key, wanted)
-        if not less.num_rows:
-            raise DataError(f"{self._store.path!r}: no row has such a {key!r}; nothing was changed")
-        changes = self.apply(deleted=less, id=id)
+        changes, absent = self._done(id), list[Any]()
+        if changes is None:
+            rows = self._store.rows_of(key, wanted)
+            there = set(rows[key].to_pylist())
+            absent = [value for value in wanted if value not in there]
+            if not there:
+                raise DataError(f"{self._store.path!r}: no row has such a {key!r}; nothing was changed")
+            changes = self.apply(deleted=rows, id=id)
         proof = self.verify()
         return {
             "keys": wanted,
+            "absent": absent,
             "rows": changes.deleted,
             "digest_before": changes.digest_before,
             "digest_after": changes.digest_after,
             "digest_rebuilt": proof["rebuilt"],
             "equal": proof["equal"],
+            "repeated": changes.repeated,
         }
+
+    def _done(self, id_: str | None) -> Changes | None:
+        """What a batch of this id did, if it was applied before."""
+        done = None if id_ is None else self._store.batch(_checked_id(id_))
+        return None if done is None else Changes.from_record(done | {"repeated": True})
 
     def _batch(self, change: Callable[[], None], more: pa.Table, less: pa.Table, id_: str | None) -> Changes:
         before = self._engine.tree

@@ -62,9 +62,12 @@ def test_the_present_rows_are_a_source(tree: MaintainedTree, people: pa.Table) -
     tree.delete(people.slice(0, 1000))
     rows = pa.Table.from_batches(tree.source().scan())
     assert rows.num_rows == 3000
-    order = [(name, "ascending") for name in people.column_names]
-    expected = people.slice(1000, 3000).cast(rows.schema).sort_by(order)
-    assert rows.sort_by(order).to_pylist() == expected.to_pylist()
+    found, expected = (
+        t.to_pandas().astype(str).sort_values(people.column_names).to_numpy()
+        for t in (rows, people.slice(1000, 3000))
+    )
+    assert (found == expected).all()
+    assert (tree.key, tree.schema.names) == ("person", people.column_names)
 
 
 def test_frames_and_sources_are_rows_too(tree: MaintainedTree, people: pa.Table, tmp_path: Path) -> None:
@@ -103,6 +106,7 @@ def test_a_repeated_id_is_a_no_op(tree: MaintainedTree, people: pa.Table) -> Non
     assert (again.number, again.nodes) == (first.number, first.nodes)
     assert tree.tree.digest == fit(people.slice(0, 4050))
     assert [batch.id for batch in tree.changes()] == [None, "monday"]
+    assert [[batch.number for batch in tree.changes(last)] for last in (0, 1, 9)] == [[], [1], [0, 1]]
     with pytest.raises(UsageError, match="id=3: give a text"):
         tree.insert(people.slice(0, 1), id=3)  # type: ignore[arg-type]
 
@@ -148,6 +152,29 @@ def test_forgotten_keys_leave_a_certificate(tree: MaintainedTree, people: pa.Tab
     assert proof["digest_after"] == proof["digest_rebuilt"] == fit(rest)
     with pytest.raises(DataError, match="no row has such a 'person'; nothing was changed"):
         tree.forget(["p7"])
+    proof = tree.forget(["p9", "nobody"], id="request 17")
+    assert (proof["rows"], proof["absent"], proof["repeated"]) == (2, ["nobody"], False)
+    again = tree.forget(["p9", "nobody"], id="request 17")
+    assert (again["rows"], again["equal"], again["repeated"]) == (2, True, True)
+
+
+def test_reading_only(tree: MaintainedTree, people: pa.Table) -> None:
+    path = path_of(tree)
+    tree.close()
+    with (
+        MaintainedTree.open(path, read_only=True) as reader,
+        MaintainedTree.open(path, read_only=True) as other,
+    ):
+        assert reader.tree.digest == other.tree.digest == fit(people.slice(0, 4000))
+        assert reader.verify()["equal"]
+        with pytest.raises(UsageError, match="is open for reading only"):
+            reader.insert(people.slice(4000, 1))
+
+
+def test_what_does_not_fit_is_named_in_a_sync_too(tree: MaintainedTree, people: pa.Table) -> None:
+    with pytest.raises(DataError, match="column 'car' is missing"):
+        tree.sync(hb.source(people.drop_columns(["car"])))
+    assert tree.verify()["equal"]
 
 
 def test_new_labels_and_classes_are_taken(tree: MaintainedTree, people: pa.Table) -> None:

@@ -110,7 +110,9 @@ def _state(before: Tree, old: int, after: Tree, new: int) -> str:
     if kind == NUMERIC:
         same = all(was[name][old] == now[name][new] for name in ("threshold", "threshold_integer"))
         return KEPT if same else MOVED
-    return KEPT if _branches(before, old) == _branches(after, new) else MOVED
+    sides, now_sides = _branches(before, old), _branches(after, new)
+    stayed = all(sides[label] == now_sides[label] for label in sides.keys() & now_sides.keys())
+    return KEPT if stayed else MOVED
 
 
 def _branches(tree: Tree, node: int) -> dict[str, int]:

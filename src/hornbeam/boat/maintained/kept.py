@@ -1,7 +1,7 @@
 """The tree of the present rows with what is counted at its nodes: rows that come or go stream down it.
 
 Nodes of many rows are `counted`, from the root on: bounds tell whether their tests are
-still the best. What is below is a family, grown anew from its rows when one of them comes or goes.
+still the best. What is below is a family, grown anew from its rows by every batch.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ create table meta (name varchar primary key, value varchar not null);
 create table batches (number bigint primary key, id varchar unique, record varchar not null);
 """
 _SHOWN_CELLS = 6
+_LEAST_MEMORY = 64 * 10**6  # of the database
 
 
 def stored_schema(schema: pa.Schema) -> pa.Schema:
@@ -54,8 +55,11 @@ _opened: set[str] = set()
 class Store:
     """An open file. Rows have the columns c0, c1, ... of the schema, and their hash."""
 
-    def __init__(self, path: str, connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> None:
+    def __init__(
+        self, path: str, connection: duckdb.DuckDBPyConnection, schema: pa.Schema, *, read_only: bool = False
+    ) -> None:
         self.path, self._connection, self._place = path, connection, os.path.realpath(path)
+        self.read_only = read_only
         self._set_schema(schema)
 
     # ---- opening ----
@@ -79,7 +83,7 @@ class Store:
         """A file that `create` made."""
         if not Path(path).exists():
             raise StorageError(f"{path!r} is not there; check the path, or create the tree first")
-        store = cls(path, _connect(path, memory, read_only), pa.schema([]))
+        store = cls(path, _connect(path, memory, read_only), pa.schema([]), read_only=read_only)
         try:
             found = store.meta()
             version, schema = found["format"], bytes.fromhex(found["schema"])
@@ -110,7 +114,19 @@ class Store:
     def close(self) -> None:
         """Give the file free."""
         self._connection.close()
-        _opened.discard(self._place)
+        if not self.read_only:
+            _opened.discard(self._place)
+
+    def limit_memory(self, memory: int | None) -> None:
+        """What the database may hold before it spills to disk."""
+        if memory is not None:
+            self._run(f"set memory_limit = '{_megabytes(memory)}MB'")
+
+    @property
+    def bytes(self) -> int:
+        """The size of the file, with what is not yet brought into it."""
+        files = (Path(self.path), Path(f"{self.path}.wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def remove(self) -> None:
         """Leave nothing of a file whose making failed."""
@@ -175,9 +191,13 @@ class Store:
 
     def insert(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Put rows in that were checked."""
-        reader = pa.RecordBatchReader.from_batches(self._row_schema(), map(self._hashed, batches))
-        with self._naming(), self._given("given_rows", reader):
-            self._run("insert into rows select * from given_rows")
+        self._insert_into("rows", batches)
+
+    def _insert_into(self, table: str, batches: Iterable[pa.RecordBatch]) -> None:
+        for batch in batches:  # whatever fails in making them fails here, and not in the database
+            given = pa.Table.from_batches([self._hashed(batch)])
+            with self._naming(), self._given("given_rows", given):
+                self._run(f"insert into {table} select * from given_rows")
 
     def delete(self, rows: pa.Table) -> None:
         """Take rows out that were checked, each once for every time that it is given; refuses all of them,
@@ -213,16 +233,16 @@ class Store:
     def difference(self, rows: Iterable[pa.RecordBatch]) -> tuple[pa.Table, pa.Table]:
         """Which of some rows are not present, and which of the present rows are not among them."""
         columns = ", ".join(self._columns)
-        reader = pa.RecordBatchReader.from_batches(self._row_schema(), map(self._hashed, rows))
-        with self._naming(), self._given("given_rows", reader):
-            self._run("create or replace temp table synced as select * from given_rows")
-            parts = ("synced", "rows"), ("rows", "synced")
-            found = [
+        with self._naming():
+            self._run("create or replace temp table synced as select * from rows limit 0")
+        self._insert_into("synced", rows)
+        with self._naming():
+            more, less = (
                 self._table(f"select {columns} from (select * from {a} except all select * from {b})")
-                for a, b in parts
-            ]
+                for a, b in (("synced", "rows"), ("rows", "synced"))
+            )
             self._run("drop table synced")
-        return found[0], found[1]
+        return more, less
 
     def rows_of(self, name: str, values: list[Any]) -> pa.Table:
         """The rows that have one of some values in a column."""
@@ -294,10 +314,8 @@ class Store:
         """Take back what was not committed."""
         import duckdb
 
-        try:
+        with suppress(duckdb.Error):  # the database may have taken it back itself
             self._run("rollback")
-        except duckdb.Error:
-            return  # the database has taken it back itself
 
     def _run(self, statement: str, values: list[Any] | None = None) -> list[Any]:
         """What a statement gives, to the last row: a connection does one thing at a time."""
@@ -306,11 +324,14 @@ class Store:
 
     @contextmanager
     def _given(self, name: str, data: Any) -> Iterator[None]:
+        import duckdb
+
         self._connection.register(name, data)
         try:
             yield
         finally:
-            self._connection.unregister(name)
+            with suppress(duckdb.Error):  # after a failure the database wants nothing but to go back
+                self._connection.unregister(name)
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
@@ -355,6 +376,10 @@ def _plain(column: pa.Array, type_: pa.DataType) -> pa.Array:
     return column.cast(type_)
 
 
+def _megabytes(memory: int) -> int:
+    return max(memory, _LEAST_MEMORY) // 10**6
+
+
 def _connect(path: str, memory: int | None, read_only: bool) -> duckdb.DuckDBPyConnection:
     import duckdb
 
@@ -363,7 +388,7 @@ def _connect(path: str, memory: int | None, read_only: bool) -> duckdb.DuckDBPyC
         raise StorageError(f"{path!r} is locked by this process, which has it open; close the tree first")
     config: dict[str, Any] = {"threads": 1}
     if memory is not None:
-        config["memory_limit"] = f"{max(memory, 64 * 10**6) // 10**6}MB"
+        config["memory_limit"] = f"{_megabytes(memory)}MB"
     try:
         connection = duckdb.connect(path, read_only=read_only, config=config)
         if not read_only:
