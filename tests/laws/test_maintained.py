@@ -105,7 +105,7 @@ def follow_numbers(seed: int) -> None:
     follow(Rows(case.table, seed), lambda p: of(p).source_task("memory"), lambda p: of(p).fit())
 
 
-@pytest.mark.parametrize("seeds", [range(first, first + 10) for first in range(0, 200, 10)])
+@pytest.mark.parametrize("seeds", [range(first, first + 20) for first in range(0, 200, 20)])
 def test_classes_of_random_tables(seeds: range) -> None:
     with recording() as ways:
         for seed in seeds:

@@ -304,7 +304,7 @@ class MaintainedTree:
             rows,
             None if before is None else before.digest,
             None if after is None else after.digest,
-            compare(before, after),
+            compare(before, after, self._engine.errors if after is trees[1] else None),
         )
 
     # ---- the present rows ----

@@ -212,6 +212,11 @@ def test_changes_say_what_moved(tree: MaintainedTree, people: pa.Table) -> None:
     assert again == changes
     root = changes.nodes[0]
     assert (root.rows_before, root.rows_after) == (4000, 6000)
+    beyond = [node for node in changes.nodes if node.beyond_chance]
+    assert beyond
+    assert all(node.state != KEPT for node in beyond)
+    few = tree.insert(people.slice(100, 3))
+    assert not any(node.beyond_chance for node in few.nodes)
     assert tree.insert(people.slice(0, 1)).nodes[0].state == KEPT
 
 

@@ -12,6 +12,7 @@ from hornbeam.model.arrays import LEAF, NUMERIC
 from hornbeam.model.text import Style, branch_text, test_text
 
 KEPT, MOVED, REBUILT = "kept", "moved", "rebuilt"
+CHANCE = 2.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,14 @@ class NodeChange:
     after: str
     rows_before: int | None
     rows_after: int | None
+    standard_errors: float | None = None
+    """By how many of them the new test is better than the old one, on the present rows; None where that was
+    not asked (the same test, numbers, no rows before or after, a pruned tree)."""
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the new test is better by more than two standard errors."""
+        return self.standard_errors is not None and self.standard_errors > CHANCE
 
 
 @dataclass(frozen=True)
@@ -67,12 +76,21 @@ class Changes:
         for node in self.nodes:
             if node.state != KEPT:
                 said = f"{node.before or 'a leaf'} -> {node.after or 'a leaf'}"
-                lines.append(f"  {node.state:8} {node.path or 'root'}: {said}")
+                lines.append(f"  {node.state:8} {node.path or 'root'}: {said}{_by_chance(node)}")
         return "\n".join(lines)
 
 
-def compare(before: Tree | None, after: Tree | None) -> tuple[NodeChange, ...]:
-    """The nodes of two trees as far as their tests agree, and below those that do not, the first."""
+def _by_chance(node: NodeChange) -> str:
+    if node.standard_errors is None:
+        return ""
+    return f" ({node.standard_errors:.1f} standard errors{'' if node.beyond_chance else ': chance'})"
+
+
+def compare(
+    before: Tree | None, after: Tree | None, errors: Mapping[int, float] | None = None
+) -> tuple[NodeChange, ...]:
+    """The nodes of two trees as far as their tests agree, and below those that do not, the first. `errors`
+    are standard errors by node of the new tree."""
     if before is None or after is None:
         (was, rows_was), (now, rows_now) = _said(before, 0), _said(after, 0)
         change = NodeChange("", REBUILT, was, now, rows_was, rows_now)
@@ -83,7 +101,8 @@ def compare(before: Tree | None, after: Tree | None) -> tuple[NodeChange, ...]:
         old, new, path = pending.pop()
         state = _state(before, old, after, new)
         (was, rows_was), (now, rows_now) = _said(before, old), _said(after, new)
-        found.append(NodeChange(path, state, was, now, rows_was, rows_now))
+        better = None if state == KEPT or errors is None else errors.get(new)
+        found.append(NodeChange(path, state, was, now, rows_was, rows_now, better))
         if state == REBUILT or not now:
             continue
         for child in reversed(range(int(after.arrays["n_children"][new]))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -35,6 +35,8 @@ class Engine:
 
     def __init__(self, present: Present, tree: Tree | None = None) -> None:
         self._present, self.tree = present, tree
+        self.errors: dict[int, float] = {}
+        """By how many standard errors tests of the tree are better than those before the last batch."""
         self._kept: KeptTree | None = None
 
     @property
@@ -57,7 +59,7 @@ class Engine:
             kept.build(kept.root, self.tree)
         for chunk in Chunks(task.reading, kept.survey):
             chunk.add_to(kept.scan)
-        return self._settled(kept, self._update(kept).settle)
+        return self._settled(kept, self._update(kept))
 
     def apply(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree:
         """The tree after a batch that the present rows have seen already."""
@@ -69,15 +71,16 @@ class Engine:
         except SourceChanged:  # a label or a number that there is no room for
             return self.warm_up()
         self._kept = None
+        kept.make_room()
         update = self._update(kept)
         update.stream(less, more)
         if self._outgrown(kept):
             return self.warm_up()
-        return self._settled(kept, update.settle)
+        return self._settled(kept, update)
 
-    def _settled(self, kept: KeptTree, settle: Callable[[], Tree]) -> Tree:
-        self.tree = settle()
-        self._kept = kept
+    def _settled(self, kept: KeptTree, update: Update) -> Tree:
+        self.tree = update.settle()
+        self._kept, self.errors = kept, update.errors
         return self.tree
 
     def _update(self, kept: KeptTree) -> Update:

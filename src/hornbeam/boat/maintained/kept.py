@@ -23,7 +23,7 @@ from hornbeam.boat.task import SourceTask
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC
 
-_PLACE_PART, _COUNTS_PART = 1 / 16, 0.5  # of the memory, for the counts of one place, and of all
+_PLACE_PART, _COUNTS_PART, _ALL_PART = 1 / 16, 0.5, 0.75  # of the memory: counts of a place, of all, values
 _TIMES_ROWS, _MORE_BITS = 4, 12  # what the layout has room for beside the rows that were counted
 _ROWS_PART = 16  # times the size of its rows: a node whose counts take more is not counted
 
@@ -120,6 +120,13 @@ class KeptTree:
                 self.n_counted -= gone.counted
         node.children, node.route = [], None
         self.scan.lead(node.place, None)
+
+    def make_room(self) -> None:
+        """Where values take too much memory, forget all of them: those in doubt are looked up again."""
+        if self.root is not None and self.scan.bytes > self.task.budget * _ALL_PART:
+            for node in self.root.walk():
+                self.scan.forget_watches(node.place)
+                node.watched = {}
 
     def lead(self, node: KeptNode, route: Route) -> None:
         """Rows of a node go on by a test from now on."""

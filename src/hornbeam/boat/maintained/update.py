@@ -15,8 +15,10 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.chunks import Chunks, EncodedChunk
+from hornbeam.boat.maintained.chance import standard_errors
 from hornbeam.boat.maintained.kept import Flags, KeptNode, KeptTree
 from hornbeam.boat.meter import Meter
+from hornbeam.boat.nodes import KEPT_PART
 from hornbeam.boat.plan import PlaceRecord, Plan, Route
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.spill import Spill
@@ -63,6 +65,11 @@ class Update:
         self._moving: list[tuple[Spot, _core.Settled]] = []
         self._anew: list[Spot] = []
         self._foreseen: dict[KeptNode, _core.Settled] = {}
+        self._before: dict[KeptNode, Route | None] = {}
+        self._errors: dict[KeptNode, float] = {}
+        self.errors: dict[int, float] = {}
+        """By how many standard errors a new test is better than the one before, by node of the tree; of
+        classes only."""
 
     def stream(self, deleted: Iterable[EncodedChunk], inserted: Iterable[EncodedChunk]) -> None:
         """Let rows go and come."""
@@ -85,7 +92,7 @@ class Update:
         self._nodes.open([totals], [self._scan.total_sums(root.place)] if tree.layout.sum_words else ())
         self._foresee(root)
         self._pending = [Spot(self._nodes.settling.open_root(0), root)]
-        while self._pending:
+        while self._pending or self._moving:
             while self._pending:
                 self._visit(*self._pending.pop())
             self._look()
@@ -94,6 +101,8 @@ class Update:
             self._grow_anew()
         grown = self._nodes.tree()
         self._count_new(self._number(grown), grown)
+        if len(tree.survey.labels):
+            self.errors = {kept.number: errors for kept, errors in self._errors.items()}
         return grown
 
     # ---- nodes, from the top down ----
@@ -119,7 +128,10 @@ class Update:
         elif kept.route is None or not self._alike(kept, settled):
             self._anew.append(spot)
         elif self._parts_alike(kept, settled):
+            self._errors[kept] = 0.0
             self._go_on(spot, settled)
+        elif self._moved(kept, settled).sum() > _MOST * self._scan.totals(kept.place).sum():
+            self._anew.append(spot)
         else:
             self._moving.append((spot, settled))
 
@@ -162,6 +174,12 @@ class Update:
             np.array_equal(self._scan.totals(child.place), settled.child_counts(i).astype(np.uint64))
             for i, child in enumerate(kept.children)
         )
+
+    def _moved(self, kept: KeptNode, settled: _core.Settled) -> Cells:
+        """The rows of each class that change sides where a cut moves."""
+        before = self._scan.totals(kept.children[0].place).astype(np.int64)
+        moved: Cells = np.abs(settled.child_counts(0) - before)
+        return moved
 
     # ---- what is wanted of the present rows ----
 
@@ -232,13 +250,17 @@ class Update:
         return None if rows > _MOST * self._scan.totals(kept.place).sum() else watches
 
     def _move(self) -> None:
-        """Let the rows between the old and the new cut of nodes change sides."""
-        moving, self._moving = self._moving, []
-        wants = [self._between(spot.kept, settled) for spot, settled in moving]
+        """Let the rows between the old and the new cut of nodes change sides, as many as fit the memory."""
+        room, moving = int(self._tree.task.budget * KEPT_PART), list[tuple[Spot, _core.Settled]]()
+        while self._moving and (room > 0 or not moving):
+            moving.append(self._moving.pop())
+            room -= int(self._moved(moving[-1][0].kept, moving[-1][1]).sum()) * self._tree.layout.stride
         if not moving:
             return
+        wants = [self._between(spot.kept, settled) for spot, settled in moving]
         probe, at = self._probe(wants, {want.kept: partial(_keeping, want) for want in wants})
         for spot, settled in moving:
+            self._errors[spot.kept] = self._errors_of_move(spot.kept, settled)
             rows = probe.take_rows(at[spot.kept] + _KEPT)
             to_left = settled.lo > self._lo(spot.kept)
             left, right = self._places(spot.kept)
@@ -247,6 +269,19 @@ class Update:
             for below in spot.kept.walk():
                 self._foreseen.pop(below, None)  # it has other rows than was thought
             self._go_on(spot, settled)
+
+    def _errors_of_move(self, kept: KeptNode, settled: _core.Settled) -> float:
+        """How much better the new cut is: rows stay on the left, change sides, or stay on the right."""
+        old = [self._scan.totals(child.place).astype(np.int64) for child in kept.children]
+        new = [settled.child_counts(i) for i in range(2)]
+        before, after = (1, 0) if settled.lo > self._lo(kept) else (0, 1)
+        return standard_errors(
+            [
+                (0, 0, np.minimum(old[0], new[0])),
+                (before, after, self._moved(kept, settled)),
+                (1, 1, np.minimum(old[1], new[1])),
+            ]
+        )
 
     def _between(self, kept: KeptNode, settled: _core.Settled) -> Want:
         before = self._lo(kept)
@@ -294,6 +329,7 @@ class Update:
     def _grow_anew(self) -> None:
         """Gather the rows of nodes whose tests are others now, and let the grower finish them."""
         for spot in self._anew:
+            self._before[spot.kept] = spot.kept.route
             self._tree.close_below(spot.kept)
         plan, at = self._lead({spot.kept: _gathering for spot in self._anew})
         task = self._tree.task
@@ -322,12 +358,15 @@ class Update:
             return
         for kept in nodes:
             self._tree.build(kept, grown)
-        plan, at = self._lead({kept: _gathering for kept in nodes})
+        tests = {kept: (self._before.get(kept), kept.route) for kept in nodes}
+        plan, at = self._lead({kept: partial(_comparing, *both) for kept, both in tests.items()})
         scan = _core.SourceScan(self._tree.layout, self._tree.grid, [p.native() for p in plan.places])
         for chunk in self._chunks(self._rows([Want(kept) for kept in nodes])):
             chunk.add_to(scan)
             for kept in nodes:
                 self._scan.send_kept(scan.take_rows(at[kept]), kept.place)
+        for kept in nodes:
+            self._errors[kept] = standard_errors(_compared(scan, plan, at[kept]))
 
 
 _KEPT = 2  # places behind the first, where rows between two keys are kept
@@ -335,6 +374,41 @@ _KEPT = 2  # places behind the first, where rows between two keys are kept
 
 def _gathering(plan: Plan) -> int:
     return plan.add(PlaceRecord(keeps=True))
+
+
+def _comparing(old: Route | None, new: Route | None, plan: Plan) -> int:
+    """A place that keeps its rows, and others that count them by the branches of an old test, if there was
+    one, and of the new one there."""
+    at = plan.add(PlaceRecord(keeps=True))
+    ends = [at]
+    for route in (old, new):
+        if route is None:
+            continue
+        below: list[int] = []
+        for end in ends:
+            children = [plan.add(PlaceRecord()) for _ in route["children"]]
+            plan.places[end].tests = [route | {"children": children}]
+            below += children
+        ends = below
+    return at
+
+
+def _compared(scan: _core.SourceScan, plan: Plan, at: int) -> list[tuple[int, int, Cells]]:
+    """The rows of a place by the branches of its old and new test."""
+    found = []
+    first = _branches(plan, at)
+    for i, place in enumerate(first):
+        second = _branches(plan, place)
+        if not second:  # there was no old test
+            found.append((0, i, scan.totals(place).astype(np.int64)))
+        for j, below in enumerate(second):
+            found.append((i, j, scan.totals(below).astype(np.int64)))
+    return found
+
+
+def _branches(plan: Plan, place: int) -> list[int]:
+    tests = plan.places[place].tests
+    return list(tests[0]["children"]) if tests else []
 
 
 def _keeping(want: Want, plan: Plan) -> int:
