@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 
+from hornbeam.boat.fold_scan import score_folds
+from hornbeam.boat.grown import check_folds
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.maintained.changes import Changes, compare
 from hornbeam.boat.maintained.engine import Engine
 from hornbeam.boat.maintained.ordering import by_leaf
-from hornbeam.boat.maintained.store import Store, stored_schema
+from hornbeam.boat.maintained.store import LeftOut, Store, stored_schema
 from hornbeam.boat.maintained.where import Conditions
-from hornbeam.boat.task import check_memory, check_source, check_targets
+from hornbeam.boat.survey import survey
+from hornbeam.boat.task import LEAST_MEMORY, check_cv, check_memory, check_source, check_targets
 from hornbeam.errors import DataError, UsageError
-from hornbeam.growth import Pair, prune_tree
+from hornbeam.growth import Forest, Pair, prune_tree
 from hornbeam.growth.parameters import one_of
 from hornbeam.model import Tree
-from hornbeam.table.sources import Source, source
+from hornbeam.table.sources import Source, fold_of, source
+from hornbeam.validation import Estimate
 
 from .base import TreeEstimator
 from .classifier import TreeClassifier
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
     from hornbeam.boat.task import SourceTask
 
 _DATABASE_PART = 4  # of the memory, one such part is the database's
-_KEPT = ("parameters", "classification", "targets", "key", "weight", "memory_limit", "policy")
+_KEPT = ("parameters", "classification", "targets", "key", "weight", "memory_limit", "policy", "cv")
 
 
 class MaintainedTree:
@@ -47,8 +52,8 @@ class MaintainedTree:
         self._settings = {name: meta[name] for name in _KEPT}
         self._number, self._rows = int(meta["number"]), int(meta["rows"])
         store.limit_memory(_database_memory(self._settings["memory_limit"]))
-        found = meta["tree"]
-        self._engine = Engine(self._present, None if found is None else Tree.from_json(found))
+        self._fold_rows: list[int] = meta["fold_rows"]
+        self._open_engines(*(text and Tree.from_json(text) for text in (meta["tree"], *meta["fold_trees"])))
 
     # ---- making and opening ----
 
@@ -62,10 +67,14 @@ class MaintainedTree:
         key: str | None = None,
         memory_limit: str | int | None = None,
         algorithm: str = "auto",
+        cv: int | None = None,
         policy: str = "exact",
         **tree_parameters: Any,
     ) -> Self:
         """Copy all rows of a source to a new file and grow their tree.
+
+        With `cv` so many trees more are kept, each without the rows of a fold, dealt by the `key`: what
+        `estimate` and `forest` say follows every batch.
 
         `key` names a column that rows are known by; it is stored, and never an attribute. Of the tree's
         parameters those are taken that `fit_source` takes with bounds: no "c45", no "quest", no multiway
@@ -73,7 +82,9 @@ class MaintainedTree:
         whole ones by criterion="variance"; all else are classes.
         """
         one_of("policy", policy, ("exact",))
-        rows, targets = check_source(src), check_targets(target)
+        rows, targets, folds = check_source(src), check_targets(target), check_cv(cv)
+        if folds is not None and key is None:
+            raise UsageError(f"cv={folds}: folds are dealt by a key; name a column by key=")
         classification = _is_class(rows, targets, tree_parameters.get("criterion"))
         settings: dict[str, Any] = {
             "parameters": _plain_parameters(tree_parameters),
@@ -83,6 +94,7 @@ class MaintainedTree:
             "weight": rows.weight,
             "memory_limit": check_memory(memory_limit),
             "policy": policy,
+            "cv": folds,
         }
         task = _task(_estimator(settings), rows, settings, algorithm)
         columns = [rows.schema.field(name) for name in task.reading.columns]
@@ -90,30 +102,52 @@ class MaintainedTree:
             os.fspath(path), stored_schema(pa.schema(columns)), _database_memory(settings["memory_limit"])
         )
         try:
-            for name, value in (settings | {"number": 0, "rows": 0, "tree": None}).items():
+            empty = {"number": 0, "rows": 0, "fold_rows": [0] * (folds or 0)}
+            for name, value in (settings | empty | {"tree": None, "fold_trees": []}).items():
                 store.set_meta(name, value)
             made = cls(store)
-            tree = made._fill(task)
+            trees = made._fill(replace(task, folds=folds))
+            made._open_engines(*trees)
             made._rows = store.count()
-            record = Changes(0, None, made._rows, 0, made._rows, None, made._pruned(tree).digest)
-            made._write(record, tree)
+            record = Changes(0, None, made._rows, 0, made._rows, None, made._pruned(trees[0]).digest)
+            made._write(record)
             store.commit()
         except BaseException:
             store.remove()
             raise
-        made._engine = Engine(made._present, tree)
         return made
 
-    def _fill(self, task: SourceTask) -> Tree:
-        """Copy the rows of a source, and grow their tree: first, where they can be read again, so that those
+    def _fill(self, task: SourceTask) -> list[Tree]:
+        """Copy the rows of a source, and grow their trees: first, where they can be read again, so that those
         of a leaf lie together."""
-        chunks = (self._store.checked(chunk) for _, chunk in task.reading.scan())
-        if not task.reading.source.repeatable:
-            self._store.insert(chunks)
-            return Engine(partial(self._present, algorithm=task.algorithm)).grow()
-        tree = grow_source(task).pairs[0].unpruned
-        self._store.insert(by_leaf(tree, chunks, task.budget))
-        return tree
+        chunks = (self._counted(self._store.checked(chunk)) for _, chunk in task.reading.scan())
+        if task.reading.source.repeatable:
+            trees = _grown(task)
+            self._store.insert(by_leaf(trees[0], chunks, task.budget))
+            return trees
+        self._store.insert(chunks)
+        return _grown(replace(self._present((), algorithm=task.algorithm), folds=task.folds))
+
+    def _open_engines(self, tree: Tree | None, *of_folds: Tree | None) -> None:
+        """One engine for the tree of all rows, and one for that of each fold; cold."""
+        self._engine = Engine(self._present, tree)
+        trees = of_folds or [None] * len(self._fold_rows)
+        self._folds = [
+            Engine(partial(self._present, left_out=self._left_out(i)), fold_tree, self._engine)
+            for i, fold_tree in enumerate(trees)
+        ]
+
+    def _left_out(self, fold: int) -> LeftOut:
+        assert self.key is not None
+        return LeftOut(self.key, len(self._fold_rows), fold)
+
+    def _counted(self, rows: Any, times: int = 1) -> Any:
+        """Rows whose folds are counted."""
+        if self._fold_rows:
+            dealt = fold_of(rows.column(self.key), len(self._fold_rows))
+            more = times * np.bincount(dealt, minlength=len(self._fold_rows))
+            self._fold_rows = (np.array(self._fold_rows) + more).tolist()
+        return rows
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
@@ -167,8 +201,31 @@ class MaintainedTree:
 
     def warm_up(self) -> None:
         """Count the present rows at the nodes of the tree now, and not when the first batch comes."""
-        if self._rows and not self._engine.warm:
-            self._engine.warm_up()
+        for engine in (self._engine, *self._folds):
+            if engine.tree is not None and not engine.warm:
+                engine.warm_up()
+
+    def estimate(self) -> Estimate:
+        """The score of each fold's tree on the rows of its fold, as `fit_source` with cv has it: accuracy, or
+        R². Every present row is read once."""
+        if not self._folds:
+            raise UsageError(f"{self._store.path!r} has no folds; give cv= when it is created")
+        task = replace(self._present(()), folds=len(self._folds))
+        check_folds(task, self._fold_rows)
+        trees = [engine.tree for engine in self._folds]
+        pruned = [self._pruned(tree) for tree in trees if tree is not None]
+        found = self._engine.survey or survey(task.reading, task.sample_rows, task.seed)
+        return score_folds(task, found, pruned, lambda _: None)
+
+    def forest(self) -> Forest:
+        """The tree and those of the folds, to see where they agree."""
+        if not self._folds:
+            raise UsageError(f"{self._store.path!r} has no folds; give cv= when it is created")
+        trees = [engine.tree for engine in (self._engine, *self._folds)]
+        pairs = [Pair(self._pruned(tree), tree) for tree in trees if tree is not None]
+        if len(pairs) < len(trees):
+            raise DataError(f"{self._store.path!r}: a fold has all rows, so there is no tree without it")
+        return Forest(None, len(pairs)).settled(tuple(pairs))
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -191,10 +248,19 @@ class MaintainedTree:
         return [Changes.from_record(record) for record in records[first:]]
 
     def verify(self) -> dict[str, Any]:
-        """Grow the tree of the present rows anew and compare: both digests, and whether they are equal."""
-        kept = None if self._engine.tree is None else self.tree.digest
-        rebuilt = self._pruned(Engine(self._present).grow()).digest if self._rows else None
-        return {"digest": kept, "rebuilt": rebuilt, "equal": kept == rebuilt}
+        """Grow the tree of the present rows anew and compare: both digests, and whether they are equal; with
+        folds also those of their trees."""
+        trees = self._trees if None not in self._trees else self._trees[:1]
+        kept = [None if tree is None else self._pruned(tree).digest for tree in trees]
+        rebuilt: list[str | None] = [None]
+        if self._rows:
+            task = replace(self._present(()), folds=len(trees) - 1 or None)
+            rebuilt = [self._pruned(tree).digest for tree in _grown(task)]
+        return {"digest": kept[0], "rebuilt": rebuilt[0], "equal": kept == rebuilt}
+
+    @property
+    def _trees(self) -> list[Tree | None]:
+        return [engine.tree for engine in (self._engine, *self._folds)]
 
     # ---- batches ----
 
@@ -265,30 +331,40 @@ class MaintainedTree:
         return None if done is None else Changes.from_record(done | {"repeated": True})
 
     def _batch(self, change: Callable[[], None], more: pa.Table, less: pa.Table, id_: str | None) -> Changes:
-        before = self._engine.tree
+        before, fold_rows = self._trees, self._fold_rows
         try:
             with self._store.transaction():
                 change()
                 rows = self._rows + more.num_rows - less.num_rows
-                after = self._engine.apply(more, less) if rows else None
-                record = self._record((before, after), more, less, rows, id_)
-                self._write(record, after)
+                self._follow(more, less, rows)
+                record = self._record((before[0], self._engine.tree), more, less, rows, id_)
+                self._write(record)
         except BaseException:
-            self._engine = Engine(self._present, before)
+            self._fold_rows = fold_rows
+            self._open_engines(*before)
             raise
         self._number, self._rows = record.number, rows
-        if after is None:
-            self._engine = Engine(self._present)
         return record
 
-    def _write(self, record: Changes, tree: Tree | None) -> None:
+    def _follow(self, more: pa.Table, less: pa.Table, rows: int) -> None:
+        """All trees after a batch."""
+        self._counted(more)
+        self._counted(less, -1)
+        if not rows:
+            return self._open_engines(None)
+        self._engine.apply(more, less)
+        for i, engine in enumerate(self._folds):
+            if rows == self._fold_rows[i]:
+                self._folds[i] = Engine(engine.present, None, self._engine)
+            else:
+                left_out = self._left_out(i)
+                engine.apply(left_out.rest(more), left_out.rest(less))
+
+    def _write(self, record: Changes) -> None:
         """Keep what a batch left."""
-        kept = {
-            "tree": None if tree is None else tree.to_json(),
-            "number": record.number,
-            "rows": record.rows,
-        }
-        for name, value in kept.items():
+        tree, *of_folds = [None if tree is None else tree.to_json() for tree in self._trees]
+        kept = {"tree": tree, "fold_trees": of_folds, "fold_rows": self._fold_rows}
+        for name, value in (kept | {"number": record.number, "rows": record.rows}).items():
             self._store.set_meta(name, value)
         self._store.add_batch(record.number, record.id, record.to_record())
 
@@ -310,11 +386,20 @@ class MaintainedTree:
     # ---- the present rows ----
 
     def _present(
-        self, wants: Sequence[Want], *, algorithm: str = "auto", kept: KeptTree | None = None
+        self,
+        wants: Sequence[Want],
+        *,
+        algorithm: str = "auto",
+        kept: KeptTree | None = None,
+        left_out: LeftOut | None = None,
     ) -> SourceTask:
         where = [""] if kept is None else Conditions(kept, self._store.schema).where(wants)
-        rows = self._store.source(where, self._settings["weight"])
-        return _task(_estimator(self._settings), rows, self._settings, algorithm)
+        rows = self._store.source(where, self._settings["weight"], left_out)
+        task = _task(_estimator(self._settings), rows, self._settings, algorithm)
+        if task.memory_limit is None or not self._fold_rows:
+            return task
+        share = task.memory_limit // (1 + len(self._fold_rows))  # all trees are warm together
+        return replace(task, memory_limit=max(LEAST_MEMORY, share))
 
     def _pruned(self, tree: Tree) -> Tree:
         model = _estimator(self._settings)
@@ -341,7 +426,7 @@ def _is_class(rows: Source, targets: tuple[str, ...], criterion: Any) -> bool:
 
 def _plain_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as JSON has them; a dict of class weights as pairs."""
-    refused = {"cv": "a maintained tree has no folds yet", "random_state": "nothing is drawn", "n_jobs": ""}
+    refused = {"random_state": "nothing is drawn", "n_jobs": ""}
     for name in given:
         if name in refused:
             raise UsageError(f"{name}= is not for a maintained tree: {refused[name] or 'it has one thread'}")
@@ -384,6 +469,13 @@ def _task(model: TreeEstimator, rows: Source, settings: Mapping[str, Any], algor
             "c45, quest and multiway tests do not have"
         )
     return task
+
+
+def _grown(task: SourceTask) -> list[Tree]:
+    """The trees of all rows and of the folds, before pruning."""
+    if task.folds is not None and task.algorithm == "boat":  # which guesses one tree
+        task = replace(task, algorithm="auto")
+    return [pair.unpruned for pair in grow_source(task).pairs]
 
 
 def _database_memory(limit: int | None) -> int | None:

@@ -255,7 +255,7 @@ def test_numbers_that_are_the_same_are_the_same_row(tmp_path: Path) -> None:
         ({"nominal": "multiway"}, "kept by bounds"),
         ({"prune": "error_based"}, "asks for the rows of each node, which no maintained tree keeps"),
         ({"competitors": 2}, "asks for the rows of each node"),
-        ({"cv": 5}, "cv= is not for a maintained tree"),
+        ({"cv": 5}, "cv=5: folds are dealt by a key"),
         ({"policy": "stable"}, "policy='stable'"),
         ({"key": "nobody"}, "key='nobody' is not a column"),
         ({"max_dept": 3}, "unexpected keyword argument 'max_dept'"),
@@ -324,3 +324,75 @@ def test_a_second_writer_is_told_who_has_it(tree: MaintainedTree) -> None:
     assert f"is locked by process {os.getpid()}" in other.stderr
     tree.close()
     MaintainedTree.open(path).close()
+
+
+# ---- folds ----
+
+
+def check_folds_are_those_of_a_rebuild(tree: MaintainedTree, rows: pa.Table, folds: int) -> None:
+    model = TreeClassifier(cv=folds, **PARAMETERS).fit_source(hb.source(rows), target="class", key="person")
+    forest = tree.forest()
+    assert forest.n_sets == folds + 1
+    for i in range(folds + 1):
+        assert forest.tree(i).digest == model.forest_.tree(i).digest
+    assert tree.estimate().scores == tuple(model.cv_results_["test_score"])
+    assert tree.verify()["equal"]
+
+
+def test_the_trees_of_folds_follow_every_batch(people: pa.Table, tmp_path: Path) -> None:
+    rows = hb.source(people.slice(0, 4000))
+    options = {"target": "class", "key": "person", "cv": 4, **PARAMETERS}
+    with MaintainedTree.create(tmp_path / "cv.tree", rows, **options) as tree:
+        check_folds_are_those_of_a_rebuild(tree, people.slice(0, 4000), 4)
+        tree.apply(inserted=people.slice(4000, 400), deleted=people.slice(0, 300))
+        check_folds_are_those_of_a_rebuild(tree, people.slice(300, 4100), 4)
+        tree.apply(inserted=people.slice(4400, 5), deleted=people.slice(300, 7))
+        check_folds_are_those_of_a_rebuild(tree, people.slice(307, 4098), 4)
+        hearse = pa.array(["hearse"]).cast(people.schema.field("car").type)
+        rare = people.slice(5000, 1).set_column(4, people.schema.field("car"), hearse)
+        tree.insert(rare)  # a label that most training sets have and one has not
+        check_folds_are_those_of_a_rebuild(tree, pa.concat_tables([people.slice(307, 4098), rare]), 4)
+    with MaintainedTree.open(tmp_path / "cv.tree") as tree:
+        tree.delete(rare)
+        check_folds_are_those_of_a_rebuild(tree, people.slice(307, 4098), 4)
+        tree.delete(people.slice(307, 4098))
+        tree.insert(people.slice(0, 600))
+        check_folds_are_those_of_a_rebuild(tree, people.slice(0, 600), 4)
+
+
+def test_folds_that_have_no_rows_are_told(people: pa.Table, tmp_path: Path) -> None:
+    rows = hb.source(people.slice(0, 400))
+    options = {"target": "class", "key": "person", "cv": 3, **PARAMETERS}
+    with MaintainedTree.create(tmp_path / "cv.tree", rows, **options) as tree:
+        tree.delete(people.slice(2, 398))
+        assert tree.stats["rows"] == 2  # of one person
+        with pytest.raises(DataError, match="has no row"):
+            tree.estimate()
+        with pytest.raises(DataError, match="a fold has all rows"):
+            tree.forest()
+        assert tree.verify()["equal"]
+        tree.insert(people.slice(2, 398))
+        check_folds_are_those_of_a_rebuild(tree, people.slice(0, 400), 3)
+
+
+def test_folds_of_numbers(people: pa.Table, tmp_path: Path) -> None:
+    rows = people.drop_columns(["class"]).append_column("y", pa.array(people["loan"].to_numpy() / 3.7))
+    options = {"max_depth": 3}
+    with MaintainedTree.create(
+        tmp_path / "cv.tree", hb.source(rows.slice(0, 3000)), target="y", key="person", cv=3, **options
+    ) as tree:
+        tree.apply(inserted=rows.slice(3000, 200), deleted=rows.slice(0, 100))
+        here = hb.source(rows.slice(100, 3100))
+        model = TreeRegressor(cv=3, **options).fit_source(here, target="y", key="person")
+        digests = [tree.forest().tree(i).digest for i in range(4)]
+        assert digests == [model.forest_.tree(i).digest for i in range(4)]
+        assert tree.estimate().measure == "r2"
+        assert tree.estimate().scores == pytest.approx(model.cv_results_["test_score"], rel=1e-9)
+
+
+def test_folds_need_a_key(tree: MaintainedTree, people: pa.Table, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cv=5: folds are dealt by a key"):
+        MaintainedTree.create(tmp_path / "no.tree", hb.source(people), target="class", cv=5)
+    for asked in (tree.estimate, tree.forest):
+        with pytest.raises(UsageError, match="has no folds; give cv= when it is created"):
+            asked()

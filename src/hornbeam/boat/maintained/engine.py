@@ -15,7 +15,7 @@ from hornbeam.boat.maintained.kept import KeptTree
 from hornbeam.boat.maintained.update import Update, Want
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.reading import Reading
-from hornbeam.boat.survey import survey
+from hornbeam.boat.survey import Survey, survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.errors import SourceChanged
 from hornbeam.model import Tree
@@ -33,8 +33,13 @@ class Engine:
     """The tree, before any pruning, and what is counted at its nodes while it is warm. Whatever stops
     half-way leaves it cold."""
 
-    def __init__(self, present: Present, tree: Tree | None = None) -> None:
-        self._present, self.tree = present, tree
+    def __init__(self, present: Present, tree: Tree | None = None, whole: Engine | None = None) -> None:
+        self.present, self.tree = present, tree
+        self._whole = whole
+        """Of all rows, where this one is of a fold's training set: labels are those of all rows."""
+        self.survey: Survey | None = None
+        self.counted_anew = False
+        """Whether the last batch found labels or numbers that the counts had no room for."""
         self.errors: dict[int, float] = {}
         """By how many standard errors tests of the tree are better than those before the last batch."""
         self._kept: KeptTree | None = None
@@ -45,14 +50,17 @@ class Engine:
 
     def grow(self) -> Tree:
         """The tree of all present rows, from nothing."""
-        self.tree = grow_source(self._present(())).pairs[0].unpruned
+        self.tree = grow_source(self.present(())).pairs[0].unpruned
         return self.tree
 
     def warm_up(self) -> Tree:
         """Count the present rows at all nodes of the tree, which need not be theirs: it becomes so."""
-        self._kept = None
-        task = self._present(())
-        found = survey(task.reading, task.sample_rows, task.seed)
+        self._kept, self.counted_anew = None, True
+        task = self.present(())
+        found = self._whole.survey if self._whole is not None else None
+        if found is None:
+            found = survey(task.reading, task.sample_rows, task.seed)
+        self.survey = found
         kept = KeptTree(task, found)
         kept.root = kept.open(0, found.rows)
         if self.tree is not None:
@@ -64,13 +72,13 @@ class Engine:
     def apply(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree:
         """The tree after a batch that the present rows have seen already."""
         kept = self._kept
-        if kept is None:
+        if kept is None or (self._whole is not None and self._whole.counted_anew):
             return self.warm_up()
         try:
             less, more = self._encoded(kept, deleted), self._encoded(kept, inserted)
         except SourceChanged:  # a label or a number that there is no room for
             return self.warm_up()
-        self._kept = None
+        self._kept, self.counted_anew = None, False
         kept.make_room()
         update = self._update(kept)
         update.stream(less, more)
@@ -85,7 +93,7 @@ class Engine:
 
     def _update(self, kept: KeptTree) -> Update:
         def rows(wants: Sequence[Want]) -> Reading:
-            return self._present(wants, kept=kept).reading
+            return self.present(wants, kept=kept).reading
 
         return Update(kept, rows, Meter(kept.task.reading.source))
 
@@ -104,7 +112,11 @@ class Engine:
         assert kept.root is not None
         place, scan = kept.root.place, kept.scan
         totals = scan.totals(place)
-        if not totals.all() or int(totals.sum()) > kept.room:
+        if int(totals.sum()) > kept.room:
+            return True
+        if self._whole is not None:  # which looks after the labels
+            return False
+        if not totals.all():
             return True
         for i, attribute in enumerate(kept.survey.schema.attributes):
             if attribute.kind == "nominal" and attribute.labels:

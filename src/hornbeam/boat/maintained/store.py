@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from hornbeam.errors import DataError, HornbeamError, StorageError
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources.arrow_data import first_line
-from hornbeam.table.sources.hashing import row_hashes
+from hornbeam.table.sources.hashing import fold_of, row_hashes
 from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.part import Batches, Part
 from hornbeam.table.sources.source import Source
@@ -270,11 +270,13 @@ class Store:
         hashes = pa.array(row_hashes(batch))
         return pa.RecordBatch.from_arrays([hashes, *batch.columns], schema=self._row_schema())
 
-    def source(self, where: Sequence[str] = ("",), weight: str | None = None) -> Source:
+    def source(
+        self, where: Sequence[str] = ("",), weight: str | None = None, left_out: LeftOut | None = None
+    ) -> Source:
         """The present rows as a source, or those that conditions on c0, c1, ... hold for, one after the
-        other."""
+        other; without those of a fold."""
         schema = normal_schema(self.schema, self.path)
-        part = RowsPart(0, repr(self.path), schema, None, 0, None, self, tuple(where))
+        part = RowsPart(0, repr(self.path), schema, None, 0, None, self, tuple(where), left_out)
         return Source(Origin(repr(self.path), "maintained tree", schema, (part,), ordered=False), weight)
 
     def read(self, columns: list[str], where: str, chunk_rows: int) -> Iterator[pa.RecordBatch]:
@@ -347,16 +349,30 @@ class Store:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """One of so many folds, dealt by a key."""
+
+    key: str
+    folds: int
+    fold: int
+
+    def rest(self, rows: Any) -> Any:
+        """A table or batch without the rows of the fold."""
+        return rows.filter(pa.array(fold_of(rows.column(self.key), self.folds) != self.fold))
+
+
+@dataclass(frozen=True)
 class RowsPart(Part):
     """The rows of an open file."""
 
     store: Store
     where: tuple[str, ...]
+    left_out: LeftOut | None
 
     def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
         for condition in self.where:
             for batch in self.store.read(columns, condition, chunk_rows):
-                yield batch, batch.nbytes
+                yield (batch if self.left_out is None else self.left_out.rest(batch)), batch.nbytes
 
     def failures(self) -> tuple[type[Exception], ...]:
         import duckdb
