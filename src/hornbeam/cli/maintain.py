@@ -34,6 +34,12 @@ def command() -> None:
     "--key", metavar="NAME", help="The column that rows are known by, for forget; never an attribute."
 )
 @click.option(
+    "--cv",
+    type=Whole(2),
+    metavar="K",
+    help="Keep the trees of K folds, dealt by --key, and the estimate that they give.",
+)
+@click.option(
     "--algorithm",
     metavar="NAME",
     default="auto",
@@ -89,12 +95,13 @@ def forget(tree: str, keys: tuple[str, ...], id_: str | None, as_json: bool) -> 
 @_tree
 @common_options
 def status(tree: str, as_json: bool) -> None:
-    """Tell how many rows and batches TREE has, how large the tree is, and its digest."""
+    """Tell how many rows and batches TREE has, how large the tree is, and its digest; with folds also what
+    they say of it, for which all rows are read once."""
     from .maintain_results import print_status
-    from .maintain_rows import opened
+    from .maintain_rows import judged, opened
 
     with opened(tree) as kept:
-        print_status(kept.stats, as_json)
+        print_status(kept.stats | judged(kept), as_json)
 
 
 @command.command("changes", short_help="Tell what the batches did.")

@@ -27,8 +27,20 @@ def print_status(stats: Mapping[str, Any], as_json: bool) -> None:
             ("batches", f"{stats['batch']:,}"),
             ("file", f"{stats['path']} ({stats['bytes']:,} bytes)"),
             ("digest", _short(stats["digest"])),
+            *_estimate(stats),
         ]
     )
+
+
+def _estimate(stats: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the folds say, where there are some."""
+    if "estimate" not in stats:
+        return []
+    found = stats["estimate"]
+    if found is None:
+        return [("estimate", stats["why"])]
+    told = f"{found['measure']} {found['mean']:.4f} ± {found['spread']:.4f} over {found['folds']} folds"
+    return [("estimate", told)]
 
 
 def print_batch(changes: Changes, as_json: bool) -> None:

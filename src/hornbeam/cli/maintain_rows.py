@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from hornbeam.boat.maintained.changes import Changes
-from hornbeam.errors import UsageError
+from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.maintained import MaintainedTree
 from hornbeam.table.sources import Source, source
 from hornbeam.table.sources.arrow_data import first_line
@@ -26,8 +26,36 @@ def opened(tree: str) -> MaintainedTree:
     return MaintainedTree.open(tree, read_only=True)
 
 
+def judged(kept: MaintainedTree) -> dict[str, Any]:
+    """What the folds of a tree say, if it has some and they have rows."""
+    if not kept.folds:
+        return {}
+    try:
+        with working("judging by folds"):
+            found = kept.estimate()
+    except DataError as error:
+        return {"estimate": None, "why": str(error)}
+    scores = list(found.scores)
+    return {
+        "estimate": {
+            "measure": found.measure,
+            "mean": found.mean,
+            "spread": found.spread,
+            "folds": found.folds,
+            "scores": scores,
+        }
+    }
+
+
 def create_tree(
-    tree: str, data: Sequence[str], *, sql: str | None, key: str | None, algorithm: str, **options: Any
+    tree: str,
+    data: Sequence[str],
+    *,
+    sql: str | None,
+    key: str | None,
+    cv: int | None,
+    algorithm: str,
+    **options: Any,
 ) -> MaintainedTree:
     """The tree that `hornbeam fit` would grow, in a new file."""
     plan = Plan.asked(options)
@@ -47,6 +75,7 @@ def create_tree(
             key=key,
             memory_limit=plan.memory_limit,
             algorithm=algorithm,
+            cv=cv,
             **estimator_parameters(settings),
         )
 

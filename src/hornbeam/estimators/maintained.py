@@ -191,6 +191,11 @@ class MaintainedTree:
         return key
 
     @property
+    def folds(self) -> int:
+        """How many trees of folds are kept."""
+        return len(self._folds)
+
+    @property
     def schema(self) -> pa.Schema:
         """The columns of the rows, and the types that they are stored in."""
         return self._store.schema

@@ -423,3 +423,17 @@ def test_help_names_the_commands(place: Path) -> None:
     assert all(f"\n  {name} " in said for name in names)
     assert all(run("maintain", name, "--help").exit_code == 0 for name in names)
     refused(2, "maintain", "mend", says="No such command 'mend'; see hornbeam maintain --help")
+
+
+def test_folds_are_kept_and_judge_the_tree(rows: pa.Table) -> None:
+    pq.write_table(rows.slice(0, 400), "folds.parquet")
+    asked = ["folds.parquet", "--target", "class", "--max-depth", "3", "--cv", "4"]
+    shown("create", "cv.tree", *asked, "--key", "id")
+    said = told("status", "cv.tree")["estimate"]
+    here = hornbeam.source("folds.parquet")
+    model = TreeClassifier(max_depth=3, cv=4).fit_source(here, target="class", key="id")
+    assert said["scores"] == model.cv_results_["test_score"].tolist()
+    assert (said["measure"], said["folds"]) == ("accuracy", 4)
+    line = shown("status", "cv.tree").splitlines()[-1]
+    assert line.split()[:3] == ["estimate", "accuracy", f"{said['mean']:.4f}"]
+    refused(2, "maintain", "create", "no.tree", *asked, says="folds are dealt by a key")
