@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -130,10 +129,11 @@ class MaintainedTree:
 
     def _open_engines(self, tree: Tree | None, *of_folds: Tree | None) -> None:
         """One engine for the tree of all rows, and one for that of each fold; cold."""
+        self._present = _Present(self._store, self._settings)
         self._engine = Engine(self._present, tree)
         trees = of_folds or [None] * len(self._fold_rows)
         self._folds = [
-            Engine(partial(self._present, left_out=self._left_out(i)), fold_tree, self._engine)
+            Engine(replace(self._present, left_out=self._left_out(i)), fold_tree, self._engine)
             for i, fold_tree in enumerate(trees)
         ]
 
@@ -390,22 +390,6 @@ class MaintainedTree:
 
     # ---- the present rows ----
 
-    def _present(
-        self,
-        wants: Sequence[Want],
-        *,
-        algorithm: str = "auto",
-        kept: KeptTree | None = None,
-        left_out: LeftOut | None = None,
-    ) -> SourceTask:
-        where = [""] if kept is None else Conditions(kept, self._store.schema).where(wants)
-        rows = self._store.source(where, self._settings["weight"], left_out)
-        task = _task(_estimator(self._settings), rows, self._settings, algorithm)
-        if task.memory_limit is None or not self._fold_rows:
-            return task
-        share = task.memory_limit // (1 + len(self._fold_rows))  # all trees are warm together
-        return replace(task, memory_limit=max(LEAST_MEMORY, share))
-
     def _pruned(self, tree: Tree) -> Tree:
         model = _estimator(self._settings)
         parameters, pruning = model._checked()
@@ -420,6 +404,28 @@ class MaintainedTree:
             return self._store.schema.empty_table()
         given = rows if isinstance(rows, Source) else source(rows)
         return pa.Table.from_batches(self._checked(given), schema=self._store.schema)
+
+
+@dataclass(frozen=True)
+class _Present:
+    """The present rows of a file, or those without a fold, as what a tree grows from. It does not know the
+    `MaintainedTree`: whoever lets go of that gives the file free."""
+
+    store: Store
+    settings: Mapping[str, Any]
+    left_out: LeftOut | None = None
+
+    def __call__(
+        self, wants: Sequence[Want], *, algorithm: str = "auto", kept: KeptTree | None = None
+    ) -> SourceTask:
+        where = [""] if kept is None else Conditions(kept, self.store.schema).where(wants)
+        rows = self.store.source(where, self.settings["weight"], self.left_out)
+        task = _task(_estimator(self.settings), rows, self.settings, algorithm)
+        folds = self.settings["cv"]
+        if task.memory_limit is None or folds is None:
+            return task
+        share = task.memory_limit // (1 + folds)  # all trees are warm together
+        return replace(task, memory_limit=max(LEAST_MEMORY, share))
 
 
 def _is_class(rows: Source, targets: tuple[str, ...], criterion: Any) -> bool:

@@ -323,6 +323,11 @@ def test_a_second_writer_is_told_who_has_it(tree: MaintainedTree) -> None:
     other = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
     assert f"is locked by process {os.getpid()}" in other.stderr
     tree.close()
+    again = MaintainedTree.open(path)
+    tree.close()  # a second time: the lock is another's now
+    with pytest.raises(StorageError, match="is locked by this process"):
+        MaintainedTree.open(path)
+    del again
     MaintainedTree.open(path).close()
 
 

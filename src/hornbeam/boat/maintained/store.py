@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ class Store:
     ) -> None:
         self.path, self._connection, self._place = path, connection, os.path.realpath(path)
         self.read_only = read_only
+        self._unlock = weakref.finalize(self, _opened.discard, "" if read_only else self._place)
         self._set_schema(schema)
 
     # ---- opening ----
@@ -114,8 +116,7 @@ class Store:
     def close(self) -> None:
         """Give the file free."""
         self._connection.close()
-        if not self.read_only:
-            _opened.discard(self._place)
+        self._unlock()
 
     def limit_memory(self, memory: int | None) -> None:
         """What the database may hold before it spills to disk."""
