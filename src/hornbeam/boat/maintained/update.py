@@ -23,6 +23,7 @@ from hornbeam.boat.plan import PlaceRecord, Plan, Route
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.spill import Spill
 from hornbeam.boat.sweep import Family, Sweep
+from hornbeam.errors import SourceChanged
 from hornbeam.model import Tree
 
 _MARGIN = 0.5  # times the square root of its gain by its rows: how near a bucket may come to a node's test
@@ -136,6 +137,9 @@ class Update:
             self._moving.append((spot, settled))
 
     def _go_on(self, spot: Spot, settled: _core.Settled) -> None:
+        if not self._parts_alike(spot.kept, settled):  # what is counted is not what is present
+            name = self._tree.task.reading.source.name
+            raise SourceChanged(f"{name} has other rows than were counted; open it again")
         self._tree.lead(spot.kept, settled.route(self._tree.layout, self._places(spot.kept)))
         below = self._nodes.settling.split(spot.node, settled)
         self._pending += [Spot(n, child) for n, child in zip(below, spot.kept.children, strict=True)]
