@@ -17,8 +17,9 @@ LEGEND = 34.0
 MARKER = 124.0
 _MARKER_BELOW = 30.0
 WIDEST = 210.0
-_NARROWEST = 120.0
+NARROWEST = 120.0
 _WIDEST_GAP = 150.0
+_LEAST_TEXT = 22.0
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _place_down(shown: Sequence[Shown], width: float, heights: Sequence[float]) 
 def _place_right(
     shown: Sequence[Shown], picture: Picture, nodes: Sequence[PictureNode | None], broken: bool
 ) -> Places:
-    widths = [_box_width(node, broken, picture) if node else 0.0 for node in nodes]
+    widths = [max(NARROWEST, _box_width(node, broken, picture) if node else 0.0) for node in nodes]
     heights = _heights(nodes, broken)
     return place_columns(shown, nodes, widths, heights, across(shown, max(heights), 12.0))
 
@@ -102,16 +103,18 @@ def place_columns(
     widths: Sequence[float],
     heights: Sequence[float],
     middle: Sequence[float],
+    spare: float = 30.0,
 ) -> Places:
     """From left to right: a column for each level, as wide as its widest box needs; `middle` is where each
-    box lies from top to bottom."""
-    most = (_WIDEST_GAP - 30) / 11
-    branches = (width_em(branch_text(node, most)) for node in nodes[1:] if node)
-    gap = max(52.0, max(branches, default=0.0) * 11 + 30)
-    columns = [_NARROWEST] * (1 + max(node.depth for node in shown))
-    for place, width in zip(shown, widths, strict=True):
+    box lies from top to bottom, `spare` what a branch has beside its text."""
+    levels = 1 + max(node.depth for node in shown)
+    most = (_WIDEST_GAP - spare) / 11
+    columns, gaps = [0.0] * levels, [spare + _LEAST_TEXT] * levels
+    for place, node, width in zip(shown, nodes, widths, strict=True):
         columns[place.depth] = min(WIDEST, max(columns[place.depth], width))
-    starts = list(_running(columns, gap))
+        branch = width_em(branch_text(node, most)) * 11 + spare if node else 0.0
+        gaps[place.depth] = max(gaps[place.depth], branch)
+    starts = list(_running(columns, gaps))
     boxes = tuple(
         Place(starts[node.depth], MARGIN + LEGEND + m - height / 2, columns[node.depth], height)
         for node, m, height in zip(shown, middle, heights, strict=True)
@@ -123,9 +126,10 @@ def place_columns(
     return Places(boxes, whole, _bottom(shown, boxes, 0.0), False)
 
 
-def _running(columns: Sequence[float], gap: float) -> Iterator[float]:
+def _running(columns: Sequence[float], gaps: Sequence[float]) -> Iterator[float]:
+    """Where columns begin; a gap is as wide as what is written on the branches there."""
     at = MARGIN
-    for column in columns:
+    for column, gap in zip(columns, (*gaps[1:], 0.0), strict=True):
         yield at
         at += column + gap
 
