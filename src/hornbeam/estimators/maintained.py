@@ -29,6 +29,7 @@ from .regressor import TreeRegressor
 
 if TYPE_CHECKING:
     from hornbeam.boat.maintained.kept import KeptTree
+    from hornbeam.boat.maintained.show import ChangesView
     from hornbeam.boat.maintained.update import Want
     from hornbeam.boat.task import SourceTask
 
@@ -190,6 +191,19 @@ class MaintainedTree:
         first = 0 if last is None else max(0, len(records) - last)
         return [Changes.from_record(record) for record in records[first:]]
 
+    def show_changes(self) -> ChangesView:
+        """The tree before and after the last batch: `.save("changes.svg")` or `.save("changes.html")`."""
+        from hornbeam.boat.maintained.show import ChangesView
+
+        meta = self._store.meta()
+        if "tree_before" not in meta:
+            raise DataError(f"{self._store.path!r} has had no batch yet, so there is no change to show")
+        kept = (
+            None if text is None else Tree.from_json(text) for text in (meta["tree_before"], meta["tree"])
+        )
+        before, after = (None if tree is None else self._pruned(tree) for tree in kept)
+        return ChangesView(self.changes(1)[0], before, after)
+
     def verify(self) -> dict[str, Any]:
         """Grow the tree of the present rows anew and compare: both digests, and whether they are equal."""
         kept = None if self._engine.tree is None else self.tree.digest
@@ -272,6 +286,7 @@ class MaintainedTree:
                 rows = self._rows + more.num_rows - less.num_rows
                 after = self._engine.apply(more, less) if rows else None
                 record = self._record((before, after), more, less, rows, id_)
+                self._store.copy_meta("tree", "tree_before")
                 self._write(record, after)
         except BaseException:
             self._engine = Engine(self._present, before)
