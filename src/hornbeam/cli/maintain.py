@@ -107,14 +107,23 @@ def status(tree: str, as_json: bool) -> None:
 @command.command("changes", short_help="Tell what the batches did.")
 @_tree
 @click.option("--last", type=Whole(1), metavar="N", help="The last N batches only.")
+@click.option("--svg", metavar="FILE", help="Draw the trees before and after the last batch.")
+@click.option("--html", metavar="FILE", help="The same as a page, with a list of what changed.")
 @common_options
-def changes(tree: str, last: int | None, as_json: bool) -> None:
+def changes(tree: str, last: int | None, svg: str | None, html: str | None, as_json: bool) -> None:
     """Tell what each batch did to TREE: tests that were kept, that moved and that were grown anew."""
-    from .maintain_results import print_changes
+    from .output import check_places
+
+    check_places(svg, html, sources=[tree])
+
+    from .maintain_results import print_changes, save_pictures
     from .maintain_rows import opened
 
     with opened(tree) as kept:
-        print_changes(tree, kept.changes(last), as_json)
+        pictures = {name: file for name, file in (("svg", svg), ("html", html)) if file is not None}
+        if pictures:
+            save_pictures(kept.show_changes(), pictures)
+        print_changes(tree, kept.changes(last), pictures, as_json)
 
 
 @command.command("verify", short_help="Grow the tree anew and compare.")

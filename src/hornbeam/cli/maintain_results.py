@@ -9,6 +9,8 @@ import click
 
 from hornbeam.boat.maintained.changes import Changes
 from hornbeam.errors import HornbeamError
+from hornbeam.model.store import replace_files
+from hornbeam.model.view import View
 
 from .output import print_json, print_pairs, style
 
@@ -54,13 +56,21 @@ def print_batch(changes: Changes, as_json: bool) -> None:
         click.echo(f"digest {_short(changes.digest_before)} -> {_short(changes.digest_after)}")
 
 
-def print_changes(tree: str, batches: Sequence[Changes], as_json: bool) -> None:
-    """What batches did, oldest first."""
+def save_pictures(view: View, files: Mapping[str, str]) -> None:
+    """Write the forms of a picture to their files, all or none."""
+    makers = {"svg": view.svg, "html": view.html}
+    replace_files({file: makers[form]().encode("utf-8", "replace") for form, file in files.items()})
+
+
+def print_changes(tree: str, batches: Sequence[Changes], pictures: Mapping[str, str], as_json: bool) -> None:
+    """What batches did, oldest first, and where the pictures of the last one are."""
     if as_json:
-        print_json({"path": tree, "batches": [_object(changes) for changes in batches]})
+        print_json({"path": tree, "batches": [_object(changes) for changes in batches], **pictures})
         return
     for changes in batches:
         click.echo(changes.to_text())
+    for file in pictures.values():
+        click.echo(f"batch {batches[-1].number} is drawn in {file}")
 
 
 def print_certificate(certificate: Mapping[str, Any], as_json: bool) -> None:

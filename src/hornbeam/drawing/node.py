@@ -23,6 +23,7 @@ from .text import (
 BOX_HEIGHT = 60.0
 LINE = 16.0
 PAD = 10.0
+STRIPE = 7.0
 _BAR = 8.0
 _HAIR = 0.8
 # Classes that a box names where there are many, and the depth down to which nodes have a say in colours.
@@ -130,19 +131,41 @@ def describe(picture: Picture, node: PictureNode) -> str:
 
 def _card(node: PictureNode, fill: str, x: float, y: float, width: float, height: float) -> str:
     card = element("rect", x=x, y=y, width=width, height=height, rx=7, class_="b")
-    if node.test:
-        return card
-    tint = element(
+    return card if node.test else card + draw_tint(fill, x, y, width, height, 7.0)
+
+
+def draw_tint(fill: str, x: float, y: float, width: float, height: float, round_: float) -> str:
+    """A breath of a colour over a card, and its edge."""
+    return element(
         "rect",
         x=x,
         y=y,
         width=width,
         height=height,
-        rx=7,
+        rx=round_,
         style=f"fill:{fill};stroke:{fill}",
         fill_opacity=0.13,
     )
-    return card + tint
+
+
+def striped_card(
+    node: PictureNode, fill: str, x: float, y: float, width: float, height: float, *, tinted: bool = False
+) -> str:
+    """A card with a stripe of a colour, and tinted with it if asked; a leaf has round ends."""
+    round_ = 7.0 if node.test else 14.0
+    ground = element("rect", x=x, y=y, width=width, height=height, rx=round_, class_="b")
+    tint = draw_tint(fill, x, y, width, height, round_) if tinted else ""
+    inset = round_ * 0.45
+    stripe = element(
+        "rect",
+        x=x + 1,
+        y=y + inset,
+        width=STRIPE,
+        height=height - 2 * inset,
+        rx=3,
+        style=f"fill:{fill}",
+    )
+    return ground + tint + stripe
 
 
 def winner(node: PictureNode) -> int:

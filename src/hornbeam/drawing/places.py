@@ -16,9 +16,10 @@ MARGIN = 14.0
 LEGEND = 34.0
 MARKER = 124.0
 _MARKER_BELOW = 30.0
-_WIDEST = 210.0
-_NARROWEST = 120.0
+WIDEST = 210.0
+NARROWEST = 120.0
 _WIDEST_GAP = 150.0
+_LEAST_TEXT = 22.0
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,15 @@ def place_boxes(shown: Sequence[Shown], picture: Picture) -> Places:
     """Top-down while every test is read in full on a page, on one line or on two; else from left to right."""
     nodes = [picture.nodes[node.index] if node.index >= 0 else None for node in shown]
     for broken, widths in ((False, (230.0, 210.0, 190.0, 172.0)), (True, (210.0, 190.0, 172.0, 156.0))):
-        least = max((_test_width(node, broken) for node in nodes if node), default=0.0)
-        least = min(least, _WIDEST) if broken else least
+        least = max((test_width(node, broken) for node in nodes if node), default=0.0)
+        least = min(least, WIDEST) if broken else least
         for width in widths:
             if width >= least:
                 down = _place_down(shown, width, _heights(nodes, broken))
                 if down.width <= PAGE_WIDTH:
                     return down
     right = _place_right(shown, picture, nodes, False)
-    whole = all(_test_width(node, False) <= _WIDEST for node in nodes if node)
+    whole = all(test_width(node, False) <= WIDEST for node in nodes if node)
     return right if whole and right.width <= PAGE_WIDTH else _place_right(shown, picture, nodes, True)
 
 
@@ -62,7 +63,7 @@ def _heights(nodes: Sequence[PictureNode | None], broken: bool) -> list[float]:
     return [BOX_HEIGHT + (LINE if broken and node and node.condition else 0.0) for node in nodes]
 
 
-def _test_width(node: PictureNode, broken: bool) -> float:
+def test_width(node: PictureNode, broken: bool) -> float:
     """What a box needs to show its test without shortening it."""
     lines = (node.subject, node.condition) if broken else (node.test,)
     return max(width_em(clean(line)) for line in lines) * 12 * BOLD + 2 * PAD + 1
@@ -72,7 +73,7 @@ def _box_width(node: PictureNode, broken: bool, picture: Picture) -> float:
     """What a box needs for all that it shows."""
     answer = 0.0 if node.test else width_em(clean(node.prediction)) * 12 * BOLD
     small = width_em(clean(small_line(picture, node))) * 11
-    return max(_test_width(node, broken) if node.test else 0.0, max(answer, small) + 2 * PAD + 1)
+    return max(test_width(node, broken) if node.test else 0.0, max(answer, small) + 2 * PAD + 1)
 
 
 def _place_down(shown: Sequence[Shown], width: float, heights: Sequence[float]) -> Places:
@@ -91,18 +92,29 @@ def _place_down(shown: Sequence[Shown], width: float, heights: Sequence[float]) 
 def _place_right(
     shown: Sequence[Shown], picture: Picture, nodes: Sequence[PictureNode | None], broken: bool
 ) -> Places:
-    """A column for each level, as wide as its widest box needs."""
-    most = (_WIDEST_GAP - 30) / 11
-    branches = (width_em(branch_text(node, most)) for node in nodes[1:] if node)
-    gap = max(52.0, max(branches, default=0.0) * 11 + 30)
-    levels = 1 + max(node.depth for node in shown)
-    columns = [_NARROWEST] * levels
-    for place, node in zip(shown, nodes, strict=True):
-        width = _box_width(node, broken, picture) if node else 0.0
-        columns[place.depth] = min(_WIDEST, max(columns[place.depth], width))
-    starts = list(_running(columns, gap))
+    widths = [max(NARROWEST, _box_width(node, broken, picture) if node else 0.0) for node in nodes]
     heights = _heights(nodes, broken)
-    middle = across(shown, max(heights), 12.0)
+    return place_columns(shown, nodes, widths, heights, across(shown, max(heights), 12.0))
+
+
+def place_columns(
+    shown: Sequence[Shown],
+    nodes: Sequence[PictureNode | None],
+    widths: Sequence[float],
+    heights: Sequence[float],
+    middle: Sequence[float],
+    spare: float = 30.0,
+) -> Places:
+    """From left to right: a column for each level, as wide as its widest box needs; `middle` is where each
+    box lies from top to bottom, `spare` what a branch has beside its text."""
+    levels = 1 + max(node.depth for node in shown)
+    most = (_WIDEST_GAP - spare) / 11
+    columns, gaps = [0.0] * levels, [spare + _LEAST_TEXT] * levels
+    for place, node, width in zip(shown, nodes, widths, strict=True):
+        columns[place.depth] = min(WIDEST, max(columns[place.depth], width))
+        branch = width_em(branch_text(node, most)) * 11 + spare if node else 0.0
+        gaps[place.depth] = max(gaps[place.depth], branch)
+    starts = list(_running(columns, gaps))
     boxes = tuple(
         Place(starts[node.depth], MARGIN + LEGEND + m - height / 2, columns[node.depth], height)
         for node, m, height in zip(shown, middle, heights, strict=True)
@@ -114,9 +126,10 @@ def _place_right(
     return Places(boxes, whole, _bottom(shown, boxes, 0.0), False)
 
 
-def _running(columns: Sequence[float], gap: float) -> Iterator[float]:
+def _running(columns: Sequence[float], gaps: Sequence[float]) -> Iterator[float]:
+    """Where columns begin; a gap is as wide as what is written on the branches there."""
     at = MARGIN
-    for column in columns:
+    for column, gap in zip(columns, (*gaps[1:], 0.0), strict=True):
         yield at
         at += column + gap
 

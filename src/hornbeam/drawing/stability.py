@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from .agreement import Agreement, Mark, StabilityPicture, folds_text, sentence, way_head
 from .folds import BAR, agreement_fill, draw_folds, draw_legend, draw_mark
 from .layout import Shown, across, visible_part
-from .node import LINE, PAD, branch_text, draw_test
+from .node import LINE, PAD, STRIPE, branch_text, draw_test, striped_card
 from .places import LEGEND, MARGIN, MARKER, PAGE_WIDTH, Place, Places
 from .records import PictureNode
 from .svg import BOLD, element, frame, label, text_line
 from .text import clean, count_text, escape, shorten, shorten_middle, width_em
 from .tree import caption_of, draw_edge, draw_hidden, draw_left_out
 
-STRIPE = 7.0
 _ROW = 16.0
 _MOST_WAYS = 2  # alternatives that a box lists
 _INDENT = "\u2003"
@@ -151,7 +150,9 @@ def _box(stability: StabilityPicture, shown: Shown, place: Place, down: bool) ->
     picture, agreement = stability.picture, stability.agreements[shown.index]
     node = picture.nodes[shown.index]
     x, y, room = place.x + STRIPE + PAD, place.y + 19, _room(place.width)
-    parts = [element("title", escape(_told(node, agreement))), _card(node, agreement, place)]
+    fill = agreement_fill(agreement.share)
+    card = striped_card(node, fill, place.x, place.y, place.width, place.height)
+    parts = [element("title", escape(_told(node, agreement))), card]
     broken = _is_broken(node, place.width)
     if node.test:
         parts.append(draw_test(node, x, y, room, broken))
@@ -172,25 +173,6 @@ def _box(stability: StabilityPicture, shown: Shown, place: Place, down: bool) ->
 def _told(node: PictureNode, agreement: Agreement) -> str:
     asks = f"asks {node.test}" if node.test else f"leaf: {node.prediction}"
     return f"{asks}; {count_text(node.rows)} rows; {sentence(agreement, not node.test)}"
-
-
-def _card(node: PictureNode, agreement: Agreement, place: Place) -> str:
-    """The stripe is the stronger the more folds agree; a leaf has round ends."""
-    fill, round_ = agreement_fill(agreement.share), 7.0 if node.test else 14.0
-    ground = element(
-        "rect", x=place.x, y=place.y, width=place.width, height=place.height, rx=round_, class_="b"
-    )
-    inset = round_ * 0.45
-    stripe = element(
-        "rect",
-        x=place.x + 1,
-        y=place.y + inset,
-        width=STRIPE,
-        height=place.height - 2 * inset,
-        rx=3,
-        style=f"fill:{fill}",
-    )
-    return ground + stripe
 
 
 def _fold_line(agreement: Agreement, node: PictureNode, x: float, y: float, room: float) -> str:

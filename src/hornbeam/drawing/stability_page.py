@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .agreement import Agreement, Parting, StabilityPicture, folds_text, way_head
+from .depths import depth_views
 from .folds import agreement_fill, counts_of, draw_mark
 from .html import cell, section, table, tag
 from .icicle import Brush, draw_icicle
@@ -65,32 +66,20 @@ def _cards(stability: StabilityPicture) -> str:
 
 
 def _tree_section(stability: StabilityPicture) -> str:
-    """The boxes, with a choice of depths where the tree is deep; the choice works without script."""
+    """The boxes, with a choice of depths where the tree is deep."""
     depths = _depths(stability)
     easy = [depth for depth in depths if _boxes(stability, depth) <= _EASY_BOXES]
     start = easy[-1] if easy else depths[0]
-    whole = stability.picture.depth
-    picks = [
-        f'<input class="pick" type="radio" name="depth" id="d{depth}"{" checked" if depth == start else ""}>'
-        for depth in depths
-    ]
-    labels = [tag("label", "all" if depth >= whole else str(depth), for_=f"d{depth}") for depth in depths]
-    choice = tag("div", "levels shown", *labels, class_="depths") if len(depths) > 1 else ""
-    views = [
-        tag("div", draw_stability(stability, depth, inline=True), class_=f"view v{depth} scroll")
-        for depth in depths
-    ]
     hint = (
         "A cell is a fold. The stripe of a box is the stronger the more folds agree; where their thresholds "
         "differ, a line shows them on the scale of the attribute, and the dot is this tree’s."
     )
-    return section("The tree and its folds", hint, tag("style", *map(_rule, depths)), *picks, choice, *views)
 
+    def draw(depth: int) -> str:
+        return draw_stability(stability, depth, inline=True)
 
-def _rule(depth: int) -> str:
-    chosen = "background:var(--hb-ink);color:var(--hb-card);border-color:var(--hb-ink)"
-    picked = f"#d{depth}:checked"
-    return f"{picked}~.v{depth}{{display:block}}{picked}~.depths label[for=d{depth}]{{{chosen}}}"
+    views = depth_views(depths, start, stability.picture.depth, draw)
+    return section("The tree and its folds", hint, *views)
 
 
 def _boxes(stability: StabilityPicture, depth: int) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,14 +12,12 @@ import pyarrow as pa
 
 from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.grown import check_folds
-from hornbeam.boat.growth import grow_source
 from hornbeam.boat.maintained.changes import Changes, compare
 from hornbeam.boat.maintained.engine import Engine
 from hornbeam.boat.maintained.ordering import by_leaf
 from hornbeam.boat.maintained.store import LeftOut, Store, stored_schema
-from hornbeam.boat.maintained.where import Conditions
 from hornbeam.boat.survey import survey
-from hornbeam.boat.task import LEAST_MEMORY, check_cv, check_memory, check_source, check_targets
+from hornbeam.boat.task import check_cv, check_memory, check_source, check_targets
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import Forest, Pair, prune_tree
 from hornbeam.growth.parameters import one_of
@@ -28,15 +26,20 @@ from hornbeam.table.sources import Source, fold_of, source
 from hornbeam.validation import Estimate
 
 from .base import TreeEstimator
-from .classifier import TreeClassifier
-from .regressor import TreeRegressor
+from .maintained_settings import (
+    Present,
+    database_memory,
+    estimator_of,
+    grown,
+    is_class,
+    plain_parameters,
+    task_of,
+)
 
 if TYPE_CHECKING:
-    from hornbeam.boat.maintained.kept import KeptTree
-    from hornbeam.boat.maintained.update import Want
+    from hornbeam.boat.maintained.show import ChangesView
     from hornbeam.boat.task import SourceTask
 
-_DATABASE_PART = 4  # of the memory, one such part is the database's
 _KEPT = ("parameters", "classification", "targets", "key", "weight", "memory_limit", "policy", "cv")
 
 
@@ -50,7 +53,7 @@ class MaintainedTree:
         self._store, meta = store, store.meta()
         self._settings = {name: meta[name] for name in _KEPT}
         self._number, self._rows = int(meta["number"]), int(meta["rows"])
-        store.limit_memory(_database_memory(self._settings["memory_limit"]))
+        store.limit_memory(database_memory(self._settings["memory_limit"]))
         self._fold_rows: list[int] = meta["fold_rows"]
         self._open_engines(*(text and Tree.from_json(text) for text in (meta["tree"], *meta["fold_trees"])))
 
@@ -84,9 +87,9 @@ class MaintainedTree:
         rows, targets, folds = check_source(src), check_targets(target), check_cv(cv)
         if folds is not None and key is None:
             raise UsageError(f"cv={folds}: folds are dealt by a key; name a column by key=")
-        classification = _is_class(rows, targets, tree_parameters.get("criterion"))
+        classification = is_class(rows, targets, tree_parameters.get("criterion"))
         settings: dict[str, Any] = {
-            "parameters": _plain_parameters(tree_parameters),
+            "parameters": plain_parameters(tree_parameters),
             "classification": classification,
             "targets": list(targets),
             "key": key,
@@ -95,10 +98,10 @@ class MaintainedTree:
             "policy": policy,
             "cv": folds,
         }
-        task = _task(_estimator(settings), rows, settings, algorithm)
+        task = task_of(estimator_of(settings), rows, settings, algorithm)
         columns = [rows.schema.field(name) for name in task.reading.columns]
         store = Store.create(
-            os.fspath(path), stored_schema(pa.schema(columns)), _database_memory(settings["memory_limit"])
+            os.fspath(path), stored_schema(pa.schema(columns)), database_memory(settings["memory_limit"])
         )
         try:
             empty = {"number": 0, "rows": 0, "fold_rows": [0] * (folds or 0)}
@@ -121,15 +124,15 @@ class MaintainedTree:
         of a leaf lie together."""
         chunks = (self._counted(self._store.checked(chunk)) for _, chunk in task.reading.scan())
         if task.reading.source.repeatable:
-            trees = _grown(task)
+            trees = grown(task)
             self._store.insert(by_leaf(trees[0], chunks, task.budget))
             return trees
         self._store.insert(chunks)
-        return _grown(replace(self._present((), algorithm=task.algorithm), folds=task.folds))
+        return grown(replace(self._present((), algorithm=task.algorithm), folds=task.folds))
 
     def _open_engines(self, tree: Tree | None, *of_folds: Tree | None) -> None:
         """One engine for the tree of all rows, and one for that of each fold; cold."""
-        self._present = _Present(self._store, self._settings)
+        self._present = Present(self._store, self._settings)
         self._engine = Engine(self._present, tree)
         trees = of_folds or [None] * len(self._fold_rows)
         self._folds = [
@@ -178,7 +181,7 @@ class MaintainedTree:
 
     def estimator(self) -> TreeEstimator:
         """A fitted `TreeClassifier` or `TreeRegressor` of the present rows."""
-        model, tree = _estimator(self._settings), self.tree
+        model, tree = estimator_of(self._settings), self.tree
         assert self._engine.tree is not None
         labels = None if tree.classes is None else np.array(tree.classes)
         model._learn(Pair(tree, self._engine.tree), labels)
@@ -252,6 +255,19 @@ class MaintainedTree:
         first = 0 if last is None else max(0, len(records) - last)
         return [Changes.from_record(record) for record in records[first:]]
 
+    def show_changes(self) -> ChangesView:
+        """The tree before and after the last batch: `.save("changes.svg")` or `.save("changes.html")`."""
+        from hornbeam.boat.maintained.show import ChangesView
+
+        meta = self._store.meta()
+        if "tree_before" not in meta:
+            raise DataError(f"{self._store.path!r} has had no batch yet, so there is no change to show")
+        kept = (
+            None if text is None else Tree.from_json(text) for text in (meta["tree_before"], meta["tree"])
+        )
+        before, after = (None if tree is None else self._pruned(tree) for tree in kept)
+        return ChangesView(self.changes(1)[0], before, after)
+
     def verify(self) -> dict[str, Any]:
         """Grow the tree of the present rows anew and compare: both digests, and whether they are equal; with
         folds also those of their trees."""
@@ -260,7 +276,7 @@ class MaintainedTree:
         rebuilt: list[str | None] = [None]
         if self._rows:
             task = replace(self._present(()), folds=len(trees) - 1 or None)
-            rebuilt = [self._pruned(tree).digest for tree in _grown(task)]
+            rebuilt = [self._pruned(tree).digest for tree in grown(task)]
         return {"digest": kept[0], "rebuilt": rebuilt[0], "equal": kept == rebuilt}
 
     @property
@@ -343,6 +359,7 @@ class MaintainedTree:
                 rows = self._rows + more.num_rows - less.num_rows
                 self._follow(more, less, rows)
                 record = self._record((before[0], self._engine.tree), more, less, rows, id_)
+                self._store.copy_meta("tree", "tree_before")
                 self._write(record)
         except BaseException:
             self._fold_rows = fold_rows
@@ -391,7 +408,7 @@ class MaintainedTree:
     # ---- the present rows ----
 
     def _pruned(self, tree: Tree) -> Tree:
-        model = _estimator(self._settings)
+        model = estimator_of(self._settings)
         parameters, pruning = model._checked()
         return prune_tree(tree, pruning, criterion=parameters.criterion)
 
@@ -404,93 +421,6 @@ class MaintainedTree:
             return self._store.schema.empty_table()
         given = rows if isinstance(rows, Source) else source(rows)
         return pa.Table.from_batches(self._checked(given), schema=self._store.schema)
-
-
-@dataclass(frozen=True)
-class _Present:
-    """The present rows of a file, or those without a fold, as what a tree grows from. It does not know the
-    `MaintainedTree`: whoever lets go of that gives the file free."""
-
-    store: Store
-    settings: Mapping[str, Any]
-    left_out: LeftOut | None = None
-
-    def __call__(
-        self, wants: Sequence[Want], *, algorithm: str = "auto", kept: KeptTree | None = None
-    ) -> SourceTask:
-        where = [""] if kept is None else Conditions(kept, self.store.schema).where(wants)
-        rows = self.store.source(where, self.settings["weight"], self.left_out)
-        task = _task(_estimator(self.settings), rows, self.settings, algorithm)
-        folds = self.settings["cv"]
-        if task.memory_limit is None or folds is None:
-            return task
-        share = task.memory_limit // (1 + folds)  # all trees are warm together
-        return replace(task, memory_limit=max(LEAST_MEMORY, share))
-
-
-def _is_class(rows: Source, targets: tuple[str, ...], criterion: Any) -> bool:
-    if len(targets) > 1 or criterion == "variance" or targets[0] not in rows.schema.names:
-        return criterion != "variance" and len(targets) == 1
-    type_ = rows.schema.field(targets[0]).type
-    return not pa.types.is_floating(type_) and not pa.types.is_decimal(type_)
-
-
-def _plain_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as JSON has them; a dict of class weights as pairs."""
-    refused = {"random_state": "nothing is drawn", "n_jobs": ""}
-    for name in given:
-        if name in refused:
-            raise UsageError(f"{name}= is not for a maintained tree: {refused[name] or 'it has one thread'}")
-    plain: dict[str, Any] = {}
-    for name, value in given.items():
-        if name == "class_weight" and isinstance(value, Mapping):
-            value = {"pairs": [[_number(k), _number(v)] for k, v in value.items()]}
-        elif isinstance(value, np.ndarray) or name == "cost_matrix":
-            value = None if value is None else np.asarray(value).tolist()
-        plain[name] = _number(value)
-    return plain
-
-
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _estimator(settings: Mapping[str, Any]) -> TreeEstimator:
-    parameters = dict(settings["parameters"])
-    weights = parameters.get("class_weight")
-    if isinstance(weights, Mapping):
-        parameters["class_weight"] = {label: weight for label, weight in weights["pairs"]}
-    kind = TreeClassifier if settings["classification"] else TreeRegressor
-    try:
-        return kind(**parameters)
-    except TypeError as error:
-        raise UsageError(f"{str(error).split(') ')[-1]}; see {kind.__name__} for its parameters") from None
-
-
-def _task(model: TreeEstimator, rows: Source, settings: Mapping[str, Any], algorithm: str) -> SourceTask:
-    task = model._source_task(
-        rows, settings["targets"], settings["memory_limit"], key=settings["key"], algorithm=algorithm
-    )
-    if task.needs_rows is not None:
-        raise UsageError(f"{task.needs_rows} asks for the rows of each node, which no maintained tree keeps")
-    chosen = task.parameters
-    if not task.verifiable or chosen.criterion == "quest":
-        raise UsageError(
-            f"criterion={chosen.criterion!r}, nominal={chosen.nominal!r}: a tree is kept by bounds, which "
-            "c45, quest and multiway tests do not have"
-        )
-    return task
-
-
-def _grown(task: SourceTask) -> list[Tree]:
-    """The trees of all rows and of the folds, before pruning."""
-    if task.folds is not None and task.algorithm == "boat":  # which guesses one tree
-        task = replace(task, algorithm="auto")
-    return [pair.unpruned for pair in grow_source(task).pairs]
-
-
-def _database_memory(limit: int | None) -> int | None:
-    return None if limit is None else limit // _DATABASE_PART
 
 
 def _checked_id(id_: Any) -> str:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hornbeam.drawing.agreement import StabilityPicture
 from hornbeam.drawing.stability import draw_stability
 from hornbeam.drawing.stability_page import render_stability
-from hornbeam.errors import StorageError, UsageError
 from hornbeam.growth.stability_picture import stability_picture
 from hornbeam.model.picture import depth_to_draw
+from hornbeam.model.view import Levels, View
 
 if TYPE_CHECKING:
     from hornbeam.growth.stability import Stability
 
 
-class StabilityView:
+class StabilityView(View):
     """A tree beside its folds: a picture in a notebook, a text by `svg` or `html`, a file by `save`."""
 
     def __init__(self, stability: Stability) -> None:
@@ -29,9 +27,7 @@ class StabilityView:
         """The records that are drawn."""
         return stability_picture(self.stability)
 
-    def svg(
-        self, max_depth: int | Literal["auto"] | None = "auto", *, title: str = "Stability of the tree"
-    ) -> str:
+    def svg(self, max_depth: Levels = "auto", *, title: str = "Stability of the tree") -> str:
         """The picture; below `max_depth` subtrees are counted instead of drawn ("auto": as `Tree.to_svg`)."""
         depth = depth_to_draw(self.stability.tree) if max_depth == "auto" else max_depth
         return draw_stability(self.picture, depth, title=title) + "\n"
@@ -40,25 +36,5 @@ class StabilityView:
         """A page of its own that needs no network: the picture, every node, the levels, where folds part."""
         return render_stability(self.picture, title)
 
-    def save(self, path: str | PathLike[str], *, title: str = "Stability of the tree") -> Path:
-        """Write the picture to `*.svg` or the page to `*.html`."""
-        place = Path(path)
-        makers = {".svg": self.svg, ".html": self.html, ".htm": self.html}
-        maker = makers.get(place.suffix.lower())
-        if maker is None:
-            raise UsageError(f"path {str(place)!r}: a name that ends in .svg or .html is allowed")
-        text = maker(title=title)
-        try:
-            place.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise StorageError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
-        return place
-
     def __repr__(self) -> str:
         return f"<StabilityView of {self.stability!r}; save it as .svg or .html>"
-
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
-    def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{self.svg()}</div>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hornbeam.drawing import Picture, draw_icicle, draw_tree
+from hornbeam.drawing.depths import depth_views
 from hornbeam.drawing.html import section, tag
 from hornbeam.drawing.style import page_head
 from hornbeam.drawing.text import count_text, escape, number_text
@@ -146,7 +147,7 @@ def _duration(seconds: float) -> str:
 
 
 def tree_section(study: Study) -> str:
-    """The tree as boxes, with a choice of depths where it is deep; the choice works without script."""
+    """The tree as boxes, with a choice of depths where it is deep."""
     depths = drawn_depths(study.picture)
     start = first_depth(study.picture, depths)
     inside = "the bar is how the rows there divide"
@@ -155,31 +156,11 @@ def tree_section(study: Study) -> str:
     hint = (
         f"A box asks a question or gives an answer; {inside}; a branch is as thick as its share of the rows."
     )
-    picks = [
-        f'<input class="pick" type="radio" name="depth" id="d{depth}"{" checked" if depth == start else ""}>'
-        for depth in depths
-    ]
-    labels = [
-        tag("label", "all" if depth >= study.picture.depth else str(depth), for_=f"d{depth}")
-        for depth in depths
-    ]
-    choice = tag("div", "levels shown", *labels, class_="depths") if len(depths) > 1 else ""
-    rules = tag("style", *(_depth_rule(depth) for depth in depths))
-    views = [
-        tag(
-            "div",
-            draw_tree(study.picture, depth, inline=True, title="The tree"),
-            class_=f"view v{depth} scroll",
-        )
-        for depth in depths
-    ]
-    return section("The tree", hint, rules, *picks, choice, *views)
 
+    def draw(depth: int) -> str:
+        return draw_tree(study.picture, depth, inline=True, title="The tree")
 
-def _depth_rule(depth: int) -> str:
-    chosen = "background:var(--hb-ink);color:var(--hb-card);border-color:var(--hb-ink)"
-    picked = f"#d{depth}:checked"
-    return f"{picked}~.v{depth}{{display:block}}{picked}~.depths label[for=d{depth}]{{{chosen}}}"
+    return section("The tree", hint, *depth_views(depths, start, study.picture.depth, draw))
 
 
 def first_depth(picture: Picture, depths: list[int]) -> int:

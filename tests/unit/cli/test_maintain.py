@@ -237,6 +237,30 @@ def test_changes_tell_of_every_batch(rows: pa.Table) -> None:
     assert "\nbatch 2: 0 rows inserted, 100 deleted, 400 present; " in text
 
 
+def test_changes_draw_the_last_batch(rows: pa.Table) -> None:
+    shown("insert", "t.tree", "more.parquet")
+    with MaintainedTree.open("t.tree", read_only=True) as kept:
+        view = kept.show_changes()
+    text = shown("changes", "t.tree", "--last", "1", "--svg", "b.svg", "--html", "b.html")
+    assert text.startswith("batch 1: 100 rows inserted")
+    assert text.endswith("\nbatch 1 is drawn in b.svg\nbatch 1 is drawn in b.html\n")
+    assert (Path("b.svg").read_text(), Path("b.html").read_text()) == (view.svg(), view.html())
+    said = told("changes", "t.tree", "--html", "c.html")
+    assert said["html"] == "c.html"
+    assert "svg" not in said
+    assert Path("c.html").read_text() == view.html()
+
+
+def test_pictures_that_cannot_be_drawn_or_written_are_refused(rows: pa.Table, place: Path) -> None:
+    before = files(place)
+    draw = ("maintain", "changes", "t.tree")
+    refused(3, *draw, "--html", "b.html", says="no batch yet")
+    refused(2, *draw, "--html", "t.tree", says="would be overwritten")
+    refused(2, *draw, "--svg", "b", "--html", "b", says="two results")
+    refused(4, *draw, "--svg", "none/b.svg", says="no directory")
+    assert files(place) == before
+
+
 def test_people_get_a_few_lines(rows: pa.Table) -> None:
     status = dict(line.split(maxsplit=1) for line in shown("status", "t.tree").splitlines())
     assert status.keys() == {"tree", "rows", "batches", "file", "digest"}

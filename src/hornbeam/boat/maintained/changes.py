@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -96,21 +96,27 @@ def compare(
         change = NodeChange("", REBUILT, was, now, rows_was, rows_now)
         return () if before is after else (change,)
     found: list[NodeChange] = []
+    for old, new, path, state in matched(before, after):
+        (was, rows_was), (now, rows_now) = _said(before, old), _said(after, new)
+        better = None if state == KEPT or errors is None else errors.get(new)
+        found.append(NodeChange(path, state, was, now, rows_was, rows_now, better))
+    return tuple(found)
+
+
+def matched(before: Tree, after: Tree) -> Iterator[tuple[int, int, str, str]]:
+    """The nodes that are compared, in their order: in the old tree, in the new one, the path, the state."""
     pending = [(0, 0, "")]
     while pending:
         old, new, path = pending.pop()
         state = _state(before, old, after, new)
-        (was, rows_was), (now, rows_now) = _said(before, old), _said(after, new)
-        better = None if state == KEPT or errors is None else errors.get(new)
-        found.append(NodeChange(path, state, was, now, rows_was, rows_now, better))
-        if state == REBUILT or not now:
+        yield old, new, path, state
+        if state == REBUILT or after.is_leaf(new):
             continue
         for child in reversed(range(int(after.arrays["n_children"][new]))):
             step = branch_text(after, new, child, Style())
             below = f"{path} and {step}" if path else step
             was_first, now_first = before.arrays["first_child"][old], after.arrays["first_child"][new]
             pending.append((int(was_first) + child, int(now_first) + child, below))
-    return tuple(found)
 
 
 def _said(tree: Tree | None, node: int) -> tuple[str, int | None]:

@@ -148,6 +148,11 @@ class Store:
         with self._naming():
             self._run("insert or replace into meta values (?, ?)", [name, json.dumps(value)])
 
+    def copy_meta(self, name: str, to: str) -> None:
+        """Keep what is under a name under another one too."""
+        with self._naming():
+            self._run("insert or replace into meta select ?, value from meta where name = ?", [to, name])
+
     def add_batch(self, number: int, id_: str | None, record: Mapping[str, Any]) -> None:
         """Write down what a batch did."""
         with self._naming():

@@ -1,0 +1,199 @@
+"""What a batch did: the tree before and the tree after side by side, the same way at the same height."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from .layout import Shown, across, visible_part
+from .node import LINE, PAD, STRIPE, describe, draw_test, striped_card
+from .places import LEGEND, MARGIN, NARROWEST, WIDEST, Place, Places, place_columns, test_width
+from .records import PictureNode
+from .sides import KEPT, STATES, ChangesPicture, Side, shown_counts, state_fill
+from .svg import BOLD, element, frame, label
+from .text import clean, count_text, escape, width_em
+from .tree import caption_of, draw_edge, draw_hidden, draw_left_out
+
+MOST_BOXES = 64  # of a tree that is read beside another
+_BOX = 44.0
+_GAP = 8.0
+_BETWEEN = 28.0
+_SPARE = 20.0
+_LEGEND = 30.0
+_HEADING = 28.0
+_LETTERS = 16.0  # of the heading
+
+Part = tuple[Shown, ...]
+
+
+def draw_changes(
+    changes: ChangesPicture, depth: int | None, *, inline: bool = False, title: str = "What a batch did"
+) -> str:
+    """An SVG of both trees down to a depth; what is hidden is counted. With None nothing is hidden. A page
+    has the heading by itself."""
+    most = None if depth is None else 12
+    parts = [() if side is None else visible_part(side.picture, depth, most) for side in changes.sides]
+    places = _place(changes.sides, parts)
+    names = [_name(*given) for given in zip(("Before", "After"), changes.sides, parts, strict=True)]
+    left, right = (
+        max(place.width if place else 0.0, _bold(name, 12) + 2 * MARGIN)
+        for name, place in zip(names, places, strict=True)
+    )
+    start = left + _BETWEEN
+    legend, wide = _legend(changes)
+    whole = max(start + right, wide, _bold(changes.heading, _LETTERS) + 2 * MARGIN)
+    above = 0.0 if inline else _HEADING
+    top = above + _LEGEND
+    height = top + max((place.height for place in places if place), default=LEGEND + MARGIN)
+    parting = f"M{start - _BETWEEN / 2:.1f} {top + 12:.1f}V{height - MARGIN:.1f}"
+    body = ("" if inline else _heading(changes)) + _moved(legend, 0.0, above)
+    body += element("path", d=parting, class_="m")
+    for x, name, side, part, place in zip((0.0, start), names, changes.sides, parts, places, strict=True):
+        drawn = label(MARGIN, 26, name, whole)
+        if side is not None and place is not None:
+            drawn += _draw(side, part, place)
+        body += _moved(drawn, x, top)
+    told = ", ".join(f"{count} {STATES[state]}" for state, count in shown_counts(changes.counts))
+    return frame(whole, height, body, title, f"{changes.heading}; tests: {told}", inline)
+
+
+def _moved(drawn: str, x: float, y: float) -> str:
+    return element("g", drawn, transform=f"translate({x:.1f} {y:.1f})")
+
+
+# places
+
+
+def _place(sides: Sequence[Side | None], parts: Sequence[Part]) -> list[Places | None]:
+    """Both trees in columns, nodes that are reached by the same branches at the same height."""
+    nodes = [
+        [side.picture.nodes[node.index] if node.index >= 0 else None for node in part] if side else []
+        for side, part in zip(sides, parts, strict=True)
+    ]
+    heights = [[_BOX + (LINE if node and _is_broken(node) else 0.0) for node in some] for some in nodes]
+    shape, spots = _superposed(parts)
+    tall = [0.0] * len(shape)
+    for at, sizes in zip(spots, heights, strict=True):
+        for spot, size in zip(at, sizes, strict=True):
+            tall[spot] = max(tall[spot], size)
+    middle = across(shape, tall, _GAP)
+    placed: list[Places | None] = []
+    for side, part, some, sizes, at in zip(sides, parts, nodes, heights, spots, strict=True):
+        if side is None:
+            placed.append(None)
+            continue
+        widths = [_width(side, shown.index) if shown.index >= 0 else NARROWEST for shown in part]
+        placed.append(place_columns(part, some, widths, sizes, [middle[spot] for spot in at], _SPARE))
+    return placed
+
+
+def _superposed(parts: Sequence[Part]) -> tuple[list[Shown], list[list[int]]]:
+    """The shape that has all branches of either tree, and where in it the nodes of each tree are."""
+    spots = [[0] * len(part) for part in parts]
+    roots: tuple[int | None, ...] = tuple(0 if part else None for part in parts)
+    pending = [(roots, -1, 0)]
+    shape: list[Shown] = []
+    while len(shape) < len(pending):
+        at = len(shape)
+        here, parent, depth = pending[at]
+        below = []
+        for part, spot, place in zip(parts, spots, here, strict=True):
+            below.append(() if place is None else part[place].children)
+            if place is not None:
+                spot[place] = at
+        first = len(pending)
+        pending += [(pair, at, depth + 1) for pair in zip_longest(*below)]
+        shape.append(Shown(at, parent, depth, tuple(range(first, len(pending)))))
+    return shape, spots
+
+
+def _width(side: Side, index: int) -> float:
+    """What a box needs for its two lines."""
+    node = side.picture.nodes[index]
+    first = test_width(node, _is_broken(node)) if node.test else _bold(clean(node.prediction), 12) + 2 * PAD
+    return STRIPE + 1 + max(first, width_em(_rows(side, index)) * 11 + 2 * PAD)
+
+
+def _is_broken(node: PictureNode) -> bool:
+    """Whether the question takes two lines: name and condition."""
+    return bool(node.condition) and test_width(node, False) + STRIPE > WIDEST
+
+
+def _bold(text: str, size: float) -> float:
+    return width_em(text) * size * BOLD
+
+
+# heading
+
+
+def _heading(changes: ChangesPicture) -> str:
+    return element(
+        "text", escape(changes.heading), x=MARGIN, y=26, class_="t", style=f"font-size:{_LETTERS:.0f}px"
+    )
+
+
+def _legend(changes: ChangesPicture) -> tuple[str, float]:
+    """The colour of each state and how many tests have it, and how wide that is."""
+    drawn, x = [label(MARGIN, 23, "tests:", 60, 12, "s")], MARGIN + 44
+    for state, count in shown_counts(changes.counts):
+        text = f"{count_text(count)} {STATES[state]}"
+        room = width_em(text) * 12 + 4
+        fill = f"fill:{state_fill(state)}"
+        drawn.append(element("rect", x=x, y=13, width=12, height=12, rx=3, style=fill))
+        drawn.append(label(x + 18, 23, text, room, 12, "s"))
+        x += 18 + room + 16
+    return "".join(drawn), x + MARGIN
+
+
+def _name(name: str, side: Side | None, part: Part) -> str:
+    """Which tree, how large, and how much of it is drawn."""
+    if side is None:
+        return f"{name}: no rows, so no tree"
+    leaves = side.picture.leaves_below[0]
+    size = f"{count_text(leaves)} {'leaf' if leaves == 1 else 'leaves'}, depth {side.picture.depth}"
+    return "; ".join(filter(None, (f"{name}: {size}", caption_of(side.picture, part))))
+
+
+# boxes
+
+
+def _draw(side: Side, part: Part, places: Places) -> str:
+    edges = [draw_edge(side.picture, part, places, place) for place in range(1, len(part))]
+    boxes = [_box(side, node, place) for node, place in zip(part, places.boxes, strict=True)]
+    return "".join(edges) + "".join(boxes)
+
+
+def _box(side: Side, shown: Shown, place: Place) -> str:
+    if shown.index < 0:
+        return draw_left_out(shown, place)
+    node, state = side.picture.nodes[shown.index], side.states[shown.index]
+    x, room = place.x + STRIPE + PAD, place.width - STRIPE - 2 * PAD
+    told = f"{describe(side.picture, node)}; {STATES[state]}"
+    size = place.x, place.y, place.width, place.height
+    parts = [
+        element("title", escape(told)),
+        striped_card(node, state_fill(state), *size, tinted=state != KEPT),
+        draw_test(node, x, place.y + 19, room, _is_broken(node))
+        if node.test
+        else label(x, place.y + 19, node.prediction, room),
+        label(x, place.y + place.height - 9, _rows(side, shown.index), room, 11, "s"),
+    ]
+    box = element("g", "".join(parts), data_node=shown.index, data_state=state)
+    return draw_hidden(shown, place, False) + _hidden_state(side, shown, place) + box
+
+
+def _hidden_state(side: Side, shown: Shown, place: Place) -> str:
+    """A dot for what is not drawn below a box: the most that happened there."""
+    if not shown.hidden_leaves:
+        return ""
+    fill = f"fill:{state_fill(side.states_below[shown.index])}"
+    right, middle = place.x + place.width + 8, place.y + place.height / 2
+    return element("circle", cx=right, cy=middle, r=4.5, style=fill)
+
+
+def _rows(side: Side, index: int) -> str:
+    """How many rows, and by how many that is more or less than before."""
+    rows, before = side.picture.nodes[index].rows, side.rows_before[index]
+    if before is None or rows == before:
+        return f"n = {count_text(rows)}"
+    return f"n = {count_text(rows)} ({'+' if rows > before else '−'}{count_text(abs(rows - before))})"

@@ -1,0 +1,107 @@
+"""The one-file page of a batch: the result in a sentence, both trees, every test that is not the same."""
+
+from __future__ import annotations
+
+from .changes import MOST_BOXES, draw_changes
+from .depths import depth_views
+from .html import cell, section, table, tag
+from .sides import KEPT, REBUILT, STATES, Change, ChangesPicture, shown_counts, state_fill
+from .style import page_head, write_page
+from .text import count_text, escape
+
+_EASY_BOXES = 15
+_MOST_ROWS = 500  # changes in the list of all of them
+_STYLE = (
+    "main{max-width:1900px}.state{white-space:nowrap}"
+    ".state i{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:8px}"
+)
+
+
+def render_changes(changes: ChangesPicture, title: str) -> str:
+    """The page as text; it needs neither network nor script."""
+    return write_page(
+        title,
+        _heading(changes),
+        _cards(changes),
+        _tree_section(changes),
+        _list_section(changes),
+        tag("footer", "Drawn by Hornbeam; this page needs no network."),
+        more_style=_STYLE,
+    )
+
+
+def _heading(changes: ChangesPicture) -> str:
+    tests = sum(count for _, count in changes.counts)
+    kept = tag("em", f"{count_text(dict(changes.counts)[KEPT])} of {count_text(tests)}")
+    uncounted = "; tests below a rebuilt one are not counted" if dict(changes.counts)[REBUILT] else ""
+    return page_head(f"Batch {changes.number} kept {kept} tests", changes.rows_text + uncounted)
+
+
+def _cards(changes: ChangesPicture) -> str:
+    cards = [
+        tag(
+            "div",
+            tag("b", count_text(count)),
+            tag("span", _swatch(state), STATES[state]),
+            class_="card state",
+        )
+        for state, count in shown_counts(changes.counts)
+    ]
+    return tag("div", *cards, class_="cards")
+
+
+def _swatch(state: str) -> str:
+    return tag("i", style=f"background:{state_fill(state)}")
+
+
+def _tree_section(changes: ChangesPicture) -> str:
+    """Both trees, with a choice of depths where they are deep."""
+    depths = changes.depths(MOST_BOXES)[-6:]
+    easy = [depth for depth in depths if changes.boxes(depth) <= _EASY_BOXES]
+    start = easy[-1] if easy else depths[0]
+    hint = (
+        "Left the tree before the batch, right the tree after it; what the same branches lead to stands at "
+        "the same height. All that lies below a rebuilt node is rebuilt. A dot is the most that happened in "
+        "a part that is not drawn."
+    )
+
+    def draw(depth: int) -> str:
+        return draw_changes(changes, depth, inline=True)
+
+    return section("Both trees", hint, *depth_views(depths, start, changes.depth, draw))
+
+
+def _list_section(changes: ChangesPicture) -> str:
+    if not changes.changes:
+        return section("What changed", "Every test was kept.")
+    names = ("", "where", "before", "after", "rows before", "rows after", "standard errors")
+    header = tag("tr", *(cell(name, right=place > 3, name="th") for place, name in enumerate(names)))
+    hint = (
+        "By how many standard errors the new test is better than the old one, on the present rows: up to two "
+        "are chance."
+    )
+    left = len(changes.changes) - _MOST_ROWS
+    more = tag("p", f"… {count_text(left)} more", class_="hint") if left > 0 else ""
+    return section("What changed", hint, table(header, *map(_row, changes.changes[:_MOST_ROWS])), more)
+
+
+def _row(change: Change) -> str:
+    errors = change.standard_errors
+    return tag(
+        "tr",
+        tag("td", _swatch(change.state), escape(STATES[change.state]), class_="state"),
+        cell(change.path or "root"),
+        cell(_said(change.before, change.rows_before)),
+        cell(_said(change.after, change.rows_after)),
+        cell(_count(change.rows_before), right=True),
+        cell(_count(change.rows_after), right=True),
+        cell("" if errors is None else f"{errors:.1f}", right=True),
+    )
+
+
+def _said(test: str, rows: int | None) -> str:
+    return test or ("no tree" if rows is None else "a leaf")
+
+
+def _count(rows: int | None) -> str:
+    return "" if rows is None else count_text(rows)
