@@ -15,9 +15,10 @@ std::size_t values_of(const Column &column) {
     return static_cast<std::size_t>(std::get<NominalColumn>(column).n_categories);
 }
 
-/// Rows of counts fill whole vectors, where there are more than two classes.
-std::uint32_t width_for(std::uint32_t classes) {
-    const std::uint32_t vector = classes <= 2 ? 2 : classes <= 8 ? 8 : 16;
+/// Rows of counts fill whole vectors, where there are more than two classes. Of several sets a cell is a
+/// vector by itself: what fills a row of few classes would be most of the memory.
+std::uint32_t width_for(std::uint32_t classes, std::size_t n_sets) {
+    const std::uint32_t vector = classes <= 2 ? 2 : n_sets > 1 && classes <= 16 ? 4 : classes <= 8 ? 8 : 16;
     return (classes + vector - 1) / vector * vector;
 }
 
@@ -25,7 +26,7 @@ std::uint32_t width_for(std::uint32_t classes) {
 
 AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t n_sets, CountValues when)
     : slot_of(table.columns.size(), -1), n_classes(static_cast<std::uint32_t>(classes)),
-      width(width_for(n_classes)), columns(columns_for(n_sets)), always(when == CountValues::always) {
+      width(width_for(n_classes, n_sets)), columns(columns_for(n_sets)), always(when == CountValues::always) {
     if (when == CountValues::never) return;
     for (std::size_t a = 0; a < table.columns.size(); ++a) {
         const std::size_t values = values_of(table.columns[a]), cells = (values + 1) * width;
@@ -36,7 +37,7 @@ AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t
         slot_of[a] = static_cast<std::int32_t>(slots.size());
         slots.push_back({static_cast<std::int32_t>(a),
                          std::holds_alternative<NominalColumn>(table.columns[a]), n_cells,
-                         static_cast<std::uint32_t>(values)});
+                         static_cast<std::uint32_t>(values), static_cast<std::uint32_t>(n_numeric)});
         value_at.resize(n_cells + cells);
         for (std::size_t v = 0; v <= values; ++v)
             value_at[n_cells + v * width] = static_cast<std::uint16_t>(v);

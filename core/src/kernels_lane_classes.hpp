@@ -10,25 +10,45 @@ inline LaneFloats choose_lanes(LaneInts which, LaneFloats a, LaneFloats b) {
     return (LaneFloats)choose_lanes(which, (LaneInts)a, (LaneInts)b);
 }
 
+/// An entry that moves from one side to the other changes a score in rows (the sum over both sides of the sum
+/// of squared class counts over their rows) by 2 at most: on the left by (2 l_k + 1 - score) / (l + 1), which
+/// lies between -1 and 1, and so on the right. So far below the best no cut of the next entries is worth a
+/// look.
+struct Quiet {
+    std::uint32_t entries;
+    float rows; // of each lane, and a little for roundings
+};
+constexpr Quiet quiet_long{32, 2.0f * 32 + 0.01f}, quiet_short{4, 2.0f * 4 + 0.01f};
+
 /// A scan in registers.
 struct LaneRun {
     LaneInts squares, products, left;
-    LaneFloats best_top, best_sides;
+    LaneFloats best_top, best_sides, bar;
     const LaneInts whole, all_squares, min_left, most_left;
 
     explicit LaneRun(const LaneCuts &cuts)
         : squares(cuts.squares), products(cuts.products), left(cuts.left), best_top(cuts.best_top),
           best_sides(cuts.best_sides), whole(cuts.whole), all_squares(cuts.all_squares),
-          min_left(cuts.min_left), most_left(cuts.most_left) {}
+          min_left(cuts.min_left), most_left(cuts.most_left) {
+        aim();
+    }
+    /// No cut whose score is below the bar can be the best, whatever the roundings.
+    void aim() { bar = best_top / best_sides * (1.0f - 2.0f * lane_doubt); }
 
-    /// Holds the cut `at` against the best of each lane; true where some lane is in doubt.
-    bool look(std::uint32_t at, LaneCuts &cuts) {
+    /// How many entries on there may be a best cut of some lane: not sooner; a score is top / sides.
+    std::uint32_t quiet(LaneFloats &top, LaneFloats &sides) const {
         const LaneInts right_squares = all_squares - (products + products) + squares;
         const LaneFloats l = __builtin_convertvector(left, LaneFloats),
                          r = __builtin_convertvector(whole - left, LaneFloats);
-        const LaneFloats top = __builtin_convertvector(squares, LaneFloats) * r +
-                               __builtin_convertvector(right_squares, LaneFloats) * l,
-                         sides = l * r;
+        top = __builtin_convertvector(squares, LaneFloats) * r +
+              __builtin_convertvector(right_squares, LaneFloats) * l;
+        sides = l * r;
+        if (any_lane(top > (bar - quiet_short.rows) * sides)) return 0;
+        return any_lane(top > (bar - quiet_long.rows) * sides) ? quiet_short.entries : quiet_long.entries;
+    }
+    /// Holds the cut `at` against the best of each lane; true where some lane is in doubt.
+    bool look(std::uint32_t at, LaneFloats top, LaneFloats sides, LaneCuts &cuts) {
+        if (!any_lane(top > bar * sides)) return false;
         const LaneFloats here = top * best_sides, best = best_top * sides;
         const LaneInts reaches = (here > best * (1.0f - lane_doubt)) & (left >= min_left) &
                                  (left <= most_left) & (left != cuts.best_left);
@@ -36,6 +56,7 @@ struct LaneRun {
         const LaneInts better = reaches & (here > best * (1.0f + lane_doubt));
         best_top = choose_lanes(better, top, best_top);
         best_sides = choose_lanes(better, sides, best_sides);
+        aim();
         cuts.best_left = choose_lanes(better, left, cuts.best_left);
         cuts.best_squares = choose_lanes(better, squares, cuts.best_squares);
         cuts.best_products = choose_lanes(better, products, cuts.best_products);
@@ -58,17 +79,43 @@ std::uint32_t lane_classes(const std::uint32_t *list, std::uint32_t begin, std::
                            const std::uint16_t *classes, LaneClass *by_class, LaneCuts &cuts) {
     LaneRun run(cuts);
     std::uint32_t i = begin;
-    while (i + 1 < n) {
-        const std::uint32_t e = list[i], id = (e & Packed<std::uint32_t>::low) >> 1;
-        const LaneInts counts = patterns[pattern[id]].in;
-        LaneClass &of_class = by_class[classes[id]];
+    auto id = [](std::uint32_t e) { return (e & Packed<std::uint32_t>::low) >> 1; };
+    auto move_left = [&](std::uint32_t e) {
+        const LaneInts counts = patterns[pattern[id(e)]].in;
+        LaneClass &of_class = by_class[classes[id(e)]];
         run.squares += counts & of_class.step;
         run.products += counts & of_class.all;
         of_class.step -= counts + counts;
         run.left -= counts;
-        ++i;
-        if ((e >> 16) == (list[i] >> 16)) continue;
-        if (run.look(i - 1, cuts)) break;
+    };
+    // What an entry costs is the wait for the sums of its class, which the entry before may have written: two
+    // wait as long as one.
+    auto move_two = [&](std::uint32_t e, std::uint32_t f) {
+        const LaneInts first = patterns[pattern[id(e)]].in, second = patterns[pattern[id(f)]].in;
+        LaneClass &a = by_class[classes[id(e)]], &b = by_class[classes[id(f)]];
+        const LaneInts again = first & (LaneInts{} - (&a == &b));
+        const LaneInts step = a.step, next_step = b.step - (again + again);
+        run.squares += (first & step) + (second & next_step);
+        run.products += (first & a.all) + (second & b.all);
+        run.left -= first + second;
+        a.step = step - (first + first);
+        b.step = next_step - (second + second);
+    };
+    auto same_value = [&](std::uint32_t at) { return (list[at] >> 16) == (list[at + 1] >> 16); };
+    while (i + 1 < n) {
+        if (i + 2 < n && same_value(i)) {
+            move_two(list[i], list[i + 1]);
+            i += 2;
+        } else {
+            move_left(list[i++]);
+        }
+        if (same_value(i - 1)) continue;
+        LaneFloats top, sides;
+        const std::uint32_t quiet = run.quiet(top, sides);
+        if (quiet == 0 && run.look(i - 1, top, sides, cuts)) break;
+        const std::uint32_t end = i + quiet < n ? i + quiet : n - 1;
+        for (; i + 2 <= end; i += 2) move_two(list[i], list[i + 1]);
+        if (i < end) move_left(list[i++]);
     }
     run.pause(cuts);
     return i;
@@ -99,7 +146,8 @@ std::uint32_t lane_values(const LaneCells &cells, std::uint32_t begin, std::uint
             run.left += in;
         }
         ++v;
-        if (some && run.look(v - 1, cuts)) break;
+        LaneFloats top, sides;
+        if (some && run.quiet(top, sides) == 0 && run.look(v - 1, top, sides, cuts)) break;
     }
     run.pause(cuts);
     return v;

@@ -21,6 +21,7 @@ struct AvcSlot {
     bool nominal = false;
     std::uint32_t begin = 0; // its first cell
     std::uint32_t n_values = 0;
+    std::uint32_t place = 0; // numeric: among the lists that may be written
 };
 
 /// Counts of a cell, where several lanes are counted: one for each set, one for the whole, and some to fill a
@@ -42,6 +43,7 @@ struct AvcLayout {
     std::size_t columns = 1;             // of a cell, where several lanes are counted
     std::vector<std::uint16_t> value_at; // of the attribute, by the first cell of its row
     double values_cost = 0.0;            // of looking at every value of every slot
+    std::size_t n_numeric = 0;           // slots: their lists may be written
     bool always = false;
 
     AvcLayout() = default;
@@ -79,7 +81,6 @@ struct AvcLayout {
     static constexpr double shared_cell_cost = 1.0; // of a column
     // A row of a lane that is alone takes as long as so many counts of a group.
     static constexpr std::size_t counts_a_row = 2;
-    std::size_t n_numeric = 0; // slots
     double value_cost() const { return n_classes == 2 ? 4.0 : 8.0 + 0.25 * n_classes; }
 };
 
@@ -117,34 +118,58 @@ inline void subtract(AvcGroup &group, const AvcGroup &part) {
     for (std::size_t i = 0; i < group.size(); ++i) group[i] -= part[i];
 }
 
-/// Writes the sorted list of a counted attribute over the rows of a node; returns its size.
-template <class E> std::uint32_t write_list(const AvcLayout &layout, std::span<const std::uint16_t> cells,
-                                            const AvcSlot &slot, std::span<const E> rows, E *list) {
+/// The sorted list of a counted attribute over the rows of a node, to be written where there is room for all
+/// of them.
+template <class E> struct ListToWrite {
+    const AvcSlot *slot = nullptr;
+    E *list = nullptr;
+    std::uint32_t size = 0; // once it is written: of the rows that have a value
+};
+
+/// Writes the lists of a few attributes: many rows share a value, and a row would wait for the place that the
+/// row before it wrote.
+template <std::size_t few, class E>
+void write_lists(const AvcLayout &layout, std::span<const std::uint16_t> cells, std::span<const E> rows,
+                 std::span<ListToWrite<E>, few> lists) {
     const std::size_t n_slots = layout.slots.size();
-    const std::uint16_t *cell = cells.data() + (&slot - layout.slots.data());
-    std::uint32_t size = 0;
-    auto value = [&](E e) { return layout.value_at[cell[Packed<E>::id(e) * n_slots]]; };
-    auto entry = [](std::uint32_t v, E e) { return (E{v} << Packed<E>::rank_shift) | (e & Packed<E>::low); };
-    constexpr std::size_t few = 24;
-    if (rows.size() <= few) {
+    std::size_t column[few];
+    std::uint32_t place[few][most_ranked_values + 1];
+    for (std::size_t k = 0; k < few; ++k) {
+        column[k] = static_cast<std::size_t>(lists[k].slot - layout.slots.data());
+        std::fill_n(place[k], lists[k].slot->n_values + 1, 0u);
+    }
+    auto each_value = [&](auto visit) {
         for (E e : rows) {
-            std::uint32_t v = value(e);
-            if (v == slot.n_values) continue;
-            const E made = entry(v, e);
-            std::uint32_t at = size++;
-            for (; at > 0 && Packed<E>::rank(list[at - 1]) > v; --at) list[at] = list[at - 1];
-            list[at] = made;
+            const std::uint16_t *cell = cells.data() + Packed<E>::id(e) * n_slots;
+            for (std::size_t k = 0; k < few; ++k) visit(e, k, layout.value_at[cell[column[k]]]);
         }
-        return size;
+    };
+    each_value([&](E, std::size_t k, std::uint32_t v) { ++place[k][v]; });
+    for (std::size_t k = 0; k < few; ++k) {
+        // Rows without a value come behind the others, where nobody looks.
+        std::uint32_t begin = 0;
+        for (std::uint32_t v = 0; v <= lists[k].slot->n_values; ++v) {
+            lists[k].size = begin;
+            begin += std::exchange(place[k][v], begin);
+        }
     }
-    std::uint32_t place[most_ranked_values + 1] = {};
-    for (E e : rows) ++place[value(e)];
-    for (std::uint32_t v = 0; v < slot.n_values; ++v) size += std::exchange(place[v], size);
+    each_value([&](E e, std::size_t k, std::uint32_t v) {
+        lists[k].list[place[k][v]++] = (E{v} << Packed<E>::rank_shift) | (e & Packed<E>::low);
+    });
+}
+
+/// The same of one attribute, and of few rows.
+template <class E> void insert_rows(const AvcLayout &layout, std::span<const std::uint16_t> cells,
+                                    std::span<const E> rows, ListToWrite<E> &to) {
+    const std::size_t n_slots = layout.slots.size();
+    const std::uint16_t *cell = cells.data() + (to.slot - layout.slots.data());
     for (E e : rows) {
-        std::uint32_t v = value(e);
-        if (v != slot.n_values) list[place[v]++] = entry(v, e);
+        const std::uint32_t v = layout.value_at[cell[Packed<E>::id(e) * n_slots]];
+        if (v == to.slot->n_values) continue;
+        std::uint32_t at = to.size++;
+        for (; at > 0 && Packed<E>::rank(to.list[at - 1]) > v; --at) to.list[at] = to.list[at - 1];
+        to.list[at] = (E{v} << Packed<E>::rank_shift) | (e & Packed<E>::low);
     }
-    return size;
 }
 
 } // namespace hornbeam

@@ -61,7 +61,7 @@ template <class E, class Target> class Banding {
             child[moves_].active.push_back(
                 {s.attribute, static_cast<std::uint32_t>(move.size()), move.data()});
         }
-        if (counted_slots(node) != 0) child[moves_].room = {child[moves_].rows.data(), to_, n_moved_};
+        if (node.room.first != nullptr) child[moves_].room = {child[moves_].rows.data(), to_, n_moved_};
         child[moves_].owner = {std::move(rooms_), child[moves_].rows.data()};
     }
 
@@ -79,8 +79,9 @@ template <class E, class Target> class Banding {
     E *to_ = nullptr;
     std::size_t n_moved_ = 0;
 
-    std::size_t counted_slots(const Node &node) const {
-        return node.room.first != nullptr ? frame_.avc->slots.size() : 0;
+    /// Lists that may have to be written, besides those that are there.
+    std::size_t counted_lists(const Node &node) const {
+        return node.room.first != nullptr ? frame_.avc->n_numeric : 0;
     }
 
     /// How many examples lie between the cuts of two groups: they would be on both sides.
@@ -149,11 +150,10 @@ template <class E, class Target> class Banding {
     /// the pages of the whole would be new ones every time.
     void make_room(const Node &node) {
         constexpr std::size_t large = std::size_t{1} << 18; // bytes
-        const std::size_t slots = counted_slots(node);
+        std::size_t lists = 1 + counted_lists(node);
         rooms_ = std::make_shared<Rooms>();
-        apart_ = slots == 0 && n_moved_ * sizeof(E) >= large;
+        apart_ = node.room.first == nullptr && n_moved_ * sizeof(E) >= large;
         if (apart_) return;
-        std::size_t lists = 1 + slots;
         for (const Segment<E> &s : node.active) lists += s.listed();
         add_room(n_moved_ * lists);
     }

@@ -45,12 +45,25 @@ template <class E, class Target> class ChildTotals {
 
     /// Figure 3 of paper 000: a row is added for every lane in which it counts.
     void add_lanes(const Node &node, std::span<const E> rows, bool alone, std::span<Stats> total) {
+        if constexpr (std::is_same_v<Stats, ClassCounts>)
+            if (alone && target_.n_classes == 2) return add_bits(rows, total[0]);
         for (std::size_t i = 0; i < total.size(); ++i)
             for_entries(rows, cancel_, [&](E e) {
                 const std::uint32_t id = Packed<E>::id(e);
                 if (std::int64_t m = alone ? 1 : frame_.sets.count(id, node.lanes[i].set); m != 0)
                     target_.add(total[i], id, m);
             });
+    }
+
+    /// Of two classes an entry has that of its row.
+    void add_bits(std::span<const E> rows, ClassCounts &total) {
+        in_stretches(rows.size(), cancel_, [&](std::size_t lo, std::size_t hi) {
+            E ones = 0;
+            for (std::size_t i = lo; i < hi; ++i) ones += Packed<E>::bit(rows[i]);
+            total.c[1] += static_cast<std::int64_t>(ones);
+        });
+        total.n += static_cast<std::int64_t>(rows.size());
+        total.c[0] = total.n - total.c[1];
     }
 
     /// Figure 4: a row is added to the whole, and once more where a lane leaves it out.

@@ -153,6 +153,7 @@ template <class E, class Target> class Counting {
     NodePool<E, Target> &pool_;
     const Kernels &kernels_;
     bool together_;
+    std::vector<ListToWrite<E>> to_write_;
 
     bool by_complement() const { return frame_.sets.by_complement; }
     bool alone(const AvcGroup &group) const { return group.size() == frame_.avc->n_cells; }
@@ -298,13 +299,31 @@ template <class E, class Target> class Counting {
 
     void write_lists(Node &node) {
         const std::size_t at = static_cast<std::size_t>(node.rows.data() - node.room.rows);
-        for (Segment<E> &s : node.active) {
+        to_write_.clear();
+        for (const Segment<E> &s : node.active) {
             const AvcSlot *slot = frame_.avc->find(s.attribute);
             if (s.listed() || slot == nullptr || slot->nominal) continue;
-            const auto place = static_cast<std::size_t>(slot - frame_.avc->slots.data());
-            s.begin = node.room.first + place * node.room.stride + at;
-            s.size = write_list<E>(*frame_.avc, frame_.cells, *slot, node.rows, s.begin);
+            to_write_.push_back({slot, node.room.first + slot->place * node.room.stride + at});
         }
+        write(node.rows);
+        auto written = to_write_.begin();
+        for (Segment<E> &s : node.active)
+            if (written != to_write_.end() && written->slot->attribute == s.attribute) {
+                s.begin = written->list, s.size = written->size;
+                ++written;
+            }
+    }
+    void write(std::span<const E> rows) {
+        constexpr std::size_t insertable = 24, few = 4;
+        std::span<ListToWrite<E>> lists = to_write_;
+        if (rows.size() <= insertable) {
+            for (ListToWrite<E> &to : lists) insert_rows(*frame_.avc, frame_.cells, rows, to);
+            return;
+        }
+        for (; lists.size() >= few; lists = lists.subspan(few))
+            hornbeam::write_lists<few>(*frame_.avc, frame_.cells, rows, lists.template first<few>());
+        for (; !lists.empty(); lists = lists.subspan(1))
+            hornbeam::write_lists<1>(*frame_.avc, frame_.cells, rows, lists.template first<1>());
     }
 };
 

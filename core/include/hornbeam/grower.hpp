@@ -306,14 +306,14 @@ template <class E, Criterion C> class Grower {
         const bool repeats = alone && frame_.sets.repeats() && !solo(node);
         const std::size_t rows = repeats ? static_cast<std::size_t>(part.lanes[0].total.n)
                                          : parting_.mark(node.rows, sets_of(part));
-        const std::size_t slots = node.room.first != nullptr ? frame_.avc->slots.size() : 0;
+        const bool has_room = node.room.first != nullptr;
         // What is scanned row by row for all lanes may pay to be counted for one.
         const bool counted =
-            last == nullptr && alone && slots != 0 && node.avc.empty() && counting_.pays_alone(rows);
+            last == nullptr && alone && has_room && node.avc.empty() && counting_.pays_alone(rows);
         // Where lists are written anew they need room of their own: those of a sibling, which has rows
         // without a value, may begin before its rows do.
         in_place = in_place && !counted;
-        part.owner = in_place ? node.owner : room_for_copies(node, rows, slots);
+        part.owner = in_place ? node.owner : room_for_copies(node, rows);
         E *to = part.owner.get();
         auto own = [&](std::span<E> list) {
             if (in_place) return parting_.keep(list, list.data());
@@ -332,17 +332,18 @@ template <class E, Criterion C> class Grower {
                 list = own({s.begin, s.size});
             part.active.push_back({s.attribute, static_cast<std::uint32_t>(list.size()), list.data()});
         }
-        if (slots != 0) part.room = in_place ? node.room : ListRoom<E>{part.rows.data(), to, rows};
+        if (has_room) part.room = in_place ? node.room : ListRoom<E>{part.rows.data(), to, rows};
         if (counted)
             part.avc = counting_.count_alone(part.rows);
         else if (last == nullptr)
             part.avc = counting_.kept(node, members, in_place);
         return part;
     }
-    std::shared_ptr<E[]> room_for_copies(const Node &node, std::size_t rows, std::size_t slots) const {
+    std::shared_ptr<E[]> room_for_copies(const Node &node, std::size_t rows) const {
         std::size_t lists = 1;
         for (const Segment<E> &s : node.active) lists += s.listed();
-        auto room = std::make_shared_for_overwrite<E[]>(rows * (lists + slots) + vector_room);
+        const std::size_t counted = node.room.first != nullptr ? frame_.avc->n_numeric : 0;
+        auto room = std::make_shared_for_overwrite<E[]>(rows * (lists + counted) + vector_room);
         bring_in(room.get(), rows * lists * sizeof(E), task_.cancel);
         return room;
     }

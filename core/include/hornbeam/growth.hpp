@@ -208,8 +208,7 @@ template <Criterion C> class Growth {
         if (!frame.sets.plain()) frame.sets.mask.resize(frame.capacity);
         std::size_t room = rows.size() + 16;
         for (const Segment<E> &s : lists) room += s.size;
-        frame.entries =
-            std::make_unique_for_overwrite<Narrow[]>(room + 16 + layout_.slots.size() * rows.size());
+        frame.entries = std::make_unique_for_overwrite<Narrow[]>(room + 16 + layout_.n_numeric * rows.size());
         Narrow *to = frame.entries.get();
         for (std::size_t i = 0; i < rows.size(); ++i) // an entry but for its rank
             local[ids[i]] = static_cast<std::uint16_t>(Packed<Narrow>::make(0, i, bit(rows[i])));
@@ -311,6 +310,8 @@ template <Criterion C> class Growth {
             work, rows, rows, task_.sets.over(rows), lists,
             [](Entry e) { return std::pair{rank_of(e), row_of(e)}; }, local);
         if (!work.frame.own_cells.empty()) cells_ = {}; // the frame has its own
+        std::vector<std::uint16_t>().swap(local);
+        if (!forest_.lone()) std::vector<std::uint32_t>().swap(rows); // asked for by the order of one set
         Target target = target_of(work.frame.target);
         Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
         if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));

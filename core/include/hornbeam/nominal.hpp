@@ -38,6 +38,16 @@ template <Criterion C> class NominalChooser {
         : criterion_(criterion), node_(node), table_(table), rules_(rules), accelerate_(accelerate),
           pace_(cancel, 50 + 10 * width_of(node)) {}
 
+    /// The categories in the order whose prefixes are the candidates where there are many.
+    std::vector<std::size_t> order() {
+        known_ = node_;
+        known_ -= table_.missing;
+        std::vector<std::size_t> order(table_.code.size());
+        std::iota(order.begin(), order.end(), 0);
+        if (!sort_by_share(order)) sort_by_component(order);
+        return order;
+    }
+
     /// Replaces `best` where a test of this attribute has a higher quality.
     void consider(std::int32_t attribute, NominalMode mode, Choice &best) {
         if (table_.code.size() < 2) return;

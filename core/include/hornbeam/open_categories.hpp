@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -79,7 +80,7 @@ class OpenCategories {
         Codes codes;
         std::int32_t above = -1;
     };
-    std::vector<Link> links_;
+    std::deque<Link> links_; // a vector that doubles holds thrice as much while it moves
 
     std::int32_t add(Codes codes, std::int32_t above) {
         links_.push_back({std::move(codes), above});

@@ -27,6 +27,9 @@ class SumShape {
     std::size_t words() const { return go_on_.size(); }
     bool weighted() const { return weight_words_ != 0; }
     std::size_t n_targets() const { return n_targets_; }
+    std::size_t weight_words() const { return weight_words_; }
+    std::size_t y_words() const { return y_words_; }
+    std::size_t yy_words() const { return yy_words_; }
     const ExponentSpan &weights() const { return weights_; }
     const ExponentSpan &targets() const { return targets_; }
     std::uint64_t rows() const { return rows_; }

@@ -23,6 +23,7 @@ from hornbeam.growth import (
 )
 from hornbeam.growth.levels import Levels
 from hornbeam.growth.rest import leaf_places
+from hornbeam.growth.set_trees import SetTrees
 from hornbeam.table import from_data
 
 N, K = 200, 90
@@ -137,19 +138,22 @@ def test_levels_add_up_over_chunks() -> None:
     assert alone.nodes[0] == K
 
 
-def test_progress_goes_over_all_chunks() -> None:
-    random = np.random.default_rng(1)
-    for rows in (2_000, 20_000, 200_000):  # until the growth is long enough for this machine
-        table = from_data(random.random((rows, 3)))
-        target = ClassTarget(random.integers(0, 2, rows).astype(np.int32), np.array(["a", "b"], dtype=object))
-        heard: list[float] = []
-        sets = TrainingSets.of_rows(rows, (random.integers(0, rows, rows) for _ in range(4)))
-        grow_sets(table, target, Parameters(), sets, report=heard.append, engine=Engine(algorithm="serial"))
-        if len(heard) > 4:
-            break
-    assert heard == sorted(heard)
-    assert all(0 <= share <= 1 for share in heard)
-    assert heard[-1] > 0.5
+@pytest.mark.parametrize(("algorithm", "chunks"), [("serial", 4), ("overlapping", 1)])
+def test_progress_goes_over_all_chunks(algorithm: str, chunks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    grow = SetTrees.grow
+
+    def telling(growth: SetTrees, chunk: Any, *, last: bool, report: Any) -> Any:
+        report(0.5)  # the core tells ten times a second, which small growths do not last
+        native = grow(growth, chunk, last=last)
+        report(1.0)
+        return native
+
+    monkeypatch.setattr(SetTrees, "grow", telling)
+    heard: list[float] = []
+    sets = TrainingSets.of_rows(N, (RANDOM.integers(0, N, N) for _ in range(4)))
+    engine = Engine(algorithm=algorithm)
+    grow_sets(TABLE, TARGET, Parameters(), sets, report=heard.append, engine=engine)
+    assert heard == [(i + share) / chunks for i in range(chunks) for share in (0.5, 1.0)]
 
 
 @pytest.mark.parametrize("criterion", ["gini", "c45"])
