@@ -11,7 +11,7 @@ import pytest
 
 from hornbeam.model import Tree
 from hornbeam.model.arrays import DTYPES, KIND_NAMES, NUMERIC
-from hornbeam.model.canonical import canonical_text
+from hornbeam.model.canonical import canonical_parts, canonical_text
 from hornbeam.table import Attribute, Schema
 from tests.unit.model.builder import (
     chain,
@@ -103,6 +103,30 @@ def test_the_example_of_the_law() -> None:
         '[{"children":2,"counts":[["no",2],["yes",3]],"default":1,"test":["numeric","age","0x1.e000000000000p+4"]},'
         '{"counts":[["no",2]]},{"counts":[["yes",3]]}]'
     )
+
+
+@pytest.mark.parametrize(
+    "threshold",
+    [5e-324, -2.2e-308, 2.0**-1022, -0.1, 1 / 3, 1e300, float("inf"), float("-inf"), 1.0, -1024.0],
+)
+def test_every_double_is_written_as_python_writes_it(threshold: float) -> None:
+    tree = stump(["no", "yes"], threshold)
+    assert canonical_text(tree) == json.dumps(records(tree), sort_keys=True, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("count", [2.0**53, 2.0**53 - 1, 1e23, 1.5e300, 0.1, 5e-324, 2.5])
+def test_every_count_is_written_to_its_last_digit(count: float) -> None:
+    tree = stump(["no", "yes"], counts=(count, 3, count, 3))
+    assert canonical_text(tree) == json.dumps(records(tree), sort_keys=True, separators=(",", ":"))
+
+
+def test_a_long_text_comes_in_parts_and_is_the_same() -> None:
+    tree = chain(20_000, float_schema(1))
+    parts = list(canonical_parts(tree))
+    assert len(parts) > 1
+    asked = [record["test"][2] for record in json.loads(b"".join(parts)) if "test" in record]
+    assert asked == [float(i).hex() for i in range(20_000)]
+    assert hashlib.sha256(b"".join(parts)).hexdigest() == tree.digest
 
 
 def test_labels_keep_their_kind() -> None:
