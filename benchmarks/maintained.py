@@ -27,12 +27,13 @@ PARAMETERS: dict[str, Any] = {"max_depth": 8, "min_samples_leaf": 50, "min_impur
 FUNCTIONS = (1, 6, 7)
 INSERTED, DELETED = 0.02, 0.015  # of all rows
 SMALL, SMALL_BATCHES = 500, 7  # rows that come and as many that go
+DEEP_PART = 10  # of the rows, one such part is what a tree is grown from to its end
 
 
 @dataclass(frozen=True)
 class Row:
-    """CPU seconds on one function: growing alone, making the file, counting its rows again after opening, one
-    batch of the same people, one of others, and a small one."""
+    """CPU seconds on one function: growing alone, making the file, counting its rows after that, one batch of
+    the same people, one of others, a small one, and to close the file with its counts and have them again."""
 
     function: int
     fit_source: float
@@ -43,8 +44,21 @@ class Row:
     changed: float
     rebuilt: float
     """Making the file anew from the rows after the changed batch."""
+    saved: float
+    recalled: float
+    saved_bytes: int
     tests: dict[str, int]
     """Of the batch: how many were kept, moved and rebuilt."""
+
+
+@dataclass(frozen=True)
+class Deep:
+    """CPU seconds of a tree that is grown to its end: making its file, and a small batch."""
+
+    create: float
+    small: float
+    nodes: int
+    tests: dict[str, int]
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -60,13 +74,26 @@ def changed(rows: pa.Table) -> pa.Table:
     return rows.set_column(rows.schema.get_field_index("class"), "class", said)
 
 
-def make(folder: str, rows: pa.Table) -> MaintainedTree:
-    path = Path(folder) / "people.tree"
-    path.unlink(missing_ok=True)
+def path_in(folder: str) -> Path:
+    return Path(folder) / "people.tree"
+
+
+def make(folder: str, rows: pa.Table, parameters: dict[str, Any] = PARAMETERS) -> MaintainedTree:
+    path_in(folder).unlink(missing_ok=True)
     source = hb.source(rows)
     return MaintainedTree.create(
-        path, source, target="class", memory_limit=MEMORY, algorithm="boat", **PARAMETERS
+        path_in(folder), source, target="class", memory_limit=MEMORY, algorithm="boat", **parameters
     )
+
+
+def small_batches(tree: MaintainedTree, come: pa.Table, go: pa.Table) -> tuple[float, Any]:
+    """The median of some, and what the last did."""
+    taken, told = [], None
+    for i in range(SMALL_BATCHES):
+        more, less = come.slice(i * SMALL, SMALL), go.slice(i * SMALL, SMALL)
+        cost, told = timed(lambda more=more, less=less: tree.apply(inserted=more, deleted=less))
+        taken.append(cost)
+    return statistics.median(taken), told
 
 
 def measure(cache: Path, function: int, rows: int) -> Row:
@@ -91,12 +118,13 @@ def measure(cache: Path, function: int, rows: int) -> Row:
         say(function, "a batch")
         batch, told = timed(lambda: tree.apply(inserted=news, deleted=deleted))
         check(tree, f"F{function}: after the batch")
-        smalls = []
-        for i in range(SMALL_BATCHES):
-            here = i * SMALL
-            come, go = deleted.slice(here, SMALL), news.slice(here, SMALL)
-            smalls.append(timed(lambda come=come, go=go: tree.apply(inserted=come, deleted=go))[0])
+        small, _ = small_batches(tree, deleted, news)
         check(tree, f"F{function}: after small batches")
+        say(function, "closing and opening")
+        size = tree.stats["bytes"]
+        saved, _ = timed(tree.close)
+        saved_bytes = path_in(folder).stat().st_size - size
+        recalled, tree = timed(lambda: opened(path_in(folder)))
         say(function, "changed people")
         others, _ = timed(lambda: tree.insert(changed(people.slice(0, n_in))))
         check(tree, f"F{function}: after the changed batch")
@@ -104,8 +132,43 @@ def measure(cache: Path, function: int, rows: int) -> Row:
         tree.close()
         rebuilt, tree = timed(lambda: make(folder, present))
         tree.close()
-    small = statistics.median(smalls)
-    return Row(function, alone, create, warm_up, batch, small, others, rebuilt, told.counts)
+    return Row(
+        function,
+        alone,
+        create,
+        warm_up,
+        batch,
+        small,
+        others,
+        rebuilt,
+        saved,
+        recalled,
+        saved_bytes,
+        told.counts,
+    )
+
+
+def opened(path: Path) -> MaintainedTree:
+    tree = MaintainedTree.open(path)
+    tree.warm_up()
+    return tree
+
+
+def measure_deep(cache: Path, rows: int) -> Deep:
+    """Function 7 with the default parameters: a tree that is grown to its end, noise and all."""
+    people = pq.read_table(boat_sets.plain(cache, 7, NOISE, rows).place)
+    n_small = SMALL * SMALL_BATCHES
+    news, base = people.slice(0, n_small), people.slice(n_small)
+    goes = np.sort(np.random.default_rng(7).choice(base.num_rows, n_small, replace=False))
+    with tempfile.TemporaryDirectory(prefix="hornbeam-") as folder:
+        say(7, "a deep tree")
+        create, tree = timed(lambda: make(folder, base, {}))
+        tree.warm_up()
+        small, told = small_batches(tree, news, base.take(pa.array(goes)))
+        check(tree, "F7, deep: after small batches")
+        nodes = tree.tree.n_nodes
+        tree.close()
+    return Deep(create, small, nodes, told.counts)
 
 
 def say(function: int, what: str) -> None:
@@ -116,7 +179,7 @@ def check(tree: MaintainedTree, when: str) -> None:
     confirm(tree.verify()["equal"], f"{when} the tree is not that of a rebuild")
 
 
-def judge(rows: list[Row], floors: bool) -> list[Verdict]:
+def judge(rows: list[Row], deep: Deep | None, floors: bool) -> list[Verdict]:
     verdicts = []
 
     def lower(claim: str, value: float, floor: float, goal: float | None = None, unit: str = "x") -> None:
@@ -130,6 +193,11 @@ def judge(rows: list[Row], floors: bool) -> list[Verdict]:
         if row.function in (1, 7):
             limits = (0.15,) if settled else (1.0, 0.15)
             lower(f"{name}: {2 * SMALL:,} rows, warm", row.small, *limits, unit=" s")
+        again = (row.saved + row.recalled) / row.warm_up
+        verdicts.append(Verdict(f"{name}: counts saved and recalled / counted", again, "lower", None, None))
+    if deep is not None:
+        ratio = deep.small / deep.create
+        verdicts.append(Verdict(f"F7, a deep tree: {2 * SMALL:,} rows / create", ratio, "lower", None, None))
     return verdicts
 
 
@@ -145,10 +213,24 @@ def main() -> int:
     print("  ".join(f"{name} {version}" for name, version in setting.items()))
     rows = QUICK_ROWS if options.quick else ROWS
     found = [measure(options.cache, function, rows) for function in options.functions]
+    deep = measure_deep(options.cache, rows // DEEP_PART) if 7 in options.functions else None
     print(
         f"\n{rows:,} rows, depth 8, leaves of 50, gains from 1e-4, +2 % -1.5 %, limit {MEMORY}; CPU seconds"
     )
-    head = ("set", "fit_source", "create", "warm up", "batch", "1,000 rows", "changed", "rebuild", "tests")
+    head = (
+        "set",
+        "fit_source",
+        "create",
+        "warm up",
+        "batch",
+        "1,000 rows",
+        "changed",
+        "rebuild",
+        "save",
+        "recall",
+        "MB saved",
+        "tests",
+    )
     body = [
         (
             f"F{row.function}",
@@ -162,6 +244,9 @@ def main() -> int:
                     row.small,
                     row.changed,
                     row.rebuilt,
+                    row.saved,
+                    row.recalled,
+                    row.saved_bytes / 1e6,
                 )
             ),
             ", ".join(f"{count} {state}" for state, count in row.tests.items()),
@@ -169,8 +254,18 @@ def main() -> int:
         for row in found
     ]
     print(common.format_table(head, body))
-    records = {"setting": setting, "rows": rows, "measured": [asdict(row) for row in found]}
-    return common.close("maintained", judge(found, not options.quick), records, [])
+    if deep is not None:
+        print(
+            f"\nF7, {rows // DEEP_PART:,} rows, default parameters, {deep.nodes:,} nodes: create "
+            f"{deep.create:.2f}, {2 * SMALL:,} rows {deep.small:.2f}; {deep.tests}"
+        )
+    records = {
+        "setting": setting,
+        "rows": rows,
+        "measured": [asdict(row) for row in found],
+        "deep": None if deep is None else asdict(deep),
+    }
+    return common.close("maintained", judge(found, deep, not options.quick), records, [])
 
 
 if __name__ == "__main__":

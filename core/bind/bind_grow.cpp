@@ -13,6 +13,7 @@
 #include "grown.hpp"
 #include "hornbeam/grow.hpp"
 #include "hornbeam/xlog.hpp"
+#include "reporting_cancel.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {
@@ -118,44 +119,11 @@ std::vector<SizeSetting> size_settings(const nb::list &given) {
     return settings;
 }
 
-/// Tells Python every tenth of a second which share of the rows rests in a leaf.
-class ReportingCancel : public SignalCancel {
-  public:
-    ReportingCancel(const GrowProgress &progress, const nb::object &report)
-        : progress_(progress), report_(report) {}
-
-  protected:
-    void look() override {
-        SignalCancel::look();
-        if (report_.is_none()) return;
-        auto now = std::chrono::steady_clock::now();
-        if (now - last_ < std::chrono::milliseconds(100)) return;
-        last_ = now;
-        auto all = static_cast<double>(progress_.all.load()),
-             settled = static_cast<double>(progress_.settled.load());
-        nb::gil_scoped_acquire gil;
-        report_(all == 0.0 ? 0.0 : settled / all);
-    }
-
-  private:
-    const GrowProgress &progress_;
-    const nb::object &report_;
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 CountValues count_values(const std::string &name) {
     if (name == "auto") return CountValues::where_it_pays;
     if (name == "always") return CountValues::always;
     if (name == "never") return CountValues::never;
     throw std::invalid_argument("counting is '" + name + "'; allowed are auto, always, never");
-}
-
-Sharing sharing_named(const std::string &name) {
-    if (name == "auto") return Sharing::automatic;
-    if (name == "serial") return Sharing::serial;
-    if (name == "overlapping") return Sharing::overlapping;
-    if (name == "folds") return Sharing::folds;
-    throw std::invalid_argument("algorithm is '" + name + "'; allowed are auto, serial, overlapping, folds");
 }
 
 /// (mass, weight, many_valued, factors of classes or nothing) for each training set.

@@ -40,6 +40,17 @@ void bind_rows(nb::module_ &m) {
         .def_prop_ro(
             "sum_words", [](const RowLayout &layout) { return layout.sums.words(); },
             "Words of the sums that a row has besides its number.")
+        .def_prop_ro(
+            "sum_fields",
+            [](const RowLayout &layout) {
+                const SumShape &sums = layout.sums;
+                std::vector<std::size_t> words;
+                if (sums.weighted()) words.push_back(sums.weight_words());
+                words.insert(words.end(), sums.n_targets(), sums.y_words());
+                words.insert(words.end(), sums.n_targets(), sums.yy_words());
+                return words;
+            },
+            "Words of each sum: of weights, where rows weigh differently; of each target; of its squares.")
         .def_ro("stride", &RowLayout::stride)
         .def(
             "keys",
@@ -107,6 +118,13 @@ void bind_rows(nb::module_ &m) {
              nb::arg("layout"), nb::arg("edges"))
         .def(
             "size", [](const Grid &t, std::size_t a) { return t.of.at(a).size(); }, nb::arg("attribute"))
+        .def(
+            "edges",
+            [](const Grid &t, std::size_t a) -> nb::object {
+                const std::vector<RowKey> &edges = t.of.at(a).edges();
+                return edges.empty() ? nb::none() : nb::cast(own_array(std::vector<RowKey>(edges)));
+            },
+            nb::arg("attribute"), "What the grid was made from.")
         .def(
             "single", [](const Grid &t, std::size_t a, std::uint32_t b) { return t.of.at(a).single(b); },
             nb::arg("attribute"), nb::arg("bucket"))

@@ -83,6 +83,14 @@ void bind_scan(nb::module_ &m) {
                 s.scan.at(s.checked(place)).rows.take(std::move(rows.store));
             },
             nb::arg("rows"), nb::arg("place"), "Rows that a place has counted before are kept there again.")
+        .def(
+            "put_bytes",
+            [](BoundScan &s, const nb::bytes &rows, std::int32_t place) {
+                if (rows.size() % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
+                s.scan.at(s.checked(place))
+                    .rows.add_bytes(*s.layout, {static_cast<const std::uint8_t *>(rows.data()), rows.size()});
+            },
+            nb::arg("rows"), nb::arg("place"), "The same of rows as another process has them.")
         .def("merge",
              [](BoundScan &s, BoundScan &other) {
                  if (s.scan.n_places() != other.scan.n_places())
@@ -95,15 +103,22 @@ void bind_scan(nb::module_ &m) {
             "A scan of the same places that has seen no rows.")
         .def(
             "to_bytes",
-            [](BoundScan &s) {
-                const std::vector<std::uint8_t> found = s.scan.to_bytes();
+            [](BoundScan &s, bool rows) {
+                std::vector<std::uint8_t> found;
+                {
+                    nb::gil_scoped_release release;
+                    found = s.scan.to_bytes(rows);
+                }
                 return nb::bytes(found.data(), found.size());
             },
-            "All that was found, for another process to merge.")
+            nb::arg("rows") = true,
+            "All that was found, for another process to merge; without the rows that are kept, or with them.")
         .def(
             "merge_bytes",
             [](BoundScan &s, const nb::bytes &found) {
-                s.scan.merge_bytes({static_cast<const std::uint8_t *>(found.data()), found.size()});
+                const std::span bytes(static_cast<const std::uint8_t *>(found.data()), found.size());
+                nb::gil_scoped_release release;
+                s.scan.merge_bytes(bytes);
             },
             nb::arg("found"), "Takes in what another scan of the same places has found.")
         .def("totals",
@@ -141,6 +156,12 @@ void bind_scan(nb::module_ &m) {
         .def(
             "release", [](BoundScan &s, std::int32_t p) { s.scan.release(s.checked(p)); },
             "Lets go of all that is known of a place but its totals.")
+        .def(
+            "touched", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).touched; },
+            "Whether rows came to a place, or went, since `forget_touches`.")
+        .def(
+            "forget_touches", [](BoundScan &s) { s.scan.forget_touches(); },
+            "No place counts as touched any more.")
         .def("rows_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.rows(); })
         .def("bytes_at", [](BoundScan &s, std::int32_t p) { return s.scan.at(s.checked(p)).rows.bytes(); })
         .def("complete", [](const BoundScan &s, std::int32_t p) { return s.scan.complete(s.checked(p)); })
@@ -208,6 +229,19 @@ void bind_scan(nb::module_ &m) {
             },
             "Gives a place its true test, and sends the rows it held on their way.")
         .def(
+            "decide_by",
+            [](BoundScan &s, std::int32_t p, const nb::dict &route) {
+                RouteTest test = test_of(route, *s.layout, s.scan.n_places());
+                s.checked(p);
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                s.scan.decide(p, std::move(test), cancel);
+            },
+            nb::arg("place"), nb::arg("route"), "The same by the test as `Settled.route` gives it.")
+        .def(
+            "place", [](BoundScan &s, std::int32_t p) { return as_dict(s.scan.place(s.checked(p))); },
+            nb::arg("place"), "A place as a scan is made from it.")
+        .def(
             "look_up",
             [](BoundScan &s, std::int32_t p, const nb::list &watches) {
                 std::vector<Watch> given;
@@ -234,6 +268,7 @@ void bind_scan(nb::module_ &m) {
         .def("counted",
              [](BoundScan &s, std::int32_t p) { return !s.scan.place(s.checked(p)).counted.empty(); })
         .def("keeps", [](BoundScan &s, std::int32_t p) { return s.scan.place(s.checked(p)).keeps; })
+        .def_prop_ro("n_places", [](const BoundScan &s) { return s.scan.n_places(); })
         .def_prop_ro("weighted", [](const BoundScan &s) { return s.layout->sums.weighted(); })
         .def_prop_ro("bytes", [](const BoundScan &s) { return s.scan.bytes(); })
         .def_prop_ro("rows_kept", [](const BoundScan &s) { return s.scan.rows_kept(); });

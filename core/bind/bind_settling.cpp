@@ -11,6 +11,7 @@
 
 #include "grow_options.hpp"
 #include "grown.hpp"
+#include "hornbeam/tree_graft.hpp"
 #include "source_plan.hpp"
 
 namespace hornbeam {
@@ -67,6 +68,13 @@ LookedInto looked_into_of(const Grid &grid, const nb::list &watches, const Settl
     return before;
 }
 
+ClassCounts counts_of(const std::vector<std::int64_t> &given) {
+    ClassCounts counts(given.size());
+    counts.c = given;
+    for (std::int64_t c : given) counts.n += c;
+    return counts;
+}
+
 SettleTask task_of(const std::string &criterion, const std::string &nominal,
                    std::shared_ptr<RowLayout> layout, const nb::list &wholes, std::int64_t max_depth,
                    const nb::object &min_samples_split, const nb::object &min_samples_leaf,
@@ -89,10 +97,7 @@ SettleTask task_of(const std::string &criterion, const std::string &nominal,
         const auto given = nb::cast<std::vector<std::int64_t>>(whole);
         if (given.size() != task.layout->n_classes)
             throw std::invalid_argument("a set has a count for each class");
-        ClassCounts counts(given.size());
-        counts.c = given;
-        for (std::int64_t c : given) counts.n += c;
-        task.wholes.push_back(std::move(counts));
+        task.wholes.push_back(counts_of(given));
     }
     task.many_valued = many_valued;
     for (nb::handle of_set : sums) {
@@ -140,6 +145,10 @@ void bind_settling(nb::module_ &m) {
              [](const Settled &s, std::size_t child) {
                  return own_array(std::vector<std::int64_t>(s.children.at(child).c));
              })
+        .def("child_sums",
+             [](const Settled &s, std::size_t child) {
+                 return own_array(s.child_sums.empty() ? SumWords() : SumWords(s.child_sums.at(child)));
+             })
         .def("route", [](const Settled &s, const std::shared_ptr<RowLayout> &layout,
                          const std::vector<std::int32_t> &children) {
             return as_dict(route_of(s, *layout, children));
@@ -182,10 +191,7 @@ void bind_settling(nb::module_ &m) {
         .def(
             "open_apart",
             [](Settling &s, std::int32_t set, const std::vector<std::int64_t> &counts, const Words &sums) {
-                ClassCounts total(counts.size());
-                total.c = counts;
-                for (std::int64_t c : counts) total.n += c;
-                return s.open_apart(set, std::move(total), {sums.data(), sums.data() + sums.size()});
+                return s.open_apart(set, counts_of(counts), {sums.data(), sums.data() + sums.size()});
             },
             nb::arg("set"), nb::arg("counts"), nb::arg("sums"),
             "A node that is only judged, by its rows of each class and their sums.")
@@ -227,6 +233,29 @@ void bind_settling(nb::module_ &m) {
                 return s.choose(node, given);
             },
             "The test of a node from those of its attributes, in their order.")
+        .def(
+            "keep",
+            [](const Settling &s, std::int64_t node, int kind, std::int32_t attribute,
+               std::int32_t default_child, std::pair<double, std::int64_t> threshold,
+               std::vector<std::pair<std::int32_t, std::int32_t>> branches,
+               const std::vector<std::vector<std::int64_t>> &counts, const std::vector<Words> &sums) {
+                std::vector<ClassCounts> children;
+                std::vector<SumWords> child_sums;
+                for (const auto &of_child : counts) children.push_back(counts_of(of_child));
+                for (const Words &of_child : sums)
+                    child_sums.emplace_back(of_child.data(), of_child.data() + of_child.size());
+                Choice test;
+                test.kind = static_cast<TestKind>(kind);
+                test.attribute = attribute, test.default_child = default_child;
+                test.n_children = static_cast<std::int32_t>(counts.size());
+                test.branches = std::move(branches);
+                return s.keep(node, std::move(test), {threshold.first, threshold.second}, std::move(children),
+                              std::move(child_sums));
+            },
+            nb::kw_only(), nb::arg("node"), nb::arg("kind"), nb::arg("attribute"), nb::arg("default_child"),
+            nb::arg("threshold"), nb::arg("branches"), nb::arg("counts"), nb::arg("sums"),
+            "The test that a node has already, by the rows of each class in its branches and their sums: a "
+            "threshold as (number, whole number), or the branches of the categories present.")
         .def("split", &Settling::split,
              "Writes the test of a node down; its children's nodes, -1 for leaves.")
         .def("depth", [](const Settling &s, std::int64_t node) { return s.node(node).depth; })
@@ -242,6 +271,21 @@ void bind_settling(nb::module_ &m) {
             },
             nb::arg("node"), nb::arg("forest"), nb::arg("set") = 0,
             "Puts a tree grown from the rows of a node in its place.")
+        .def(
+            "graft_kept",
+            [](Settling &s, const nb::dict &arrays,
+               const std::vector<std::pair<std::int64_t, std::int32_t>> &kept) {
+                const TreeGraft from(from_arrays(arrays));
+                for (auto [node, number] : kept)
+                    if (number < 0 || static_cast<std::size_t>(number) >= from.n_nodes())
+                        throw nb::index_error("no such node");
+                SignalCancel cancel;
+                nb::gil_scoped_release release;
+                for (auto [node, number] : kept) s.graft(node, from, number, cancel);
+            },
+            nb::arg("tree"), nb::arg("kept"),
+            "Puts subtrees of another tree in the place of nodes that have the same rows: (node, number "
+            "there).")
         .def("tree", [](Settling &s, std::int32_t set) {
             SignalCancel cancel;
             return to_arrays(s.forest().extract(set, 0, cancel));

@@ -27,6 +27,14 @@ inline NominalMode nominal_mode(const std::string &name) {
     throw std::invalid_argument("nominal '" + name + "' is not known");
 }
 
+inline Sharing sharing_named(const std::string &name) {
+    if (name == "auto") return Sharing::automatic;
+    if (name == "serial") return Sharing::serial;
+    if (name == "overlapping") return Sharing::overlapping;
+    if (name == "folds") return Sharing::folds;
+    throw std::invalid_argument("algorithm is '" + name + "'; allowed are auto, serial, overlapping, folds");
+}
+
 /// Numbers above 0, one for each class or pair of classes; every `diagonal`-th is not looked at.
 inline std::vector<double> positive(const nb::object &values, std::size_t size, std::size_t diagonal) {
     if (values.is_none()) return {};

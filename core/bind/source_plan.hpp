@@ -131,14 +131,38 @@ inline RouteTest route_of(const Settled &settled, const RowLayout &layout,
 
 inline nb::dict as_dict(const RouteTest &test) {
     nb::dict out;
-    out["kind"] = test.kind == RouteTest::Kind::numeric ? "numeric" : "nominal";
     out["attribute"] = test.attribute;
     out["missing"] = test.missing;
     out["children"] = test.children;
-    if (test.kind == RouteTest::Kind::numeric)
-        out["lo"] = test.lo;
-    else
-        out["child_of"] = test.child_of;
+    switch (test.kind) {
+    case RouteTest::Kind::coarse:
+        out["kind"] = "coarse", out["first"] = test.first, out["last"] = test.last;
+        break;
+    case RouteTest::Kind::numeric:
+        out["kind"] = "numeric", out["lo"] = test.lo;
+        break;
+    case RouteTest::Kind::nominal:
+        out["kind"] = "nominal", out["child_of"] = test.child_of;
+        break;
+    }
+    return out;
+}
+
+/// What `place_of` makes the same place from.
+inline nb::dict as_dict(const Place &place) {
+    nb::list watches, tests;
+    for (const Watch &watch : place.watches) {
+        nb::object wanted = nb::none();
+        if (!watch.wanted.empty()) wanted = nb::cast(own_array(std::vector<std::uint8_t>(watch.wanted)));
+        watches.append(nb::make_tuple(watch.attribute, wanted));
+    }
+    for (const RouteTest &test : place.tests) tests.append(as_dict(test));
+    nb::dict out;
+    out["counted"] = place.counted;
+    out["watches"] = watches;
+    out["keeps"] = place.keeps;
+    out["tests"] = tests;
+    out["sums"] = place.sums;
     return out;
 }
 

@@ -24,6 +24,10 @@ RefinedSet Refining::fresh(std::int32_t attribute) const {
 bool Refining::add(std::span<const std::uint32_t> joint, std::uint32_t *to) const {
     const std::size_t k = scan_.layout().n_classes;
     std::uint32_t any = 0;
+    if (left_out_ < 0 && joint.size() == k) { // as they are
+        for (std::size_t j = 0; j < k; ++j) to[j] += joint[j], any |= joint[j];
+        return any != 0;
+    }
     for (std::size_t j = 0; j < joint.size(); ++j) {
         if (joint[j] == 0 || !counts(static_cast<std::uint32_t>(j))) continue;
         to[j % k] += joint[j];
@@ -78,6 +82,9 @@ RefinedSet Refining::counted(std::size_t counted, const KeyTable &table) const {
     const std::vector<KeyCount> &keys = table.counts;
     std::size_t begin = 0;
     RefinedSet set = fresh(attribute);
+    const std::size_t most = std::size_t{buckets.size()} + 1 + keys.size();
+    set.counts.reserve(most * set.width);
+    set.low.reserve(most), set.high.reserve(most), set.bucket.reserve(most);
     if (!result.sums.empty()) add_sums(result.sums[counted], set.sums);
     // Categories keep their places, present or not.
     for (std::uint32_t b = 0; b < buckets.size(); ++b) {
@@ -90,12 +97,15 @@ RefinedSet Refining::counted(std::size_t counted, const KeyTable &table) const {
             set.bucket.insert(set.bucket.end(), set.low.size() - before, b);
             continue;
         }
+        const std::uint32_t *cell = cells + b * n_joint;
+        if (!set.nominal && std::all_of(cell, cell + n_joint, [](std::uint32_t n) { return n == 0; }))
+            continue;
         const std::size_t at = set.counts.size();
         set.counts.resize(at + set.width);
         const std::size_t sums_at = set.entry_sums.size();
         set.entry_sums.resize(sums_at + sums_width);
-        const bool any = add({cells + b * n_joint, n_joint}, set.counts.data() + at);
-        if (any) add_joint_sums(sums + b * n_joint * words, set.entry_sums.data() + sums_at);
+        const bool any = add({cell, n_joint}, set.counts.data() + at);
+        if (any && words != 0) add_joint_sums(sums + b * n_joint * words, set.entry_sums.data() + sums_at);
         if (!any && !set.nominal) {
             set.counts.resize(at);
             set.entry_sums.resize(sums_at);

@@ -1,4 +1,5 @@
 // What a scan has found, as bytes: for another process to merge.
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -7,7 +8,7 @@
 namespace hornbeam {
 namespace {
 
-constexpr std::uint64_t version = 0x6862736332; // of the bytes: "hbsc2"
+constexpr std::uint64_t version = 0x6862736333; // of the bytes: "hbsc3"
 
 class Writer {
   public:
@@ -65,13 +66,23 @@ class Reader {
     }
 };
 
+/// Whether a scan has found nothing of a place: most places of a plan are far from any one row.
+bool blank(PlaceResult &result) {
+    const auto none = [](std::uint64_t n) { return n == 0; };
+    return result.rows.rows() == 0 && std::all_of(result.totals.begin(), result.totals.end(), none) &&
+           std::all_of(result.keys.begin(), result.keys.end(),
+                       [](KeyCounts &keys) { return keys.compact().empty(); });
+}
+
 } // namespace
 
-std::vector<std::uint8_t> SourceScan::to_bytes() {
+std::vector<std::uint8_t> SourceScan::to_bytes(bool with_rows) {
     Writer to;
     to.number(version);
     to.number(results_.size());
     for (PlaceResult &result : results_) {
+        to.number(blank(result) ? 0 : 1);
+        if (blank(result)) continue;
         to.list(result.totals);
         to.list(result.counts);
         to.list(result.total_sums);
@@ -82,7 +93,8 @@ std::vector<std::uint8_t> SourceScan::to_bytes() {
             to.list(keys.compact());
             to.put(keys.sums().data(), keys.sums().size());
         }
-        to.number(result.rows.rows());
+        to.number(with_rows ? result.rows.rows() : 0);
+        if (!with_rows) continue;
         result.rows.each([&](const std::uint8_t *rows, std::size_t n) { to.put(rows, n * layout_->stride); });
     }
     return std::move(to.bytes);
@@ -93,6 +105,7 @@ void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
     if (from.number() != version || from.number() != results_.size()) Reader::refuse();
     SourceScan found = fresh();
     for (PlaceResult &result : found.results_) {
+        if (from.number() == 0) continue;
         result.totals = from.list<std::uint64_t>(result.totals.size());
         result.counts = from.list<std::uint32_t>(result.counts.size());
         result.total_sums = from.list<std::uint64_t>(result.total_sums.size());

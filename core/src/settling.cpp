@@ -6,6 +6,7 @@
 #include "hornbeam/bounds.hpp"
 #include "hornbeam/settling_quest.hpp"
 #include "hornbeam/settling_tests.hpp"
+#include "hornbeam/tree_graft.hpp"
 #include "settling_sums.hpp"
 
 namespace hornbeam {
@@ -97,6 +98,11 @@ void Settling::graft(std::int64_t number, const Forest &part, std::int32_t set) 
     forest_.costs.add(part.costs);
     forest_.n_nodes += part.n_nodes - 1;
     forest_.of(node.set).graft(node.record, part.sets[static_cast<std::size_t>(set)]);
+}
+
+void Settling::graft(std::int64_t number, const TreeGraft &from, std::int32_t root, Cancel &cancel) {
+    const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
+    forest_.n_nodes += from.graft(forest_.of(node.set), node.record, root, cancel);
 }
 
 std::unique_ptr<Settling> Settling::make(SettleTask task, Cancel &cancel) {

@@ -217,6 +217,7 @@ void SourceScan::stream(std::span<const BlockRow> rows, std::int32_t p) {
     PlaceResult &result = results_[static_cast<std::size_t>(p)];
     const auto times = static_cast<std::uint64_t>(static_cast<std::int32_t>(times_));
     for (BlockRow row : rows) result.totals[block_.joint[row]] += times;
+    result.touched = true;
     count(place, result, rows);
     if (sums() != nullptr) sum(place, result, rows);
     for (std::size_t w = 0; w < place.watches.size(); ++w) watch(place.watches[w], result.keys[w], rows);
@@ -321,6 +322,7 @@ void SourceScan::merge(SourceScan &&other) {
             for (std::size_t i = 0; i < (to.*sums).size(); i += layout_->sums.words())
                 layout_->sums.add(&(to.*sums)[i], &(from.*sums)[i]);
         for (std::size_t c = 0; c < to.sums.size(); ++c) to.sums[c] += from.sums[c];
+        to.touched |= from.touched;
         to.rows.take(std::move(from.rows));
     }
 }

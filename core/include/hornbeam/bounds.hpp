@@ -35,9 +35,11 @@ template <class C> class BucketBound {
     /// The highest quality that a cut inside the bucket may have; `below` are the rows on its left already.
     /// Bounds of at most `enough` need not be tight.
     double highest(const ClassCounts &below, const std::uint32_t *bucket, double enough) {
+        if constexpr (std::is_same_v<C, Gini>)
+            if (const double all = apart(below, bucket); all <= enough) return all;
         open(below, bucket);
         if (rows_ < 2) return -1.0;
-        if constexpr (is_gain<C>)
+        if constexpr (is_gain<C> && !std::is_same_v<C, Gini>)
             if (const double all = apart(below); all <= enough) return all;
         if (present_.size() > most_corners) return std::numeric_limits<double>::infinity();
         double most = -1.0;
@@ -66,6 +68,7 @@ template <class C> class BucketBound {
     ClassCounts left_, right_;
     std::vector<std::size_t> present_; // classes in the bucket
     std::vector<ClassCounts> pure_;
+    std::vector<const ClassCounts *> branches_;
     std::int64_t rows_ = 0;
 
     void open(const ClassCounts &below, const std::uint32_t *bucket) {
@@ -82,13 +85,30 @@ template <class C> class BucketBound {
             pure_[i].n = pure_[i].c[present_[i]] = bucket[present_[i]];
         }
     }
+    /// The same as below for gini, to the last bit: of a branch of one class S/n is n. -1 for less than two
+    /// rows.
+    double apart(const ClassCounts &below, const std::uint32_t *bucket) const {
+        std::int64_t in = 0, left = 0, right = 0, all = 0;
+        for (std::size_t k = 0; k < below.c.size(); ++k) {
+            const std::int64_t c = bucket[k], above = node_.c[k] - below.c[k] - c;
+            in += c;
+            left += below.c[k] * below.c[k], right += above * above, all += node_.c[k] * node_.c[k];
+        }
+        if (in < 2) return -1.0;
+        const std::int64_t above = node_.n - below.n - in;
+        double sum = 0.0;
+        if (below.n != 0) sum += as_double(left) / as_double(below.n);
+        if (above != 0) sum += as_double(right) / as_double(above);
+        for (std::size_t k = 0; k < below.c.size(); ++k) sum += as_double(bucket[k]);
+        return Gini::gain(sum, all, node_.n);
+    }
     /// The quality of telling the classes of the bucket apart from all else.
     double apart(const ClassCounts &below) {
-        std::vector<const ClassCounts *> branches;
-        if (below.n != 0) branches.push_back(&below);
-        if (right_.n != 0) branches.push_back(&right_);
-        for (std::size_t i = 0; i < present_.size(); ++i) branches.push_back(&pure_[i]);
-        return criterion_.score(node_, branches).quality;
+        branches_.clear();
+        if (below.n != 0) branches_.push_back(&below);
+        if (right_.n != 0) branches_.push_back(&right_);
+        for (std::size_t i = 0; i < present_.size(); ++i) branches_.push_back(&pure_[i]);
+        return criterion_.score(node_, branches_).quality;
     }
     void start(const ClassCounts &below) {
         left_ = below;

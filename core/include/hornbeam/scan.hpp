@@ -105,6 +105,15 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
         step += 2;
         return running;
     };
+    // An entry waits for the step of its class, which the entry before may have written: two wait as long.
+    auto add_two = [&](std::uint32_t i, std::uint64_t *to) {
+        std::uint64_t &a = steps[scan.target.code[scan.id(i)]], &b = steps[scan.target.code[scan.id(i + 1)]];
+        const std::uint64_t step = a, next_step = b + 2 * (&a == &b);
+        to[0] = running + step;
+        to[1] = running += step + next_step;
+        a = step + 2;
+        b = next_step + 2;
+    };
     ClassSweep sweep(scan.node.n, scan.facts.squares, scan.floor);
     auto look = [&](std::uint32_t i, std::uint64_t word) {
         sweep.look(i, static_cast<std::uint32_t>(word), static_cast<std::int64_t>(word >> 32),
@@ -124,7 +133,9 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
     std::int64_t hit[scan_block];
     for (std::uint32_t begin = 0; begin < cuts; begin += scan_block) {
         std::uint32_t size = std::min(scan_block, cuts - begin);
-        for (std::uint32_t i = 0; i < size; ++i) words[i] = add(begin + i);
+        std::uint32_t i = 0;
+        for (; i + 2 <= size; i += 2) add_two(begin + i, words + i);
+        if (i < size) words[i] = add(begin + i);
         ClassCuts against{as_double(scan.node.n),
                           as_double(scan.facts.squares),
                           as_double(scan.start.n + begin + 1),
@@ -133,7 +144,7 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
                           sweep.reach,
                           sweep.slack};
         if (!kernels.class_hits(scan.list + begin, words, size, against, hit)) continue;
-        for (std::uint32_t i = 0; i < size; ++i)
+        for (i = 0; i < size; ++i)
             if (hit[i]) look(begin + i, words[i]);
     }
     return sweep.result(scan.floor);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct AliveBucket {
     std::uint32_t bucket = 0;
 };
 
+/// The threshold of a test as a tree has it: one of the two, by the kind of its attribute.
+struct KeptThreshold {
+    double number = 0.0;
+    std::int64_t integer = 0;
+};
+
 /// What is known of a node: a leaf, its test, or which buckets leave it open.
 struct Settled {
     enum class State : std::uint8_t { leaf, test, open };
@@ -30,8 +37,9 @@ struct Settled {
     std::vector<ClassCounts> children; // rows
     std::vector<SumWords> child_sums;  // of each class, where rows are not only counted
     std::vector<AliveBucket> alive;
-    std::vector<AliveBucket> ends; // those of a cut whose values are not known
-    double bound = -1.0;           // the highest that a bucket may reach
+    std::vector<AliveBucket> ends;          // those of a cut whose values are not known
+    double bound = -1.0;                    // the highest that a bucket may reach
+    std::optional<KeptThreshold> threshold; // whatever values are next to it; else between `lo` and `hi`
 };
 
 /// Buckets whose values were known for a while, by attribute, and the best test until then.
@@ -80,6 +88,8 @@ struct SettleTask {
     }
 };
 
+class TreeGraft;
+
 class Settling {
   public:
     virtual ~Settling() = default;
@@ -105,10 +115,16 @@ class Settling {
     /// best test leave it open, but not those that were looked into before.
     virtual Settled settle(std::int64_t node, const SetReader &sets, const LookedInto &before, double margin,
                            Cancel &cancel) = 0;
+    /// The test that a node has already, with the rows that it sends to its branches now. The state is `leaf`
+    /// where the rules of the training set do not admit it any more.
+    virtual Settled keep(std::int64_t node, Choice test, KeptThreshold threshold,
+                         std::vector<ClassCounts> children, std::vector<SumWords> child_sums) const = 0;
     /// Writes the test of a node down. The numbers of its children, -1 for leaves.
     virtual std::vector<std::int64_t> split(std::int64_t node, const Settled &settled) = 0;
     /// Puts the tree of a set that was grown from the rows of a node in the node's place.
     void graft(std::int64_t node, const Forest &part, std::int32_t set);
+    /// Puts a subtree of another tree in the node's place: its rows, and what it depends on, are the same.
+    void graft(std::int64_t node, const TreeGraft &from, std::int32_t number, Cancel &cancel);
     const OpenNode &node(std::int64_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
     Forest &forest() { return forest_; }
 

@@ -31,13 +31,34 @@ template <Criterion C> class SettlingNodes : public Settling {
         rules_[static_cast<std::size_t>(set)].many_valued = std::move(many_valued);
     }
 
+    Settled keep(std::int64_t number, Choice test, KeptThreshold threshold, std::vector<ClassCounts> children,
+                 std::vector<SumWords> child_sums) const override {
+        const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
+        const Stats total = total_of(node);
+        std::vector<Stats> stats;
+        for (std::size_t i = 0; i < children.size(); ++i)
+            stats.push_back(stats_of(children[i], child_sums.empty() ? SumWords() : child_sums[i]));
+        std::vector<const Stats *> branches;
+        for (const Stats &branch : stats) branches.push_back(&branch);
+        const Score score = turned_to(node.set, total).score(total, branches);
+        test.quality = score.quality, test.gain = score.gain;
+        const bool admitted = std::all_of(children.begin(), children.end(), [&](const ClassCounts &c) {
+            return c.n >= rules_of(node).min_leaf;
+        });
+        Settled settled;
+        settled.state = admitted && worth(node, test) ? Settled::State::test : Settled::State::leaf;
+        settled.choice = std::move(test), settled.threshold = threshold;
+        settled.children = std::move(children), settled.child_sums = std::move(child_sums);
+        return settled;
+    }
+
     std::vector<std::int64_t> split(std::int64_t number, const Settled &settled) override {
         OpenNode node = nodes_[static_cast<std::size_t>(number)];
         const Choice &c = settled.choice;
         GrownSet &grown = forest_.of(node.set);
         LaneTest test = begin_test(grown, c);
         if (c.kind == TestKind::numeric)
-            test.integer = set_threshold(test, c.attribute, settled.lo, settled.hi);
+            test.integer = set_threshold(test, settled);
         else
             open_categories_.record(grown, test, c, node.notes);
         grown.add_test(node.record, test, {0, 1}, false);
@@ -123,7 +144,15 @@ template <Criterion C> class SettlingNodes : public Settling {
     std::vector<ClassCounts> children_of(const OpenNode &node, const RefinedSet &set, const Choice &c) const {
         std::vector<ClassCounts> children(static_cast<std::size_t>(c.n_children),
                                           ClassCounts(node.total.c.size()));
-        each_of_children(set, c, [&](std::size_t child, std::size_t i) { add(children[child], set.row(i)); });
+        if (c.kind != TestKind::numeric) {
+            each_of_children(set, c,
+                             [&](std::size_t child, std::size_t i) { add(children[child], set.row(i)); });
+            return children;
+        }
+        const std::size_t cut = std::size_t{c.lo} + 1;
+        for (std::size_t i = 0; i < cut; ++i) add(children[0], set.row(i));
+        for (std::size_t i = cut; i < set.size(); ++i) add(children[1], set.row(i));
+        add(children[static_cast<std::size_t>(c.default_child)], set.row(set.size()));
         return children;
     }
 
@@ -145,16 +174,26 @@ template <Criterion C> class SettlingNodes : public Settling {
         return static_cast<std::int64_t>(nodes_.size()) - 1;
     }
 
-    bool set_threshold(LaneTest &test, std::int32_t attribute, RowKey lo, RowKey hi) const {
-        const AttributeShape &shape = task_.layout->attributes[static_cast<std::size_t>(attribute)];
+    /// Whether it is a whole number.
+    bool set_threshold(LaneTest &test, const Settled &settled) const {
+        const AttributeShape &shape =
+            task_.layout->attributes[static_cast<std::size_t>(settled.choice.attribute)];
+        const bool integer = shape.kind == ValueKind::integers;
+        if (settled.threshold) {
+            if (integer)
+                test.threshold_integer = settled.threshold->integer;
+            else
+                test.threshold = settled.threshold->number;
+            return integer;
+        }
         NumericColumn ends;
-        ends.is_integer = shape.kind == ValueKind::integers;
-        if (ends.is_integer)
-            ends.integers = {shape.integer_at(lo), shape.integer_at(hi)};
+        ends.is_integer = integer;
+        if (integer)
+            ends.integers = {shape.integer_at(settled.lo), shape.integer_at(settled.hi)};
         else
-            ends.floats = {shape.float_at(lo), shape.float_at(hi)};
+            ends.floats = {shape.float_at(settled.lo), shape.float_at(settled.hi)};
         put_threshold(test, ends, 0, 1);
-        return ends.is_integer;
+        return integer;
     }
 };
 

@@ -4,11 +4,40 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "hornbeam/policy.hpp"
 #include "hornbeam/settling_nodes.hpp"
 
 namespace hornbeam {
+
+/// Sets that are read twice: what was read first is handed out again where it does not take much.
+class ReadTwice final : public SetReader {
+  public:
+    explicit ReadTwice(const SetReader &sets) : sets_(sets), held_(sets.size()) {}
+    const RefinedSet &first(std::size_t i) {
+        passing_ = sets_.read(i);
+        const std::size_t size = passing_.counts.size() + 2 * passing_.entry_sums.size();
+        if (sets_.exact(i) || taken_ + size > most) return passing_;
+        taken_ += size;
+        return held_[i].emplace(std::move(passing_));
+    }
+    std::size_t size() const override { return sets_.size(); }
+    RefinedSet read(std::size_t i) const override {
+        if (!held_[i]) return sets_.read(i);
+        return *std::exchange(held_[i], std::nullopt);
+    }
+    bool exact(std::size_t i) const override { return sets_.exact(i); }
+
+  private:
+    static constexpr std::size_t most = std::size_t{1} << 20; // cells of 32 bits
+    const SetReader &sets_;
+    mutable std::vector<std::optional<RefinedSet>> held_;
+    RefinedSet passing_;
+    std::size_t taken_ = 0;
+};
 
 template <Criterion C> class SettlingTests : public SettlingNodes<C> {
   public:
@@ -24,9 +53,10 @@ template <Criterion C> class SettlingTests : public SettlingNodes<C> {
     Settled settle(std::int64_t number, const SetReader &sets, const LookedInto &before, double margin,
                    Cancel &cancel) override {
         std::vector<Settled> found;
+        ReadTwice both(sets);
         for (std::size_t a = 0; a < sets.size(); ++a) {
             cancel.poll();
-            found.push_back(this->look(number, sets.read(a), cancel));
+            found.push_back(this->look(number, both.first(a), cancel));
         }
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
         Settled settled = best_of(node, found);
@@ -34,7 +64,7 @@ template <Criterion C> class SettlingTests : public SettlingNodes<C> {
             settled = *before.best;
             settled.alive.clear();
         }
-        find_alive(node, sets, margin, cancel, settled);
+        find_alive(node, both, margin, cancel, settled);
         drop_repeated(settled.alive, before);
         const bool taken = worth(node, settled.choice);
         if (settled.alive.empty() && taken) settled.alive = settled.ends;

@@ -34,6 +34,7 @@ class Buckets {
     RowKey high(std::uint32_t b) const { return edges_.empty() ? b : edges_[b]; }
     bool single(std::uint32_t b) const { return low(b) == high(b); }
     bool all_single() const { return edges_.empty(); }
+    const std::vector<RowKey> &edges() const { return edges_; }
 
   private:
     std::vector<RowKey> edges_;
@@ -174,6 +175,7 @@ struct PlaceResult {
     std::vector<KeySums> sums;         // of the counted attributes by joint class, where they are asked for
     std::vector<KeyCounts> keys;       // of each watch
     RowStore rows;
+    bool touched = false; // rows came, or went, since `forget_touches`
 };
 
 /// What a place has counted of some attributes.
@@ -199,9 +201,9 @@ class SourceScan {
     /// A scan of the same places that has seen no rows.
     SourceScan fresh() const { return {layout_, grid_, places_}; }
     void merge(SourceScan &&other);
-    /// All that was found, as bytes; `merge_bytes` takes those of another scan of the same places in. Throws
-    /// std::invalid_argument where they are not.
-    std::vector<std::uint8_t> to_bytes();
+    /// All that was found, as bytes, or all but the rows that are kept; `merge_bytes` takes those of another
+    /// scan of the same places in. Throws std::invalid_argument where they are not.
+    std::vector<std::uint8_t> to_bytes(bool with_rows = true);
     void merge_bytes(std::span<const std::uint8_t> bytes);
 
     const RowLayout &layout() const { return *layout_; }
@@ -227,6 +229,10 @@ class SourceScan {
     /// Of a place whose rows went to two others, one of which has counted them: the counts of the other are
     /// the rest.
     void count_rest(PlaceCounts of_both, std::int32_t counted, std::int32_t rest);
+    /// From now on no place counts as touched until rows come there or go.
+    void forget_touches() {
+        for (PlaceResult &result : results_) result.touched = false;
+    }
     /// Lets go of all that is known of a place but its totals.
     void release(std::int32_t p);
     /// Takes all rows at and below a place away; the places below are spent.

@@ -37,6 +37,8 @@ def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
     """What was asked for, where it can be done; for "auto" memory where it is sure to be enough, else a guess
     and its proof, else, where none can be had, exact counts."""
     one_of("algorithm", task.algorithm, ("auto", *scanning, MEMORY))
+    if task.scanner is not None:
+        return _by_cluster(task)
     if task.algorithm == "auto":
         return _chosen(task, scanning)
     if task.algorithm == MEMORY:
@@ -52,6 +54,31 @@ def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
             "be read once only; write it to a file by .spool('rows.parquet') first, or use algorithm='memory'"
         )
     return Choice(task.algorithm, "it was asked for")
+
+
+def _by_cluster(task: SourceTask) -> Choice:
+    """What workers do without the rows ever being in one place."""
+    if task.needs_rows is not None:
+        raise UsageError(
+            f"{task.needs_rows} asks for the rows of each node, which are spread over a cluster; use "
+            f"{_instead(task)}"
+        )
+    if task.algorithm == MEMORY:
+        raise UsageError(
+            "algorithm='memory' gathers all rows here; leave the engine out, or use algorithm='auto'"
+        )
+    if not task.reading.source.repeatable:
+        raise UsageError(
+            f"{task.reading.source.name} can be read once only, and a cluster reads it more often; write "
+            "it to a file by .spool('rows.parquet') first"
+        )
+    if task.algorithm != "auto":
+        return Choice(task.algorithm, "it was asked for")
+    if task.verifiable and task.folds is None:
+        return Choice(BOAT, "the rows stay with the workers")
+    return Choice(
+        HYBRID, f"the rows stay with the workers; {_unbounded(task)}, so every level is counted exactly"
+    )
 
 
 def _chosen(task: SourceTask, scanning: Collection[str]) -> Choice:

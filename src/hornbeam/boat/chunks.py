@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock
 
@@ -13,7 +14,7 @@ from hornbeam.boat.reading import CHUNK_ROWS, Reading, Report
 from hornbeam.boat.survey import Survey
 from hornbeam.table.sources import Part, Tally
 
-__all__ = ["Chunks", "EncodedChunk"]
+__all__ = ["Chunks", "EncodedChunk", "PartChunks", "encoder_of"]
 
 
 class Chunks:
@@ -36,8 +37,7 @@ class Chunks:
             report,
             folds is not None and reading.key is None,
         )
-        attributes, spans = survey.schema.attributes, _spans(reading, survey)
-        self._make = partial(Encoder, reading, attributes, survey.labels, survey.ranges, folds, seed, spans)
+        self._make = partial(encoder_of, reading, survey, folds, seed)
         self._encoder = self._make()
 
     def __iter__(self) -> Iterator[EncodedChunk]:
@@ -64,6 +64,38 @@ class Chunks:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         self._reading.source.close_scan(tallies)
+
+
+def encoder_of(reading: Reading, survey: Survey, folds: int | None = None, seed: int = 0) -> Encoder:
+    """What encodes chunks by all that a survey found."""
+    attributes, spans = survey.schema.attributes, _spans(reading, survey)
+    return Encoder(reading, attributes, survey.labels, survey.ranges, folds, seed, spans)
+
+
+@dataclass
+class PartChunks:
+    """The encoded chunks of a part whose first row has this number; its tally afterwards."""
+
+    part: Part
+    reading: Reading
+    encoder: Encoder
+    first: int
+    chunk_bytes: int
+
+    def __iter__(self) -> Iterator[tuple[int, EncodedChunk]]:
+        """Each chunk, and how many rows were read for it."""
+        self._chunks = self.part.scan(
+            self.reading.columns, chunk_rows=CHUNK_ROWS, chunk_bytes=self.chunk_bytes
+        )
+        first = self.first
+        for chunk in self._chunks:
+            encoded = self.encoder.encode(chunk, first)
+            first += chunk.num_rows
+            yield chunk.num_rows, encoded
+
+    @property
+    def tally(self) -> Tally:
+        return self._chunks.tally
 
 
 def _spans(reading: Reading, survey: Survey) -> dict[str, Span]:
@@ -94,17 +126,14 @@ class _PartScans:
 
     def scan(self, part: Part) -> Tally:
         """Scan one part."""
-        encoder, own = self._make(), self._whole.fresh()
-        chunks = part.scan(self._reading.columns, chunk_rows=CHUNK_ROWS, chunk_bytes=self._bytes)
-        first = part.first_row or 0
-        for chunk in chunks:
+        own = self._whole.fresh()
+        chunks = PartChunks(part, self._reading, self._make(), part.first_row or 0, self._bytes)
+        for rows, encoded in chunks:
             if self.stop.is_set():
                 break
-            encoded = encoder.encode(chunk, first)
-            first += chunk.num_rows
             if encoded.n_rows:
                 encoded.add_to(own)
-            self._tell(chunk.num_rows)
+            self._tell(rows)
         with self._lock:
             self._whole.merge(own)
             self._after()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,15 @@ class ClassTally:
             self._join(counted, 1)
 
     def _join(self, column: pa.Array, times: int) -> None:
+        self._add(zip(*_distinct(column), strict=True), times)
+
+    def merge(self, other: ClassTally) -> None:
+        """Take in the labels of another part."""
+        self._add(other._counts.items(), 1)
+
+    def _add(self, found: Iterable[tuple[Any, int]], times: int) -> None:
         counts = self._counts
-        for label, count in zip(*_distinct(column), strict=True):
+        for label, count in found:
             counts[label] = counts.get(label, 0) + times * count
         if len(counts) > MAX_CLASSES:
             raise DataError(

@@ -13,53 +13,94 @@ from hornbeam.boat.reading import Report
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.model import Tree
-from hornbeam.table import Table
+from hornbeam.table import Schema, Table
 from hornbeam.validation import Estimate
+
+Numbers = npt.NDArray[np.float64]
 
 
 def score_folds(task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
     """The accuracy, or R² averaged over targets, of the tree of each fold on the rows of that fold."""
     assert task.folds is not None
-    sums = [_Sums(tree, task.threads) for tree in trees]
+    judged = Judged(survey.schema, trees, task.threads)
     for chunk in Chunks(task.reading, survey, report, task.folds, task.seed):
-        table = Table(survey.schema, tuple(map(wide, chunk.columns)), chunk.n_rows)
+        judged.add(chunk)
+    return judged.estimate
+
+
+class Judged:
+    """What the trees of folds, and so all of them, got right until now. Those of parts merge."""
+
+    def __init__(self, schema: Schema, trees: Sequence[Tree], threads: int = 1) -> None:
+        self._schema, self._sums = schema, [_Sums(tree, threads) for tree in trees]
+
+    def add(self, chunk: EncodedChunk) -> None:
+        """Let every row judge the tree of its fold."""
+        table = Table(self._schema, tuple(map(wide, chunk.columns)), chunk.n_rows)
         assert chunk.folds is not None
         for fold in np.unique(chunk.folds).tolist():
-            sums[fold].add(table, chunk, np.flatnonzero(chunk.folds == fold))
-    measure = "accuracy" if task.reading.classification else "r2"
-    return Estimate(measure, tuple(one.score for one in sums))
+            self._sums[fold].add(table, chunk, np.flatnonzero(chunk.folds == fold))
+
+    def merge(self, found: Sequence[Sequence[float]]) -> None:
+        """Take in what another part has found, by fold."""
+        for sums, other in zip(self._sums, found, strict=True):
+            sums.merge(other)
+
+    @property
+    def found(self) -> list[list[float]]:
+        """What `merge` takes."""
+        return [sums.found for sums in self._sums]
+
+    @property
+    def estimate(self) -> Estimate:
+        measure = "r2" if self._sums[0].tree.classes is None else "accuracy"
+        return Estimate(measure, tuple(sums.score for sums in self._sums))
 
 
 class _Sums:
-    """What one tree got right until now."""
+    """What one tree got right until now: rows that it knows; or of each target sums about the tree's own
+    mean, and the least and greatest value, which tell better than sums whether all are the same."""
 
     def __init__(self, tree: Tree, threads: int) -> None:
-        self._tree, self._threads, self.rows, self._right = tree, threads, 0, 0
-        self._left = self._first = self._sum = self._squares = np.zeros(1)
+        self.tree, self._threads, self._rows, self._right = tree, threads, 0, 0
+        n_targets = 0 if tree.classes is not None else tree.n_targets
+        self._sums: Numbers = np.zeros((3, n_targets))
+        self._ends: Numbers = np.stack([np.full(n_targets, np.inf), np.full(n_targets, -np.inf)])
 
     def add(self, table: Table, chunk: EncodedChunk, rows: npt.NDArray[np.int64]) -> None:
-        asked = table.take(rows, self._tree.attributes_asked)
+        asked = table.take(rows, self.tree.attributes_asked)
         if chunk.classes is not None:
-            answers = self._tree.predict_codes(asked, self._threads)
+            answers = self.tree.predict_codes(asked, self._threads)
             self._right += int(np.count_nonzero(answers == chunk.classes[rows]))
         else:
             assert chunk.values is not None
-            self._add_numbers(chunk.values[rows], self._tree.predict_means(asked, self._threads))
-        self.rows += len(rows)
+            self._add_numbers(chunk.values[rows], self.tree.predict_means(asked, self._threads))
+        self._rows += len(rows)
 
-    def _add_numbers(self, actual: npt.NDArray[np.float64], answered: npt.NDArray[np.float64]) -> None:
-        if not self.rows:
-            self._first = actual[0]  # sums about a value that occurs lose the least
-        apart = actual - self._first
-        self._left = self._left + ((actual - answered) ** 2).sum(axis=0)
-        self._sum = self._sum + apart.sum(axis=0)
-        self._squares = self._squares + (apart**2).sum(axis=0)
+    def _add_numbers(self, actual: Numbers, answered: Numbers) -> None:
+        left, apart = actual - answered, actual - self.tree.means[0]
+        self._sums += np.stack([(left**2).sum(axis=0), apart.sum(axis=0), (apart**2).sum(axis=0)])
+        self._reach(actual.min(axis=0), actual.max(axis=0))
+
+    def _reach(self, lowest: Numbers, highest: Numbers) -> None:
+        self._ends = np.stack([np.minimum(self._ends[0], lowest), np.maximum(self._ends[1], highest)])
+
+    @property
+    def found(self) -> list[float]:
+        return [self._rows, self._right, *self._sums.ravel().tolist(), *self._ends.ravel().tolist()]
+
+    def merge(self, found: Sequence[float]) -> None:
+        self._rows, self._right = self._rows + int(found[0]), self._right + int(found[1])
+        numbers = np.array(found[2:]).reshape(5, -1)
+        self._sums += numbers[:3]
+        self._reach(numbers[3], numbers[4])
 
     @property
     def score(self) -> float:
-        if self._tree.classes is not None:
-            return self._right / self.rows
-        whole = np.maximum(0.0, self._squares - self._sum**2 / self.rows)
-        constant = whole == 0
-        ratio = 1.0 - self._left / np.where(constant, 1.0, whole)
-        return float(np.where(constant, np.where(self._left == 0, 1.0, 0.0), ratio).mean())
+        if self.tree.classes is not None:
+            return self._right / self._rows
+        left, total, squares = self._sums
+        whole = squares - total**2 / self._rows
+        constant = (self._ends[0] == self._ends[1]) | (whole <= 0)
+        ratio = 1.0 - left / np.where(constant, 1.0, whole)
+        return float(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean())

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from hornbeam.boat.choice import choose
 from hornbeam.boat.cleanup import grow_boat
-from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.memory_route import Outgrown, grow_in_memory
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.naming import naming_columns
 from hornbeam.boat.rainforest import grow_rainforest
-from hornbeam.boat.survey import Survey, survey
+from hornbeam.boat.scanner import scanner_of
+from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.growth import Pair, prune_tree
 from hornbeam.model import Tree
@@ -53,7 +53,7 @@ def _grow(task: SourceTask) -> SourceGrowth:
 
 def _grow_by_scans(task: SourceTask, meter: Meter, grow: Algorithm) -> SourceGrowth:
     with meter.scan("survey") as report:
-        found = survey(task.reading, task.sample_rows, task.seed, report)
+        found = scanner_of(task).survey(task, report)
     trees = grow(task, found, meter)
     pairs = tuple(Pair(tree, tree) for tree in trees)
     if task.pruning.prune is not None:
@@ -62,7 +62,7 @@ def _grow_by_scans(task: SourceTask, meter: Meter, grow: Algorithm) -> SourceGro
     estimate = None
     if task.folds is not None:
         with meter.scan("judging") as report:
-            estimate = score_folds(task, found, [pair.tree for pair in pairs[1:]], report)
+            estimate = scanner_of(task).judge(task, found, [pair.tree for pair in pairs[1:]], report)
     labels = found.labels if task.reading.classification else None
     return SourceGrowth(pairs, labels, found.rows, found.sample, found.ranges, estimate)
 

@@ -69,14 +69,21 @@ def _cell_bytes(n_classes: int, words: int) -> int:
 
 
 def grid_of(layout: _core.RowLayout, keys: list[Keys], nominal: list[bool], buckets: int) -> _core.Grid:
-    """Buckets of about equally many sampled rows; each value its own where it has as many alone, or where
-    the attribute has no more values than buckets."""
+    """The buckets of all attributes."""
+    return _core.Grid(layout, edges_of(layout, keys, nominal, buckets))
+
+
+def edges_of(
+    layout: _core.RowLayout, keys: list[Keys], nominal: list[bool], buckets: int
+) -> list[Keys | None]:
+    """The last keys of buckets of about equally many sampled rows; each value its own where it has as many
+    alone, or, without edges, where the attribute has no more values than buckets."""
     edges: list[Keys | None] = []
     for i, column in enumerate(keys):
         missing = layout.missing_key(i)
         whole = nominal[i] or missing <= buckets
         edges.append(None if whole else _edges(column[column != missing], missing - 1, buckets))
-    return _core.Grid(layout, edges)
+    return edges
 
 
 def _edges(keys: Keys, highest: int, buckets: int) -> Keys:

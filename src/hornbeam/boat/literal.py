@@ -16,6 +16,7 @@ from hornbeam.boat.guessing import Guessing
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import avc_buffer
 from hornbeam.boat.plan import PlaceRecord, Plan, Route
+from hornbeam.boat.requests import Step
 from hornbeam.boat.spill import Spill
 from hornbeam.boat.sweep import Family, Sweep, roots
 from hornbeam.growth import Parameters
@@ -115,13 +116,13 @@ class _LiteralSweep(Sweep):
         super().__init__(*given)
         self.failed: set[int] = set()
 
-    def _settle_guessed(self, node: int, place: int) -> list[Family]:
+    def _settle_guessed(self, node: int, place: int) -> Step[list[Family]]:
         settled = self._settling.settle(node, self.scan, place)
         if settled.state == "leaf":
             self._drop(place)
             return []
         if settled.state != "open" and self._confirms(self._guesses[place], settled):
-            return self._split(node, place, settled, self._children[place])
+            return (yield from self._split(node, place, settled, self._children[place]))
         self._meter.alarms += 1
         return self._fail(node, place)
 
@@ -135,8 +136,9 @@ class _LiteralSweep(Sweep):
         else:
             self._reopen_children(node, place, settled)
 
-    def _settle_family(self, node: int, place: int) -> list[Family]:
+    def _settle_family(self, node: int, place: int) -> Step[list[Family]]:
         """More rows than were expected: there is no room to grow from them."""
+        yield from ()
         return self._fail(node, place)
 
     def _fail(self, node: int, place: int) -> list[Family]:

@@ -57,7 +57,7 @@ class Meter:
     families: int = 0
 
     def __post_init__(self) -> None:
-        self._begun = self.source.stats
+        self._begun, self._shipped = self.source.stats, dict[str, int]()
         self._peak = PeakMemory()
         self._scans = 0
 
@@ -78,6 +78,8 @@ class Meter:
     @contextmanager
     def _timed(self, phase: str, scan: int) -> Iterator[Callable[[int, float | None], None]]:
         begin, told, state = perf_counter(), 0.0, (0, None if scan else 0.0)
+        engine = self.source.engine
+        shipped = 0 if engine is None else engine.shipped
 
         def tell(rows: int, share: float | None) -> None:
             nonlocal told, state
@@ -95,6 +97,8 @@ class Meter:
             spent = perf_counter() - begin
             self.seconds[phase] = self.seconds.get(phase, 0.0) + spent
             self._peak.look()
+            if engine is not None and engine.shipped > shipped:
+                self._shipped[phase] = self._shipped.get(phase, 0) + engine.shipped - shipped
         self._say(phase, scan, state[0], 1.0, spent, finished=True)
 
     def _say(
@@ -109,7 +113,7 @@ class Meter:
 
     def stats(self, algorithm: str, reason: str, memory_limit: int | None) -> SourceStats:
         """The record of what was until now."""
-        now = self.source.stats
+        now, engine = self.source.stats, self.source.engine
         return SourceStats(
             algorithm,
             reason,
@@ -122,5 +126,8 @@ class Meter:
             families=self.families,
             peak_memory=self._peak.value,
             memory_limit=memory_limit,
+            engine=None if engine is None else engine.name,
+            workers=0 if engine is None else engine.workers,
+            shipped=self._shipped,
             seconds=dict(self.seconds),
         )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.boat.chunks import Chunks
 from hornbeam.boat.keeping import Encoded
 from hornbeam.boat.plan import PlaceRecord
-from hornbeam.boat.reading import Report
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.errors import DataError
@@ -22,7 +20,7 @@ from hornbeam.growth.grow import check_finite, quest_counts
 from hornbeam.growth.memory import least_rows
 from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree, costs_of
-from hornbeam.table import Table
+from hornbeam.table import Schema, Table
 
 Counts = npt.NDArray[np.int64]
 
@@ -63,6 +61,47 @@ def avc_buffer(task: SourceTask, survey: Survey, layout: _core.RowLayout) -> int
     return max(1, int(task.budget * KEPT_PART) // entry)
 
 
+class Together(NamedTuple):
+    """Training sets that grow together below their nodes, by such parameters, and what each is as a whole."""
+
+    parameters: Parameters
+    wholes: dict[int, WholeSet]
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTask:
+    """All that growing from the rows of a family needs beside them. `targets` are numbers; without any, rows
+    have one of the classes `labels`."""
+
+    schema: Schema
+    labels: npt.NDArray[Any]
+    targets: tuple[str, ...]
+    costs: ClassCosts
+    together: tuple[Together, ...]
+    threads: int
+
+
+def grow_family(task: FamilyTask, rows: Encoded) -> Iterator[tuple[int, _core.Forest, int]]:
+    """The trees of all training sets: the set, the forest that has its tree, and the tree's number there."""
+    target = _target(task, rows)
+    table = Table(task.schema, (), target.n_rows)
+    for parameters, wholes in task.together:
+        grower = Grower(table, target, parameters, threads=task.threads, encoded=rows.table)
+        times = None
+        if rows.folds is not None:
+            left_out = np.array([of_set - 1 for of_set in wholes])
+            times = (rows.folds[:, None] != left_out[None, :]).astype(np.uint8)
+        last = wholes is task.together[-1].wholes
+        forest = grower.grow(times, whole=list(wholes.values()), last=last)
+        yield from ((of_set, forest, i) for i, of_set in enumerate(wholes))
+
+
+def _target(task: FamilyTask, rows: Encoded) -> Target:
+    if task.targets:
+        return NumericTarget(rows.said.reshape(-1, len(task.targets)), task.targets, rows.weights)
+    return ClassTarget(rows.said, task.labels, rows.weights, task.costs)
+
+
 class Nodes:
     """The trees of all training sets: set 0 is of all rows, set i leaves fold i - 1 out. They are `opened`
     once it is known what all rows of each set have in common."""
@@ -74,14 +113,32 @@ class Nodes:
         self._costs = task.costs(survey.labels) if task.reading.classification else ClassCosts()
         self._row_bytes = family_bytes(survey, layout)
         self._rows: list[int] = []
+        self._counts: list[Counts] = []
         self._wholes: list[WholeSet] = []
-        if task.parameters.criterion == "quest" and (task.reading.source.weight is not None or self._differ):
+        if task.parameters.criterion == "quest" and (
+            task.reading.source.weight is not None or self.costs_differ
+        ):
             raise quest_counts()
 
     @property
-    def _differ(self) -> bool:
+    def costs_differ(self) -> bool:
         """Whether classes or mistakes do."""
         return self._costs.weights is not None or self._costs.matrix is not None
+
+    @property
+    def balanced(self) -> bool:
+        """Whether classes weigh by their numbers."""
+        return isinstance(self._costs.weights, str)
+
+    @property
+    def counts(self) -> Counts:
+        """The rows of each class of the first training set."""
+        return self._counts[0]
+
+    @property
+    def rows(self) -> int:
+        """The rows of the first training set."""
+        return self._rows[0]
 
     @property
     def opened(self) -> bool:
@@ -115,7 +172,7 @@ class Nodes:
         except ValueError as error:  # the core says in one line what it cannot take
             raise DataError(str(error)) from None
         labels = [len(attribute.labels) for attribute in self.survey.schema.attributes]
-        self._rows = [int(counts.sum()) for counts in wholes]
+        self._rows, self._counts = [int(counts.sum()) for counts in wholes], list(wholes)
         for i, categories in enumerate(present or [labels] * len(wholes)):
             weight = self.settling.whole(i)[1]
             self.settling.set_many_valued(i, [int(c > 0 and c >= 0.3 * weight) for c in categories])
@@ -142,33 +199,28 @@ class Nodes:
         """What so many rows take while the grower works on them."""
         return rows * self._row_bytes
 
-    def chunks(self, report: Report) -> Chunks:
-        """A scan of the source."""
-        return Chunks(self.task.reading, self.survey, report, self.task.folds, self.task.seed)
-
     def finish(self, nodes: Mapping[int, int], rows: Encoded) -> None:
         """Grow the rest of the trees below nodes, one of each training set, from all rows that come there."""
-        target, folds = self._target(rows.said, rows.weights), rows.folds
-        table = Table(self.survey.schema, (), target.n_rows)
-        groups = self._alike(nodes)
-        for together in groups:
-            below = self.below(*next(iter(together.items())))
-            grower = Grower(table, target, below, threads=self.task.threads, encoded=rows.table)
-            times = None
-            if folds is not None:
-                left_out = np.array([of_set - 1 for of_set in together])
-                times = (folds[:, None] != left_out[None, :]).astype(np.uint8)
-            forest = grower.grow(
-                times, whole=[self._wholes[of_set] for of_set in together], last=together is groups[-1]
-            )
-            for i, node in enumerate(together.values()):
-                self.settling.graft(node, forest, i)
+        for of_set, forest, i in grow_family(self.family(nodes), rows):
+            self.settling.graft(nodes[of_set], forest, i)
 
-    def _target(self, said: npt.NDArray[Any], weights: npt.NDArray[np.float64] | None) -> Target:
-        if self.task.reading.classification:
-            return ClassTarget(said, self.survey.labels, weights, self._costs)
-        names = self.task.reading.targets
-        return NumericTarget(said.reshape(-1, len(names)), names, weights)
+    def family(self, nodes: Mapping[int, int]) -> FamilyTask:
+        """How the trees below nodes are grown, for whoever has the rows."""
+        return FamilyTask(
+            schema=self.survey.schema,
+            labels=self.survey.labels,
+            targets=() if self.task.reading.classification else self.task.reading.targets,
+            costs=self._costs,
+            together=tuple(
+                Together(self.below(*next(iter(alike.items()))), {i: self._wholes[i] for i in alike})
+                for alike in self._alike(nodes)
+            ),
+            threads=self.task.threads,
+        )
+
+    def graft(self, node: int, arrays: dict[str, Any]) -> None:
+        """Put a tree that was grown from the rows of a node elsewhere in its place."""
+        self.settling.graft_kept(arrays, [(node, 0)])
 
     def _alike(self, nodes: Mapping[int, int]) -> list[dict[int, int]]:
         """Sets whose sizes mean as many rows, which can grow together."""

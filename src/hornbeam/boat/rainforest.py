@@ -11,18 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
 from hornbeam import _core
-from hornbeam.boat.chunks import Chunks
 from hornbeam.boat.grown import check_folds
-from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.layout import layout_of
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import KEPT_PART, Counts, Nodes, avc_buffer, family_bytes, too_large
 from hornbeam.boat.plan import PlaceRecord, Route
-from hornbeam.boat.spill import Piece, Spill
+from hornbeam.boat.requests import LookUp
+from hornbeam.boat.scanner import Ground, Holding, scanner_of
+from hornbeam.boat.spill import Spill
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import LEAST_MEMORY, SourceTask
 from hornbeam.errors import DataError
@@ -64,7 +65,7 @@ class RainForest:
     """One growth of all training sets."""
 
     def __init__(self, task: SourceTask, survey: Survey, meter: Meter, spill: Spill, way: str) -> None:
-        self.task, self.survey, self.meter, self.spill, self.way = task, survey, meter, spill, way
+        self.task, self.survey, self.meter, self.way = task, survey, meter, way
         self.folds = task.folds or 1
         self.layout = layout_of(survey, task.n_targets, self.folds)
         self._classes = len(survey.row_counts)
@@ -76,28 +77,32 @@ class RainForest:
         self._large = [i for i, small in enumerate(counted) if not small]
         edges = [None if counted[i] else np.array([n - 1], dtype=np.uint64) for i, n in enumerate(values)]
         self.grid = _core.Grid(self.layout, edges)
+        self._ground = Ground(task, survey, self.layout, meter, spill)
         self.entries = avc_buffer(task, survey, self.layout)
 
     def run(self) -> list[Tree]:
         """The trees of all rows and of the folds."""
-        root, source = Spot({}, self.survey.rows), _Feed(self)
+        root = Spot({}, self.survey.rows)
         # The sizes of the training sets are not known before this scan, nor which categories they have.
         nominal = [i for i in self._small if self.survey.schema.attributes[i].kind == "nominal"]
         duty = self._duty(root, ()) or Duty.count
-        found = self._scan(source, root, {root: duty}, also=nominal)
+        found = self._scan(None, root, {root: duty}, also=nominal)
         self.nodes = self._open(found, root)
         if root.nodes:
-            self._grow(source, root, self._serve(found))
+            self._grow(None, root, self._serve(found))
         return [self.nodes.tree(i) for i in range(1 if self.folds == 1 else self.folds + 1)]
 
     def _open(self, found: _Found, root: Spot) -> Nodes:
         """The roots of all training sets."""
-        joint = found.scan.totals(0).astype(np.int64).reshape(self.folds, self._classes)
+        joint = found.holding.scan.totals(0).astype(np.int64).reshape(self.folds, self._classes)
         wholes: list[Counts] = [joint.sum(axis=0)]
         if self.folds > 1:
             check_folds(self.task, joint.sum(axis=1).tolist())
             wholes += [wholes[0] - joint[i] for i in range(self.folds)]
-        sums = [found.scan.total_sums(0, i - 1) for i in range(len(wholes) if self.layout.sum_words else 0)]
+        sums = [
+            found.holding.scan.total_sums(0, i - 1)
+            for i in range(len(wholes) if self.layout.sum_words else 0)
+        ]
         nodes = Nodes(self.task, self.survey, self.layout)
         nodes.open(wholes, sums, self._present(found, len(wholes)))
         for i in range(len(wholes)):
@@ -113,7 +118,11 @@ class RainForest:
         for i, attribute in enumerate(self.survey.schema.attributes):
             if attribute.kind != "nominal":
                 continue
-            counts = found.scan.counts(0, i).reshape(-1, self.folds, k)[: len(attribute.labels)].sum(axis=2)
+            counts = (
+                found.holding.scan.counts(0, i)
+                .reshape(-1, self.folds, k)[: len(attribute.labels)]
+                .sum(axis=2)
+            )
             for s in range(n_sets):
                 of_set = counts.sum(axis=1) - (counts[:, s - 1] if s else 0)
                 present[s][i] = int(np.count_nonzero(of_set))
@@ -121,8 +130,9 @@ class RainForest:
 
     # ---- levels ----
 
-    def _grow(self, feed: _Feed, top: Spot, frontier: list[Spot]) -> None:
-        """Everything below some spots, whose rows a feed brings through `top`."""
+    def _grow(self, part: Any, top: Spot, frontier: list[Spot]) -> None:
+        """Everything below some spots, whose rows come through `top`: all of the source, or a part that was
+        written."""
         while frontier:
             duties: dict[Spot, Duty] = {}
             for spot in sorted(frontier, key=lambda spot: spot.rows):
@@ -130,11 +140,11 @@ class RainForest:
                 if duty is not None:
                     duties[spot] = duty
             waiting = [spot for spot in frontier if spot not in duties]
-            frontier = waiting + self._serve(self._scan(feed, top, duties))
+            frontier = waiting + self._serve(self._scan(part, top, duties))
 
     def _duty(self, spot: Spot, others: Sequence[tuple[Spot, Duty]], *, writes: bool = False) -> Duty | None:
         """What the next scan does for a spot beside others; None: nothing yet. RF-Write writes the rows of
-        all spots but the first of a feed."""
+        all spots but the first of a part."""
         kept = sum(other.rows for other, duty in others if duty is Duty.collect) * self.layout.stride
         if not self._too_large(spot.rows, kept):
             room = kept + spot.rows * self.layout.stride <= self.task.budget * KEPT_PART
@@ -158,8 +168,9 @@ class RainForest:
 
     # ---- scans ----
 
-    def _scan(self, feed: _Feed, top: Spot, duties: dict[Spot, Duty], also: Sequence[int] = ()) -> _Found:
-        """One scan of a feed, from the spot at its top to those that something is done for."""
+    def _scan(self, part: Any, top: Spot, duties: dict[Spot, Duty], also: Sequence[int] = ()) -> _Found:
+        """One scan of the source or a part of it, from the spot at its top to those that something is done
+        for."""
         plan: list[PlaceRecord] = []
         places: dict[Spot, int] = {}
 
@@ -182,17 +193,14 @@ class RainForest:
             return -1
 
         add(top)
-        scan = _core.SourceScan(self.layout, self.grid, [place.native() for place in plan])
-        room = int(self.task.budget * KEPT_PART)
-        keeping = Keeping(scan, self.layout.stride, self.spill, room, self.meter)
-        kept = [i for i, place in enumerate(plan) if place.keeps]
-
-        def make_room() -> None:
-            keeping.relieve(kept)
-            self._check_room(scan)
-
-        feed.stream(scan, make_room)
-        return _Found(scan, keeping, places, duties)
+        holding = scanner_of(self.task).hold(self._ground, self.grid, plan, self._check_room)
+        if part is None:
+            with self.meter.scan("scans") as report:
+                holding.run(report)
+        else:
+            with self.meter.phase("partitions"):
+                holding.run_part(part)
+        return _Found(holding, places, duties)
 
     def _check_room(self, scan: _core.SourceScan) -> None:
         """Refuse values that the memory has no room for: no AVC-set can be put away while it is counted."""
@@ -220,37 +228,33 @@ class RainForest:
     def _serve(self, found: _Found) -> list[Spot]:
         """Settle, finish and part the spots of a scan; those that the same rows still have to come to."""
         frontier: list[Spot] = []
+        holding = found.holding
         with self.meter.phase("settling"):
-            for spot, place in found.places.items():
-                if found.duties[spot] is Duty.count:
-                    frontier += self._settle(spot, self._judge_counts(found.scan, place))
-                    found.scan.forget_watches(place)
-        for spot, place in found.places.items():
-            duty = found.duties[spot]
-            if duty is Duty.collect:
-                self._finish(spot, place, found)
-            elif duty is Duty.write:
-                part = found.part(self, place)
-                self._grow(part, spot, [spot])
-            elif duty is Duty.vertical:
-                judge = self._judge_large(found, spot, place)
-                self._grow(found.part(self, place), spot, self._settle(spot, judge))
+            for spot, place in found.of(Duty.count):
+                frontier += self._settle(spot, self._judge_counts(holding.scan, place))
+                holding.scan.forget_watches(place)
+        collected = {place: spot.nodes for spot, place in found.of(Duty.collect)}
+        if collected:
+            with self.meter.phase("families"):
+                holding.finish(self.nodes, collected)
+        for spot, place in found.of(Duty.write):
+            self._grow(holding.part(place), spot, [spot])
+        for spot, place in found.of(Duty.vertical):
+            judge = self._judge_large(holding, spot, place)
+            self._grow(holding.part(place), spot, self._settle(spot, judge))
         return frontier
 
     def _judge_counts(self, scan: _core.SourceScan, place: int) -> _Judge:
         return lambda of_set, node: self.nodes.settling.settle(node, scan, place, of_set - 1)
 
-    def _judge_large(self, found: _Found, spot: Spot, place: int) -> _Judge:
+    def _judge_large(self, holding: Holding, spot: Spot, place: int) -> _Judge:
         """By one AVC-set at a time, large ones from the rows that were written."""
-        settling, scan = self.nodes.settling, found.scan
+        settling, scan = self.nodes.settling, holding.scan
         best: dict[int, list[_core.Settled]] = {of_set: [] for of_set in spot.nodes}
-        found.keeping.put_away(place)
+        holding.lay_aside(place)
         for attribute in range(len(self.survey.schema)):
             if attribute in self._large:
-                scan.look_up(place, [(attribute, None)])
-                for block in found.keeping.away([place]):
-                    scan.look_on(block, place, 1)
-                    self._check_room(scan)
+                holding.serve([LookUp(place, {attribute: None}, [place])])
             for of_set, node in spot.nodes.items():
                 best[of_set].append(settling.look(node, scan, place, attribute, of_set - 1))
             scan.forget_watches(place)
@@ -287,12 +291,6 @@ class RainForest:
                 rows[i] = max(rows[i], round(float(settled.child_counts(i).sum()) * share))
         return [Spot(found, n) if found else None for found, n in zip(nodes, rows, strict=True)]
 
-    def _finish(self, spot: Spot, place: int, found: _Found) -> None:
-        """Let the grower finish the trees of all sets at a spot."""
-        with self.meter.phase("families"):
-            self.meter.families += 1
-            self.nodes.finish(spot.nodes, found.keeping.encode(place))
-
 
 _Judge = Callable[[int, int], _core.Settled]
 """The test of a training set at one of its nodes."""
@@ -328,38 +326,14 @@ class _Group:
             self.route["lo"] = max(one.lo for _, one in self.members.values())
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class _Found:
     """What a scan brought: the places of the spots that something was done for."""
 
-    scan: _core.SourceScan
-    keeping: Keeping
+    holding: Holding
     places: dict[Spot, int]
     duties: dict[Spot, Duty]
 
-    def part(self, forest: RainForest, place: int) -> _Feed:
-        """The rows of a place as a partition of their own."""
-        self.keeping.put_away(place)
-        return _Feed(forest, self.keeping, self.keeping.lift(place))
-
-
-@dataclass
-class _Feed:
-    """Rows to scan: all of the source, or a partition on disk."""
-
-    forest: RainForest
-    keeping: Keeping | None = None
-    pieces: Sequence[Piece] = ()
-
-    def stream(self, scan: _core.SourceScan, after: Callable[[], None]) -> None:
-        """Let a scan take all rows in, some at a time."""
-        task, meter = self.forest.task, self.forest.meter
-        if self.keeping is not None:
-            with meter.phase("partitions"):
-                for block in self.keeping.read(self.pieces):
-                    scan.add_rows(block)
-                    after()
-            return
-        with meter.scan("scans") as report:
-            chunks = Chunks(task.reading, self.forest.survey, report, task.folds, task.seed)
-            chunks.scan_into(scan, after, task.threads)
+    def of(self, duty: Duty) -> list[tuple[Spot, int]]:
+        """The spots that this was done for, and their places."""
+        return [(spot, place) for spot, place in self.places.items() if self.duties[spot] is duty]

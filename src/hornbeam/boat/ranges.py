@@ -77,6 +77,14 @@ class RangeTally:
         self._lowest = lowest if self._lowest is None else min(self._lowest, lowest)
         self._highest = highest if self._highest is None else max(self._highest, highest)
 
+    def merge(self, other: RangeTally) -> None:
+        """Take in the cells of another part."""
+        self._missing += other._missing
+        for end in (other._lowest, other._highest):
+            if end is not None:
+                self._lowest = end if self._lowest is None else min(self._lowest, end)
+                self._highest = end if self._highest is None else max(self._highest, end)
+
     def range(self) -> Range:
         """The range of all cells that were taken in."""
         return Range(self._lowest, self._highest, self._missing)

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ class Spill:
 
     def __init__(self) -> None:
         self._directory = tempfile.gettempdir()
-        self._file = -1
+        self._file: IO[bytes] | None = None
         self.bytes = 0
 
     def __enter__(self) -> Self:
@@ -33,21 +33,21 @@ class Spill:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def put(self, rows: _core.KeptRows) -> Piece:
         """Write rows down."""
         begin = self.bytes
         try:
-            if self._file < 0:
-                self._file, path = tempfile.mkstemp(prefix="hornbeam-", dir=self._directory)
-                os.unlink(path)
+            if self._file is None:  # a name that is taken away afterwards would outlive a Ctrl-C between
+                where = self._directory
+                self._file = tempfile.TemporaryFile(buffering=0, dir=where)  # noqa: SIM115 - it stays open
             for block in rows.blocks():
                 written = 0
                 while written < len(block):
-                    written += os.pwrite(self._file, block[written:], self.bytes + written)
+                    written += os.pwrite(self._file.fileno(), block[written:], self.bytes + written)
                 self.bytes += len(block)
         except OSError as error:
             raise StorageError(
@@ -60,9 +60,10 @@ class Spill:
     def read(self, piece: Piece, most: int) -> Iterator[Bytes]:
         """The bytes that lie there, so many at a time at most."""
         begin, size = piece
+        assert self._file is not None  # something was put
         for at in range(begin, begin + size, most):
             wanted = min(most, begin + size - at)
-            found = os.pread(self._file, wanted, at)
+            found = os.pread(self._file.fileno(), wanted, at)
             if len(found) < wanted:
                 raise StorageError(f"{self._directory!r} gives back fewer bytes than were written; try again")
             yield np.frombuffer(found, dtype=np.uint8)

@@ -35,6 +35,11 @@ class SourceStats:
     memory_limit: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     """By phase."""
+    engine: str | None = None
+    """Who scanned; None: this process."""
+    workers: int = 0
+    shipped: Mapping[str, int] = field(default_factory=dict)
+    """Bytes that left the workers, by phase: counts, samples and trees, never rows."""
 
     @property
     def total_seconds(self) -> float:
@@ -42,7 +47,7 @@ class SourceStats:
 
     def to_record(self) -> dict[str, Any]:
         """Plain, for JSON."""
-        return asdict(self) | {"seconds": dict(self.seconds)}
+        return asdict(self) | {"seconds": dict(self.seconds), "shipped": dict(self.shipped)}
 
     def to_pairs(self, digits: Callable[[int], str] = "{:,}".format) -> list[tuple[str, str]]:
         """Names and values for people; `digits` writes a number of rows."""
@@ -56,12 +61,20 @@ class SourceStats:
         phases = ", ".join(f"{name} {seconds_text(value)}" for name, value in self.seconds.items())
         return [
             ("algorithm", f"{self.algorithm}: {self.reason}"),
+            *self._cluster(),
             ("scans", f"{self.scans} ({digits(self.rows)} rows, {text_of(self.bytes)} read)"),
             ("alarms", str(self.alarms)),
             ("rows held", "; ".join(held)),
             ("peak memory", f"{text_of(self.peak_memory)} of the process ({limit})"),
             ("seconds", phases),
         ]
+
+    def _cluster(self) -> list[tuple[str, str]]:
+        if self.engine is None:
+            return []
+        workers = f"{self.workers} {'worker' if self.workers == 1 else 'workers'}"
+        phases = ", ".join(f"{name} {text_of(size)}" for name, size in self.shipped.items())
+        return [("engine", f"{self.engine}, {workers}"), ("shipped", phases or "nothing")]
 
     def to_text(self) -> str:
         """A line for each figure."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from hornbeam.table.sources.part import check_count
 from hornbeam.table.sources.sampling import joined, plain_rows, sample_rows
 from hornbeam.table.weights import no_weight
 
-__all__ = ["Range", "Survey", "survey"]
+__all__ = ["Gathering", "Range", "Survey", "survey", "without_sample"]
 
 Exponents = tuple[int, int]
 
@@ -66,7 +66,7 @@ class Survey:
 def survey(reading: Reading, sample: int, seed: int, report: Report | None = None) -> Survey:
     """Scan the source once. The sample has that many rows, or all, and does not depend on chunks and formats;
     `report` hears after each chunk how many rows were read."""
-    gathering = _Gathering(reading, sample, seed)
+    gathering = Gathering(reading, _sampler(reading, sample, seed))
     for first, chunk in reading.scan(report):
         with reading.naming(first):
             gathering.add(chunk)
@@ -74,16 +74,16 @@ def survey(reading: Reading, sample: int, seed: int, report: Report | None = Non
         return gathering.survey()
 
 
-class _Gathering:
-    """What is known after some chunks."""
+class Gathering:
+    """What is known after some chunks. Those of parts merge, in the order of the parts."""
 
-    def __init__(self, reading: Reading, sample: int, seed: int) -> None:
+    def __init__(self, reading: Reading, sampler: _Numbered | Reservoir) -> None:
         self._reading, self._rows = reading, 0
         self._categories = Categories(reading.schema, reading.nominal, reading.memory_limit)
         self._ranges = [RangeTally(name, self._categories.is_nominal(name)) for name in reading.attributes]
         self._classes = ClassTally(reading.source.schema.field(reading.targets[0]).type)
         self._weights, self._targets = _Magnitudes(), _Magnitudes()
-        self._sampler = _sampler(reading, sample, seed)
+        self._sampler = sampler
 
     def add(self, chunk: pa.RecordBatch) -> None:
         """Take in the next rows. Labels are those of all rows, whatever they weigh, as in a table."""
@@ -106,6 +106,19 @@ class _Gathering:
             tally.add(counted.column(name))
         self._sampler.add(counted)
         self._rows += counted.num_rows
+
+    def merge(self, later: Gathering) -> None:
+        """Take in what is known of a later part."""
+        self._rows += later._rows
+        self._categories.merge(later._categories)
+        for tally, other in zip(self._ranges, later._ranges, strict=True):
+            tally.merge(other)
+        self._classes.merge(later._classes)
+        self._weights.merge(later._weights)
+        self._targets.merge(later._targets)
+        assert isinstance(self._sampler, Reservoir)
+        assert isinstance(later._sampler, Reservoir)
+        self._sampler.merge(later._sampler)
 
     def survey(self) -> Survey:
         """The survey of all rows that were taken in."""
@@ -141,13 +154,19 @@ class _Magnitudes:
         self.exponents: Exponents | None = None
 
     def add(self, values: Array) -> None:
-        found = _core.exponent_span(np.ascontiguousarray(values, dtype=np.float64))
-        if found is not None:
-            known = self.exponents or found
-            self.exponents = min(known[0], found[0]), max(known[1], found[1])
+        self._span(_core.exponent_span(np.ascontiguousarray(values, dtype=np.float64)))
         sizes = np.abs(values)
         self.greatest = max(self.greatest, float(sizes.max(initial=0.0)))
         self.least = min(self.least, float(sizes.min(initial=math.inf, where=sizes > 0)))
+
+    def merge(self, other: _Magnitudes) -> None:
+        self._span(other.exponents)
+        self.greatest, self.least = max(self.greatest, other.greatest), min(self.least, other.least)
+
+    def _span(self, found: Exponents | None) -> None:
+        if found is not None:
+            known = self.exponents or found
+            self.exponents = min(known[0], found[0]), max(known[1], found[1])
 
 
 class _Numbered:
@@ -177,6 +196,12 @@ def _sampler(reading: Reading, n: int, seed: int) -> _Numbered | Reservoir:
     if total is None or reading.source.weight is not None:
         return Reservoir(n, seed, schema)
     return _Numbered(n, seed, total, schema)
+
+
+def without_sample(survey: Survey) -> Survey:
+    """The same for those who only encode by it."""
+    none = np.empty(0, dtype=np.int64)
+    return replace(survey, sample=survey.sample.take(none), sample_target=survey.sample_target.take(none))
 
 
 def _decoded(reading: Reading, schema: Schema, labels: Array, rows: pa.Table) -> tuple[Table, Target]:

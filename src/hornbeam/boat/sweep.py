@@ -11,24 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.coarse import HELD, CoarseNode
-from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.layout import counts_bytes
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import COUNTS_PART, KEPT_PART, Nodes
 from hornbeam.boat.plan import PlaceRecord, Plan
-from hornbeam.boat.reading import Report
+from hornbeam.boat.requests import Count, Flags, Gather, LookUp, SendOn, Step, take_steps
+from hornbeam.boat.scanner import Ground, scanner_of
 from hornbeam.boat.spill import Spill
 from hornbeam.errors import SourceChanged
 
 _LEAST_PART = 16  # of the memory is always there for values that are looked for
 _VALUE = 48  # bytes that a value takes while tests are compared
 _LEAST_VALUES = 4096  # to look for at a time, whatever the memory: fewer are not worth the way
-
-Flags = npt.NDArray[np.uint8]
 
 
 class Family(NamedTuple):
@@ -51,12 +48,11 @@ class Sweep:
         self._nodes, self._grid, self._meter = nodes, grid, meter
         self._guesses, self.routes, places = plan.guesses, plan.routes, plan.places
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(places) if place.tests}
-        self._kept = [i for i, place in enumerate(places) if place.keeps]
         survey, words = nodes.survey, nodes.layout.sum_words
         self._counts = counts_bytes(grid, len(survey.schema), len(survey.row_counts), words)
-        self.scan = _core.SourceScan(nodes.layout, grid, [place.native() for place in places])
-        room = int(nodes.task.budget * KEPT_PART)
-        self.keeping = Keeping(self.scan, nodes.layout.stride, spill, room, meter)
+        ground = Ground(nodes.task, survey, nodes.layout, meter, spill)
+        self.holding = scanner_of(nodes.task).hold(ground, grid, places)
+        self.scan = self.holding.scan
         self.reopened: list[Family] = []
 
     @property
@@ -67,7 +63,7 @@ class Sweep:
         """Scan the source, settle what can be from some families on, and let the grower finish the rest; from
         the root on where nothing was known before."""
         with self._meter.scan(phase) as report:
-            self._run(report)
+            self.holding.run(report)
         if begin is None:
             self._nodes.open([self._nodes.survey.row_counts], [self.scan.total_sums(0)])
             begin = roots(self._nodes)
@@ -77,10 +73,6 @@ class Sweep:
             with self._meter.phase("families") as report:
                 self._finish(families, report)
 
-    def _run(self, report: Report) -> None:
-        chunks = self._nodes.chunks(report)
-        chunks.scan_into(self.scan, lambda: self.keeping.relieve(self._kept), self._nodes.task.threads)
-
     # ---- settling ----
 
     def _settle(self, begin: Sequence[Family]) -> list[Family]:
@@ -89,15 +81,21 @@ class Sweep:
         families: list[Family] = []
         pending = list(begin)
         while pending:
-            family = pending.pop()
-            self._check(family)
-            if family.place in self._guesses:
-                pending += self._settle_guessed(*family)
-            elif not self.scan.complete(family.place):
-                self._settle_let_go(*family)
-            else:
-                families.append(family)
+            guessed: list[Family] = []
+            for family in self.holding.take(pending):
+                self._check(family)
+                if family.place in self._guesses:
+                    guessed.append(family)
+                elif not self.scan.complete(family.place):
+                    self._settle_let_go(*family)
+                else:
+                    families.append(family)
+            pending += self._below([self._settle_guessed(*family) for family in guessed])
         return families
+
+    def _below(self, steps: Sequence[Step[list[Family]]]) -> list[Family]:
+        """The families that steps end with."""
+        return [family for found in take_steps(steps, self.holding.serve) for family in found]
 
     def _check(self, family: Family) -> None:
         """The rows that came to a family are those that its node was opened for."""
@@ -106,7 +104,7 @@ class Sweep:
             name = self._nodes.task.reading.source.name
             raise SourceChanged(f"{name} has other rows than before; read from a copy")
 
-    def _settle_guessed(self, node: int, place: int) -> list[Family]:
+    def _settle_guessed(self, node: int, place: int) -> Step[list[Family]]:
         settled = self._settling.settle(node, self.scan, place)
         complete = self.scan.complete(place)
         if settled.state == "open":
@@ -115,16 +113,16 @@ class Sweep:
                 self._drop(place)
                 self.reopened.append(Family(node, place))
                 return []
-            settled = self._look_into(node, place, settled)
+            settled = yield from self._look_into(node, place, settled)
         if settled.state == "leaf":
             self._drop(place)
             return []
         if self._confirms(self._guesses[place], settled):
-            return self._split(node, place, settled, self._children[place])
+            return (yield from self._split(node, place, settled, self._children[place]))
         self._meter.alarms += 1
         if complete:
-            self._gather(place)
-            return self._split_family(node, place, settled)
+            yield from self._gather(place)
+            return (yield from self._split_family(node, place, settled))
         return self._reopen_children(node, place, settled)
 
     def _settle_let_go(self, node: int, place: int) -> None:
@@ -132,32 +130,32 @@ class Sweep:
         self._meter.alarms += 1
         self.reopened.append(Family(node, place))
 
-    def _settle_family(self, node: int, place: int) -> list[Family]:
+    def _settle_family(self, node: int, place: int) -> Step[list[Family]]:
         """A family that is too large for the grower: one more level, from its rows."""
         if not self.scan.counted(place):
-            place = self._count(place)
+            place = yield from self._count(place)
         settled = self._settling.settle(node, self.scan, place)
         if settled.state == "open":
-            settled = self._look_into(node, place, settled)
+            settled = yield from self._look_into(node, place, settled)
         if settled.state == "leaf":
             self._drop(place)
             return []
-        families = self._split_family(node, place, settled)
+        families = yield from self._split_family(node, place, settled)
         for family in families:
             self._check(family)
         return families
 
-    def _look_into(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
+    def _look_into(self, node: int, place: int, settled: _core.Settled) -> Step[_core.Settled]:
         """Find the values in all buckets that leave a node open among the rows kept at and below it: of as
         many buckets at a time as there is room for, the best test of those before in mind."""
         if self._nodes.by_sums:
-            return self._look_around(node, place, settled)
+            return (yield from self._look_around(node, place, settled))
         seen: dict[int, Flags] = {}
         best: _core.Settled | None = None
         while settled.state == "open":
             watches = self._watches(self._portion(place, settled.alive))
             self.scan.forget_watches(place)
-            self._look_up(place, watches)
+            yield self._look_up(place, watches)
             settled = self._settling.settle(node, self.scan, place, looked_into=list(seen.items()), best=best)
             for attribute, wanted in watches.items():
                 seen[attribute] = wanted | seen[attribute] if attribute in seen else wanted
@@ -165,17 +163,15 @@ class Sweep:
                 best = settled
         return settled
 
-    def _look_around(self, node: int, place: int, settled: _core.Settled) -> _core.Settled:
+    def _look_around(self, node: int, place: int, settled: _core.Settled) -> Step[_core.Settled]:
         """Find the values around the cut that sums tell: those of a few buckets, one after the other."""
         while settled.state == "open":
-            self._look_up(place, self._watches(settled.alive))
+            yield self._look_up(place, self._watches(settled.alive))
             settled = self._settling.settle(node, self.scan, place)
         return settled
 
-    def _look_up(self, place: int, watches: dict[int, Flags]) -> None:
-        self.scan.look_up(place, list(watches.items()))
-        for block in self.keeping.away(list(self._places_below(place))):
-            self.scan.look_on(block, place, len(watches))
+    def _look_up(self, place: int, watches: dict[int, Flags]) -> LookUp:
+        return LookUp(place, dict(watches), list(self._places_below(place)))
 
     def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """As many buckets as there is room for the values of; all for C4.5, which compares all attributes
@@ -220,7 +216,7 @@ class Sweep:
 
     # ---- rows ----
 
-    def _split_family(self, node: int, place: int, settled: _core.Settled) -> list[Family]:
+    def _split_family(self, node: int, place: int, settled: _core.Settled) -> Step[list[Family]]:
         """The rows of a place go to new places for its children."""
         rows = [int(settled.child_counts(i).sum()) for i in range(settled.n_children)]
         large = [self._nodes.too_large(n) for n in rows]
@@ -228,10 +224,11 @@ class Sweep:
         counted = [wanted and self._may_count for wanted in large]
         rest = self._rest(rows, counted)
         if rest is None:
-            return self._split(node, place, settled, [self._kept_place(counts) for counts in counted])
+            made = [self._kept_place(counts) for counts in counted]
+            return (yield from self._split(node, place, settled, made))
         children = [self._kept_place(i != rest) for i in range(2)]
         of_both = self.scan.take_counts(place)
-        nodes = self._send_on(node, place, settled, children)
+        nodes = yield from self._send_on(node, place, settled, children)
         self.scan.count_rest(of_both, children[1 - rest], children[rest])
         if not counted[1 - rest]:
             self.scan.take_counts(children[1 - rest])
@@ -244,8 +241,7 @@ class Sweep:
 
     def _kept_place(self, counts: bool) -> int:
         """A new place that keeps its rows, and may count them."""
-        made = self._nodes.counting(keeps=True) if counts else PlaceRecord(keeps=True)
-        return self.scan.add_place(made.native())
+        return self.holding.add_place(self._nodes.counting(keeps=True) if counts else PlaceRecord(keeps=True))
 
     @property
     def _may_count(self) -> bool:
@@ -253,20 +249,20 @@ class Sweep:
         counts = self.scan.bytes - self.scan.rows_kept * self._nodes.layout.stride
         return bool(counts + self._counts <= self._nodes.task.budget * COUNTS_PART)
 
-    def _split(self, node: int, place: int, settled: _core.Settled, children: Sequence[int]) -> list[Family]:
-        return self._open(self._send_on(node, place, settled, children), children)
+    def _split(
+        self, node: int, place: int, settled: _core.Settled, children: Sequence[int]
+    ) -> Step[list[Family]]:
+        nodes = yield from self._send_on(node, place, settled, children)
+        return self._open(nodes, children)
 
-    def _send_on(self, node: int, place: int, settled: _core.Settled, children: Sequence[int]) -> list[int]:
+    def _send_on(
+        self, node: int, place: int, settled: _core.Settled, children: Sequence[int]
+    ) -> Step[list[int]]:
         """Write a test down, and send the rows that its place holds on their way; the nodes below."""
         nodes = self._settling.split(node, settled)
         self.routes[place] = settled.route(self._nodes.layout, list(children))
-        pieces = self.keeping.lift(place)
-        self.scan.decide(place, settled, list(children))
-        kept = [p for child in children for p in self._places_below(child) if self.scan.keeps(p)]
-        self.keeping.relieve(kept)
-        for block in self.keeping.read(pieces):
-            self.scan.send_on([block], place)
-            self.keeping.relieve(kept)
+        below = [p for child in children for p in self._places_below(child)]
+        yield SendOn(place, settled, list(children), below)
         return nodes
 
     def _open(self, nodes: Sequence[int], children: Sequence[int]) -> list[Family]:
@@ -276,28 +272,21 @@ class Sweep:
                 self._drop(child)
         return [Family(n, p) for n, p in zip(nodes, children, strict=True) if n >= 0]
 
-    def _gather(self, place: int) -> None:
+    def _gather(self, place: int) -> Step[None]:
         """All rows below a place come back to it: its guess was wrong."""
-        below = list(self._places_below(place))
-        self.keeping.lay(place, [piece for p in below for piece in self.keeping.lift(p)])
-        self.scan.put_back(self.scan.gather(place), place)
+        yield Gather(place, list(self._places_below(place)))
 
-    def _count(self, place: int) -> int:
+    def _count(self, place: int) -> Step[int]:
         """A place like this one, whose rows are counted as well."""
-        made = self.scan.add_place(self._nodes.counting(keeps=True).native())
-        pieces = self.keeping.lift(place)
-        self.scan.add_kept(self.scan.take_rows(place), made)
-        self.keeping.relieve([made])
-        for block in self.keeping.read(pieces):
-            self.scan.add_rows(block, made)
-            self.keeping.relieve([made])
+        made = yield Count(place, self._nodes.counting(keeps=True))
+        assert made is not None
         return made
 
     def _reopen_children(self, node: int, place: int, settled: _core.Settled) -> list[Family]:
         """The test is known, but rows of the node were let go: another scan brings its children's."""
         nodes = self._settling.split(node, settled)
         self._drop(place)
-        children = [self.scan.add_place(PlaceRecord().native()) for _ in nodes]
+        children = [self.holding.add_place(PlaceRecord()) for _ in nodes]
         self.routes[place] = settled.route(self._nodes.layout, children)
         self.reopened += [Family(n, p) for n, p in zip(nodes, children, strict=True) if n >= 0]
         return []
@@ -305,7 +294,7 @@ class Sweep:
     def _drop(self, place: int) -> None:
         """Nobody needs the rows at and below a place."""
         for p in self._places_below(place):
-            self.keeping.forget(p)
+            self.holding.drop(p)
 
     def _places_below(self, place: int) -> Iterator[int]:
         yield place
@@ -317,21 +306,19 @@ class Sweep:
     # ---- families ----
 
     def _finish(self, families: Sequence[Family], report: Callable[[float], None]) -> None:
-        """Let the grower finish families, one after the other: the small ones first, which make room for the
-        others. What is too large for it is split before."""
+        """Let the grower finish families: the small ones first, which make room for the others. What is too
+        large for it is split before."""
         waiting = sorted(families, key=self._rows, reverse=True)
         total, done = sum(map(self._rows, waiting)), 0
         while waiting:
-            family = waiting.pop()
-            rows = self._rows(family)
-            if self._nodes.too_large(rows):
-                waiting += sorted(self._settle_family(*family), key=self._rows, reverse=True)
-                continue
-            others = self._nodes.task.budget - self._nodes.family_bytes(rows)
-            self.keeping.shrink([other.place for other in waiting], others + self.scan.bytes_at(family.place))
-            self._meter.families += 1
-            self._nodes.finish({0: family.node}, self.keeping.encode(family.place))
-            done += rows
+            taken = self.holding.take(waiting)
+            large = [family for family in taken if self._nodes.too_large(self._rows(family))]
+            parts = self._below([self._settle_family(*family) for family in large])
+            waiting += sorted(parts, key=self._rows, reverse=True)
+            whole = [family for family in taken if family not in large]
+            below = {family.place: {0: family.node} for family in whole}
+            self.holding.finish(self._nodes, below, [other.place for other in waiting])
+            done += sum(map(self._rows, whole))
             report(done / total)
 
     def _rows(self, family: Family) -> int:

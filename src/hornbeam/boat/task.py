@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from hornbeam.growth.parameters import is_number, shown
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Source
 from hornbeam.table.sources.hashing import MOST_FOLDS
+
+if TYPE_CHECKING:
+    from hornbeam.boat.scanner import Scanner
 
 LEAST_MEMORY = 32 * 10**6
 VARIANTS = ("paper",)
@@ -59,6 +62,8 @@ class SourceTask:
     """How many values of all attributes a scan of RainForest counts at once; None: as memory has room."""
     family_rows: int | None = None
     """The most rows of a family that is finished in memory; None: as many as memory has room for."""
+    scanner: Scanner | None = None
+    """Who scans the source; None: this process."""
 
     def __post_init__(self) -> None:
         if self.variant is not None:
@@ -120,15 +125,16 @@ def read_as(
         return Reading(source, targets, classification, nominal, key, memory_limit)
 
 
-def check_source(source: Any) -> Source:
+def check_source(source: Any, taker: str = "fit_source") -> Source:
     """The source, or one line that says how to make one."""
     if isinstance(source, Source):
         return source
     name = type(source).__name__
     made = f"hornbeam.source({source!r})" if isinstance(source, str) and len(source) < 60 else None
+    otherwise = ", or use fit(X, y) where the rows are in memory" if taker == "fit_source" else ""
     raise DataTypeError(
-        f"fit_source takes a source and was given a {name}; make one by {made or 'hornbeam.source(...)'}, "
-        "or use fit(X, y) where the rows are in memory"
+        f"{taker} takes a source and was given a {name}; make one by {made or 'hornbeam.source(...)'}"
+        f"{otherwise}"
     )
 
 

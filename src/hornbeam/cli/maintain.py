@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -40,6 +41,13 @@ def command() -> None:
     help="Keep the trees of K folds, dealt by --key, and the estimate that they give.",
 )
 @click.option(
+    "--policy",
+    type=click.Choice(["exact", "stable"]),
+    default="exact",
+    show_default=True,
+    help="Have the tree of fit at all times, or keep a test while no other is better by more than chance.",
+)
+@click.option(
     "--algorithm",
     metavar="NAME",
     default="auto",
@@ -53,29 +61,36 @@ def create(tree: str, data: tuple[str, ...], as_json: bool, **asked: Any) -> Non
     from .maintain_results import print_status
     from .maintain_rows import create_tree
 
-    with create_tree(tree, data, **asked) as made:
-        print_status(made.stats, as_json)
+    print_status(create_tree(tree, data, **asked), as_json)
 
 
-def _batch(name: str, doing: str, text: str) -> None:
-    """Add the command of a method that takes rows."""
+def _batch(name: str, doing: str, text: str, own: Callable[[Any], Any] = lambda run: run) -> None:
+    """Add the command of a method that takes rows, and an option of its `own`."""
 
     @command.command(name, help=text, short_help=text)
     @_tree
     @_data
     @_id
+    @own
     @sql_option
     @common_options
-    def run(tree: str, data: tuple[str, ...], id_: str | None, sql: str | None, as_json: bool) -> None:
+    def run(
+        tree: str, data: tuple[str, ...], id_: str | None, sql: str | None, as_json: bool, **more: Any
+    ) -> None:
         from .maintain_results import print_batch
         from .maintain_rows import change_tree
 
-        print_batch(change_tree(tree, data, sql, name, doing, id_), as_json)
+        print_batch(change_tree(tree, data, sql, name, doing, id=id_, **more), as_json)
 
 
 _batch("insert", "inserting", "Insert the rows of DATA.")
 _batch("delete", "deleting", "Delete the rows of DATA; all are refused where one is not there.")
-_batch("sync", "comparing", "Make the rows of TREE those of DATA: insert what is new, delete what is gone.")
+_batch(
+    "sync",
+    "comparing",
+    "Make the rows of TREE those of DATA: insert what is new, delete what is gone.",
+    click.option("--key", metavar="COLUMN", help="Refuse DATA that has two rows of one key."),
+)
 
 
 @command.command("forget", short_help="Delete the rows of some keys, with a certificate.")

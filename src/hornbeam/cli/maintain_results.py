@@ -48,7 +48,7 @@ def _estimate(stats: Mapping[str, Any]) -> list[tuple[str, str]]:
 def print_batch(changes: Changes, as_json: bool) -> None:
     """What a batch did, or that it was applied before."""
     if as_json:
-        print_json(_object(changes))
+        print_json(changes.to_record())
     elif changes.repeated:
         click.echo(f"batch {changes.number} with the id {changes.id!r} was applied before; nothing was done")
     else:
@@ -65,7 +65,7 @@ def save_pictures(view: View, files: Mapping[str, str]) -> None:
 def print_changes(tree: str, batches: Sequence[Changes], pictures: Mapping[str, str], as_json: bool) -> None:
     """What batches did, oldest first, and where the pictures of the last one are."""
     if as_json:
-        print_json({"path": tree, "batches": [_object(changes) for changes in batches], **pictures})
+        print_json({"path": tree, "batches": [changes.to_record() for changes in batches], **pictures})
         return
     for changes in batches:
         click.echo(changes.to_text())
@@ -92,9 +92,16 @@ def print_certificate(certificate: Mapping[str, Any], as_json: bool) -> None:
 
 
 def print_proof(tree: str, proof: Mapping[str, Any], as_json: bool) -> None:
-    """Whether the tree is that of a rebuild; an error where it is not."""
+    """Whether the tree is that of a rebuild, or by the policy "stable" has the right counts; an error where
+    not."""
     if as_json:
         print_json(dict(proof))
+    if not proof.get("sound", True):
+        raise HornbeamError(f"{tree!r} has other counts than its rows; keep the file and report it")
+    if not proof["equal"] and "sound" in proof:
+        if not as_json:
+            click.echo("the counts are those of the present rows; a rebuild gives another tree, as it may")
+        return
     if not proof["equal"]:
         raise HornbeamError(
             f"{tree!r} has the tree {_short(proof['digest'])}, and a rebuild gives "
@@ -110,10 +117,6 @@ def print_export(output: str, stats: Mapping[str, Any], as_json: bool) -> None:
         print_json({"model": output, "batch": stats["batch"], "digest": stats["digest"]})
     else:
         click.echo(f"model saved to {output}; see it with: hornbeam show {output}")
-
-
-def _object(changes: Changes) -> dict[str, Any]:
-    return changes.to_record() | {"counts": changes.counts}
 
 
 def _short(digest: str | None) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 
 from hornbeam.boat.maintained.changes import Changes
-from hornbeam.errors import DataError, UsageError
+from hornbeam.boat.maintained.opening import InUse
+from hornbeam.errors import DataError, NoRows, UsageError
 from hornbeam.estimators.maintained import MaintainedTree
 from hornbeam.table.sources import Source, source
 from hornbeam.table.sources.arrow_data import first_line
@@ -16,7 +18,7 @@ from hornbeam.table.sources.files import CSV, find_files
 
 from .fit_source import naming_options, open_source, settle_source
 from .learn import estimator_parameters
-from .output import check_places, working
+from .output import check_places, scanning, working
 from .plan import Plan
 from .sources import data_name, files_of, naming
 
@@ -33,7 +35,7 @@ def judged(kept: MaintainedTree) -> dict[str, Any]:
     try:
         with working("judging by folds"):
             found = kept.estimate()
-    except DataError as error:
+    except (DataError, InUse) as error:
         return {"estimate": None, "why": str(error)}
     scores = list(found.scores)
     return {
@@ -55,20 +57,16 @@ def create_tree(
     key: str | None,
     cv: int | None,
     algorithm: str,
+    policy: str,
     **options: Any,
-) -> MaintainedTree:
-    """The tree that `hornbeam fit` would grow, in a new file."""
+) -> dict[str, Any]:
+    """The tree that `hornbeam fit` would grow, in a new file; what there is to say of it."""
     plan = Plan.asked(options)
     check_places(tree, sources=[name for given in data for name in files_of(given)])
-    with naming_options(), working(f"growing the tree of {_shown(data)}"):
+    with naming_options(), scanning() as listener:
         rows = open_source(_place(data), sql, plan)
-        task, settings = settle_source(rows, plan, key)
-        if task.reading.classification and pa.types.is_floating(rows.schema.field(plan.targets[0]).type):
-            raise UsageError(
-                f"--task classification: {plan.targets[0]!r} has numbers with a fraction, which a maintained "
-                "tree predicts as numbers; make them whole numbers or text"
-            )
-        return MaintainedTree.create(
+        _, settings = settle_source(rows, plan, key)
+        made = MaintainedTree.create(
             tree,
             rows,
             target=list(plan.targets),
@@ -76,17 +74,36 @@ def create_tree(
             memory_limit=plan.memory_limit,
             algorithm=algorithm,
             cv=cv,
+            policy=policy,
+            progress=listener,
             **estimator_parameters(settings),
         )
+    stats = made.stats
+    with suppress(KeyboardInterrupt):  # it comes too late to leave nothing
+        made.close()
+    return stats
 
 
 def change_tree(
-    tree: str, data: Sequence[str], sql: str | None, method: str, doing: str, id_: str | None
+    tree: str, data: Sequence[str], sql: str | None, method: str, doing: str, **given: Any
 ) -> Changes:
-    """What a method of the tree that takes rows did."""
-    with MaintainedTree.open(tree) as kept, working(f"{doing} {_shown(data)}"), naming(_shown(data)):
-        changes: Changes = getattr(kept, method)(_batch_rows(kept, data, sql), id=id_)
-        return changes
+    """What a method of the tree that takes rows did. Where Ctrl-C comes after the batch, it is told what that
+    did, and not that nothing was done."""
+    changes: Changes | None = None
+    try:
+        with MaintainedTree.open(tree) as kept, working(f"{doing} {_shown(data)}"), naming(_shown(data)):
+            number = kept.stats["batch"]
+            try:
+                changes = getattr(kept, method)(_rows_or_none(kept, data, sql, method), **given)
+            except KeyboardInterrupt:
+                if kept.stats["batch"] == number:
+                    raise
+                changes = kept.changes(last=1)[0]
+    except KeyboardInterrupt:
+        if changes is None:
+            raise
+    assert changes is not None
+    return changes
 
 
 def forget_keys(tree: str, keys: Sequence[str], id_: str | None) -> dict[str, Any]:
@@ -96,6 +113,17 @@ def forget_keys(tree: str, keys: Sequence[str], id_: str | None) -> dict[str, An
         given = dict(zip(typed, keys, strict=True))
         told = kept.forget(typed, id=id_)
         return told | {"keys": list(keys), "absent": [given[key] for key in told["absent"]]}
+
+
+def _rows_or_none(kept: MaintainedTree, data: Sequence[str], sql: str | None, method: str) -> Source | None:
+    """The rows of a batch; None: a file that has none. All rows would go by a sync with such a one, which is
+    more often an export that failed than a wish."""
+    try:
+        return _batch_rows(kept, data, sql)
+    except NoRows:
+        if method == "sync":
+            raise
+        return None
 
 
 def _batch_rows(kept: MaintainedTree, data: Sequence[str], sql: str | None) -> Source:

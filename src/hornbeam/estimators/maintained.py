@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,22 +13,29 @@ import pyarrow as pa
 
 from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.grown import check_folds
+from hornbeam.boat.maintained.cache import CountsCache
 from hornbeam.boat.maintained.changes import Changes, compare
-from hornbeam.boat.maintained.engine import Engine
 from hornbeam.boat.maintained.ordering import by_leaf
-from hornbeam.boat.maintained.store import LeftOut, Store, stored_schema
+from hornbeam.boat.maintained.packed import packed, unpacked
+from hornbeam.boat.maintained.readers import open_to_read
+from hornbeam.boat.maintained.recount import has_counts_of
+from hornbeam.boat.maintained.store import Store, stored_schema
+from hornbeam.boat.maintained.trees import KeptTrees
+from hornbeam.boat.meter import Listener, Meter
 from hornbeam.boat.survey import survey
 from hornbeam.boat.task import check_cv, check_memory, check_source, check_targets
-from hornbeam.errors import DataError, UsageError
+from hornbeam.errors import DataError, NoRows, StorageError, UsageError
 from hornbeam.growth import Forest, Pair, prune_tree
 from hornbeam.growth.parameters import one_of
 from hornbeam.model import Tree
-from hornbeam.table.sources import Source, fold_of, source
+from hornbeam.table.schema import list_names
+from hornbeam.table.sources import Source, source
 from hornbeam.validation import Estimate
 
 from .base import TreeEstimator
 from .maintained_settings import (
     Present,
+    check_values,
     database_memory,
     estimator_of,
     grown,
@@ -50,12 +58,27 @@ class MaintainedTree:
     """
 
     def __init__(self, store: Store) -> None:
-        self._store, meta = store, store.meta()
+        self._store = store
+        self._load()
+        store.limit_memory(database_memory(self._settings["memory_limit"]))
+
+    def _load(self) -> None:
+        """The state that the file has."""
+        meta = self._store.meta()
         self._settings = {name: meta[name] for name in _KEPT}
         self._number, self._rows = int(meta["number"]), int(meta["rows"])
-        store.limit_memory(database_memory(self._settings["memory_limit"]))
-        self._fold_rows: list[int] = meta["fold_rows"]
-        self._open_engines(*(text and Tree.from_json(text) for text in (meta["tree"], *meta["fold_trees"])))
+        self._present = Present(self._store, self._settings)
+        self._counts = CountsCache(self._store)
+        trees = [self._tree_of(self._number, i) for i in range(1 + len(meta["fold_rows"]))]
+        self._open(trees, meta["fold_rows"])
+
+    def _tree_of(self, number: int, tree: int = 0) -> Tree | None:
+        """A tree that a batch left, of all rows or without those of a fold."""
+        data = self._store.tree(number, tree)
+        return None if data is None else unpacked(data)
+
+    def _open(self, trees: Sequence[Tree | None], fold_rows: Sequence[int]) -> None:
+        self._kept = KeptTrees(self._present, trees, key=self.key, fold_rows=fold_rows, stable=self._stable)
 
     # ---- making and opening ----
 
@@ -71,6 +94,7 @@ class MaintainedTree:
         algorithm: str = "auto",
         cv: int | None = None,
         policy: str = "exact",
+        progress: Listener | None = None,
         **tree_parameters: Any,
     ) -> Self:
         """Copy all rows of a source to a new file and grow their tree.
@@ -78,13 +102,17 @@ class MaintainedTree:
         With `cv` so many trees more are kept, each without the rows of a fold, dealt by the `key`: what
         `estimate` and `forest` say follows every batch.
 
+        The policy "exact" has the tree of `fit` at all times; "stable" keeps a test while no other is better
+        by more than chance, and tells what exactness would have changed.
+
         `key` names a column that rows are known by; it is stored, and never an attribute. Of the tree's
         parameters those are taken that `fit_source` takes with bounds: no "c45", no "quest", no multiway
-        tests, no competitors, and of pruning "cost_complexity". Numbers with a fraction are predicted, and
-        whole ones by criterion="variance"; all else are classes.
+        tests, no competitors, and of pruning "cost_complexity". A `criterion` says whether numbers are
+        predicted ("variance") or classes; without one, floats and decimals are predicted as numbers, and
+        all else are classes. `progress` hears how far it is, as in `fit_source`.
         """
-        one_of("policy", policy, ("exact",))
-        rows, targets, folds = check_source(src), check_targets(target), check_cv(cv)
+        one_of("policy", policy, ("exact", "stable"))
+        rows, targets, folds = check_source(src, "create"), check_targets(target), check_cv(cv)
         if folds is not None and key is None:
             raise UsageError(f"cv={folds}: folds are dealt by a key; name a column by key=")
         classification = is_class(rows, targets, tree_parameters.get("criterion"))
@@ -105,11 +133,10 @@ class MaintainedTree:
         )
         try:
             empty = {"number": 0, "rows": 0, "fold_rows": [0] * (folds or 0)}
-            for name, value in (settings | empty | {"tree": None, "fold_trees": []}).items():
-                store.set_meta(name, value)
+            store.set_all(settings | empty)
             made = cls(store)
-            trees = made._fill(replace(task, folds=folds))
-            made._open_engines(*trees)
+            trees = made._fill(replace(task, folds=folds, progress=progress))
+            made._open(trees, made._kept.fold_rows)
             made._rows = store.count()
             record = Changes(0, None, made._rows, 0, made._rows, None, made._pruned(trees[0]).digest)
             made._write(record)
@@ -122,43 +149,27 @@ class MaintainedTree:
     def _fill(self, task: SourceTask) -> list[Tree]:
         """Copy the rows of a source, and grow their trees: first, where they can be read again, so that those
         of a leaf lie together."""
-        chunks = (self._counted(self._store.checked(chunk)) for _, chunk in task.reading.scan())
+        chunks = (self._kept.dealt(self._store.checked(chunk)) for _, chunk in task.reading.scan())
         if task.reading.source.repeatable:
             trees = grown(task)
-            self._store.insert(by_leaf(trees[0], chunks, task.budget))
+            with Meter(task.reading.source, task.progress).phase("copying the rows") as tell:
+                ordered = by_leaf(trees[0], chunks, task.budget)
+                self._store.insert(_told(ordered, int(trees[0].arrays["rows"][0]), tell))
             return trees
         self._store.insert(chunks)
-        return grown(replace(self._present((), algorithm=task.algorithm), folds=task.folds))
-
-    def _open_engines(self, tree: Tree | None, *of_folds: Tree | None) -> None:
-        """One engine for the tree of all rows, and one for that of each fold; cold."""
-        self._present = Present(self._store, self._settings)
-        self._engine = Engine(self._present, tree)
-        trees = of_folds or [None] * len(self._fold_rows)
-        self._folds = [
-            Engine(replace(self._present, left_out=self._left_out(i)), fold_tree, self._engine)
-            for i, fold_tree in enumerate(trees)
-        ]
-
-    def _left_out(self, fold: int) -> LeftOut:
-        assert self.key is not None
-        return LeftOut(self.key, len(self._fold_rows), fold)
-
-    def _counted(self, rows: Any, times: int = 1) -> Any:
-        """Rows whose folds are counted."""
-        if self._fold_rows:
-            dealt = fold_of(rows.column(self.key), len(self._fold_rows))
-            more = times * np.bincount(dealt, minlength=len(self._fold_rows))
-            self._fold_rows = (np.array(self._fold_rows) + more).tolist()
-        return rows
+        present = self._present((), algorithm=task.algorithm)
+        return grown(replace(present, folds=task.folds, progress=task.progress))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
-        """A tree that `create` made, also after a crash; nobody else may write to it meanwhile."""
-        return cls(Store.open(os.fspath(path), read_only=read_only))
+        """A tree that `create` made, also after a crash; nobody else may write to it meanwhile. Readers of a
+        tree that is being written to have the state after its last batch, without the rows."""
+        place = os.fspath(path)
+        return cls(open_to_read(place) if read_only else Store.open(place))
 
     def close(self) -> None:
-        """Give the file free."""
+        """Give the file free, with what is counted of its rows: whoever opens it next need not count them."""
+        self._counts.save(self._number, self._kept.engines)
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -175,16 +186,16 @@ class MaintainedTree:
     @property
     def tree(self) -> Tree:
         """The tree of the present rows."""
-        if self._engine.tree is None:
+        if self._kept.whole.tree is None:
             raise DataError(f"{self._store.path!r} has no rows, so there is no tree; insert some")
-        return self._pruned(self._engine.tree)
+        return self._pruned(self._kept.whole.tree)
 
     def estimator(self) -> TreeEstimator:
         """A fitted `TreeClassifier` or `TreeRegressor` of the present rows."""
         model, tree = estimator_of(self._settings), self.tree
-        assert self._engine.tree is not None
+        assert self._kept.whole.tree is not None
         labels = None if tree.classes is None else np.array(tree.classes)
-        model._learn(Pair(tree, self._engine.tree), labels)
+        model._learn(Pair(tree, self._kept.whole.tree), labels)
         return model
 
     @property
@@ -196,7 +207,7 @@ class MaintainedTree:
     @property
     def folds(self) -> int:
         """How many trees of folds are kept."""
-        return len(self._folds)
+        return len(self._kept.folds)
 
     @property
     def schema(self) -> pa.Schema:
@@ -209,27 +220,25 @@ class MaintainedTree:
 
     def warm_up(self) -> None:
         """Count the present rows at the nodes of the tree now, and not when the first batch comes."""
-        for engine in (self._engine, *self._folds):
-            if engine.tree is not None and not engine.warm:
-                engine.warm_up()
+        self._counts.recall(self._number, self._kept.engines)
+        self._kept.warm_up()
 
     def estimate(self) -> Estimate:
         """The score of each fold's tree on the rows of its fold, as `fit_source` with cv has it: accuracy, or
         R². Every present row is read once."""
-        if not self._folds:
+        if not self.folds:
             raise UsageError(f"{self._store.path!r} has no folds; give cv= when it is created")
-        task = replace(self._present(()), folds=len(self._folds))
-        check_folds(task, self._fold_rows)
-        trees = [engine.tree for engine in self._folds]
-        pruned = [self._pruned(tree) for tree in trees if tree is not None]
-        found = self._engine.survey or survey(task.reading, task.sample_rows, task.seed)
+        task = replace(self._present(()), folds=self.folds)
+        check_folds(task, self._kept.fold_rows)
+        pruned = [self._pruned(tree) for tree in self._kept.trees[1:] if tree is not None]
+        found = self._kept.whole.known or survey(task.reading, task.sample_rows, task.seed)
         return score_folds(task, found, pruned, lambda _: None)
 
     def forest(self) -> Forest:
         """The tree and those of the folds, to see where they agree."""
-        if not self._folds:
+        if not self.folds:
             raise UsageError(f"{self._store.path!r} has no folds; give cv= when it is created")
-        trees = [engine.tree for engine in (self._engine, *self._folds)]
+        trees = self._kept.trees
         pairs = [Pair(self._pruned(tree), tree) for tree in trees if tree is not None]
         if len(pairs) < len(trees):
             raise DataError(f"{self._store.path!r}: a fold has all rows, so there is no tree without it")
@@ -238,7 +247,7 @@ class MaintainedTree:
     @property
     def stats(self) -> dict[str, Any]:
         """Rows, batches and the size of the tree, as plain numbers and texts."""
-        tree = self._engine.tree and self.tree
+        tree = self._kept.whole.tree and self.tree
         return {
             "path": self._store.path,
             "rows": self._rows,
@@ -259,29 +268,31 @@ class MaintainedTree:
         """The tree before and after the last batch: `.save("changes.svg")` or `.save("changes.html")`."""
         from hornbeam.boat.maintained.show import ChangesView
 
-        meta = self._store.meta()
-        if "tree_before" not in meta:
+        if self._number == 0:
             raise DataError(f"{self._store.path!r} has had no batch yet, so there is no change to show")
-        kept = (
-            None if text is None else Tree.from_json(text) for text in (meta["tree_before"], meta["tree"])
-        )
+        kept = self._tree_of(self._number - 1), self._kept.whole.tree
         before, after = (None if tree is None else self._pruned(tree) for tree in kept)
         return ChangesView(self.changes(1)[0], before, after)
 
     def verify(self) -> dict[str, Any]:
         """Grow the tree of the present rows anew and compare: both digests, and whether they are equal; with
-        folds also those of their trees."""
-        trees = self._trees if None not in self._trees else self._trees[:1]
+        folds also those of their trees. By the policy "stable" they need not be: whether the tree is `sound`,
+        its leaves having the rows that come there, is told besides."""
+        trees = self._kept.trees if None not in self._kept.trees else self._kept.trees[:1]
         kept = [None if tree is None else self._pruned(tree).digest for tree in trees]
         rebuilt: list[str | None] = [None]
         if self._rows:
             task = replace(self._present(()), folds=len(trees) - 1 or None)
             rebuilt = [self._pruned(tree).digest for tree in grown(task)]
-        return {"digest": kept[0], "rebuilt": rebuilt[0], "equal": kept == rebuilt}
+        proof = {"digest": kept[0], "rebuilt": rebuilt[0], "equal": kept == rebuilt}
+        if not self._stable:
+            return proof
+        rows, weight = self.source().scan(), self._settings["weight"]
+        return proof | {"sound": trees[0] is None or has_counts_of(trees[0], rows, weight)}
 
     @property
-    def _trees(self) -> list[Tree | None]:
-        return [engine.tree for engine in (self._engine, *self._folds)]
+    def _stable(self) -> bool:
+        return bool(self._settings["policy"] == "stable")
 
     # ---- batches ----
 
@@ -296,8 +307,10 @@ class MaintainedTree:
     def apply(self, *, inserted: Any = None, deleted: Any = None, id: str | None = None) -> Changes:
         """Rows go and come in one batch; those that go were there before it. A batch whose `id` was applied
         before is a no-op."""
-        if self._store.read_only:
-            raise UsageError(f"{self._store.path!r} is open for reading only; open it without read_only")
+        return self._apply(inserted, deleted, id)
+
+    def _apply(self, inserted: Any, deleted: Any, id: str | None, *, anew: bool = False) -> Changes:
+        self._check_writable()
         done = self._done(id)
         if done is not None:
             return done
@@ -309,15 +322,19 @@ class MaintainedTree:
             if more.num_rows:
                 self._store.insert(more.to_batches())
 
-        return self._batch(change, more, less, id)
+        return self._batch(change, more, less, id, anew)
 
-    def sync(self, src: Source, *, id: str | None = None) -> Changes:
-        """Make the present rows those of a source: what is not in it goes, what is new comes."""
-        rows, done = check_source(src), self._done(id)
+    def sync(self, src: Source, *, key: str | None = None, id: str | None = None) -> Changes:
+        """Make the present rows those of a source: what is not in it goes, what is new comes. Rows are
+        compared as a whole; with a `key` the source is refused where it has two rows of one key."""
+        self._check_writable()
+        rows, done = check_source(src, "sync"), self._done(id)
+        if key is not None and key not in self._store.schema.names:
+            raise UsageError(f"key={key!r}: rows have {list_names(self._store.schema.names)}")
         if done is not None:
             return done
         with self._store.transaction():
-            more, less = self._store.difference(self._checked(rows))
+            more, less = self._store.difference(self._checked(rows), key)
         return self.apply(inserted=more, deleted=less, id=id)
 
     def forget(self, keys: Iterable[Any], *, id: str | None = None) -> dict[str, Any]:
@@ -326,6 +343,7 @@ class MaintainedTree:
         key, wanted = self.key, list(keys)
         if key is None:
             raise UsageError("forget needs a key, and create was given none; delete rows instead")
+        self._check_writable()
         changes, absent = self._done(id), list[Any]()
         if changes is None:
             rows = self._store.rows_of(key, wanted)
@@ -333,7 +351,8 @@ class MaintainedTree:
             absent = [value for value in wanted if value not in there]
             if not there:
                 raise DataError(f"{self._store.path!r}: no row has such a {key!r}; nothing was changed")
-            changes = self.apply(deleted=rows, id=id)
+            # Tests that were kept may be there because of those rows.
+            changes = self._apply(None, rows, id, anew=self._stable)
         proof = self.verify()
         return {
             "keys": wanted,
@@ -346,54 +365,53 @@ class MaintainedTree:
             "repeated": changes.repeated,
         }
 
+    def _check_writable(self) -> None:
+        if self._store.read_only:
+            raise UsageError(f"{self._store.path!r} is open for reading only; open it without read_only")
+
     def _done(self, id_: str | None) -> Changes | None:
         """What a batch of this id did, if it was applied before."""
         done = None if id_ is None else self._store.batch(_checked_id(id_))
         return None if done is None else Changes.from_record(done | {"repeated": True})
 
-    def _batch(self, change: Callable[[], None], more: pa.Table, less: pa.Table, id_: str | None) -> Changes:
-        before, fold_rows = self._trees, self._fold_rows
+    def _batch(
+        self,
+        change: Callable[[], None],
+        more: pa.Table,
+        less: pa.Table,
+        id_: str | None,
+        anew: bool,
+    ) -> Changes:
+        before = self._kept.trees[0]
+        self._counts.recall(self._number, self._kept.engines)
         try:
             with self._store.transaction():
+                self._counts.drop()
                 change()
                 rows = self._rows + more.num_rows - less.num_rows
-                self._follow(more, less, rows)
-                record = self._record((before[0], self._engine.tree), more, less, rows, id_)
-                self._store.copy_meta("tree", "tree_before")
+                self._kept.follow(more, less, rows, anew=anew)
+                record = self._record((before, self._kept.whole.tree), more, less, rows, id_)
                 self._write(record)
         except BaseException:
-            self._fold_rows = fold_rows
-            self._open_engines(*before)
+            with suppress(StorageError):  # which says what to do already
+                self._load()  # a stop may come after the commit too
             raise
         self._number, self._rows = record.number, rows
         return record
 
-    def _follow(self, more: pa.Table, less: pa.Table, rows: int) -> None:
-        """All trees after a batch."""
-        self._counted(more)
-        self._counted(less, -1)
-        if not rows:
-            return self._open_engines(None)
-        self._engine.apply(more, less)
-        for i, engine in enumerate(self._folds):
-            if rows == self._fold_rows[i]:
-                self._folds[i] = Engine(engine.present, None, self._engine)
-            else:
-                left_out = self._left_out(i)
-                engine.apply(left_out.rest(more), left_out.rest(less))
-
     def _write(self, record: Changes) -> None:
         """Keep what a batch left."""
-        tree, *of_folds = [None if tree is None else tree.to_json() for tree in self._trees]
-        kept = {"tree": tree, "fold_trees": of_folds, "fold_rows": self._fold_rows}
-        for name, value in (kept | {"number": record.number, "rows": record.rows}).items():
-            self._store.set_meta(name, value)
+        kept = [None if tree is None else packed(tree) for tree in self._kept.trees]
+        self._store.set_trees(record.number, kept)
+        facts = {"number": record.number, "rows": record.rows, "fold_rows": self._kept.fold_rows}
+        self._store.set_all(facts)
         self._store.add_batch(record.number, record.id, record.to_record())
 
     def _record(
         self, trees: Sequence[Tree | None], more: pa.Table, less: pa.Table, rows: int, id_: str | None
     ) -> Changes:
         before, after = (None if tree is None else self._pruned(tree) for tree in trees)
+        told = self._kept.whole.errors, self._kept.whole.withheld
         return Changes(
             self._number + 1,
             id_,
@@ -402,7 +420,7 @@ class MaintainedTree:
             rows,
             None if before is None else before.digest,
             None if after is None else after.digest,
-            compare(before, after, self._engine.errors if after is trees[1] else None),
+            compare(before, after, *(told if after is trees[1] else ())),
         )
 
     # ---- the present rows ----
@@ -413,14 +431,34 @@ class MaintainedTree:
         return prune_tree(tree, pruning, criterion=parameters.criterion)
 
     def _checked(self, rows: Source) -> Iterator[pa.RecordBatch]:
-        return (self._store.checked(chunk) for chunk in rows.scan())
+        begin = 0
+        for chunk in rows.scan():
+            checked = self._store.checked(chunk)
+            check_values(checked, self._settings, begin)
+            begin += chunk.num_rows
+            yield checked
 
     def _table(self, rows: Any) -> pa.Table:
         """Rows of a batch in the stored types."""
         if rows is None or (hasattr(rows, "__len__") and not len(rows)):
             return self._store.schema.empty_table()
         given = rows if isinstance(rows, Source) else source(rows)
-        return pa.Table.from_batches(self._checked(given), schema=self._store.schema)
+        try:
+            return pa.Table.from_batches(self._checked(given), schema=self._store.schema)
+        except NoRows:
+            self._store.check_names(given.schema.names)
+            return self._store.schema.empty_table()
+
+
+def _told(
+    batches: Iterable[pa.RecordBatch], rows: int, tell: Callable[[float], None]
+) -> Iterator[pa.RecordBatch]:
+    """Batches of so many rows; after each it is told which share is done."""
+    done = 0
+    for batch in batches:
+        yield batch
+        done += batch.num_rows
+        tell(min(1.0, done / max(1, rows)))
 
 
 def _checked_id(id_: Any) -> str:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hornbeam.boat.growth import grow_source
-from hornbeam.boat.maintained.store import LeftOut, Store
+from hornbeam.boat.maintained.rows import LeftOut
+from hornbeam.boat.maintained.store import Store
 from hornbeam.boat.maintained.where import Conditions
 from hornbeam.boat.task import LEAST_MEMORY
-from hornbeam.errors import UsageError
+from hornbeam.errors import DataError, UsageError
 from hornbeam.model import Tree
 from hornbeam.table.sources import Source
 
@@ -50,12 +52,43 @@ class Present:
         share = task.memory_limit // (1 + folds)  # all trees are warm together
         return replace(task, memory_limit=max(LEAST_MEMORY, share))
 
+    def without(self, fold: LeftOut) -> Present:
+        """The same without the rows of a fold."""
+        return replace(self, left_out=fold)
+
 
 def is_class(rows: Source, targets: tuple[str, ...], criterion: Any) -> bool:
-    if len(targets) > 1 or criterion == "variance" or targets[0] not in rows.schema.names:
-        return criterion != "variance" and len(targets) == 1
+    """Whether classes are predicted: as the criterion says, or else the type of the target."""
+    if len(targets) > 1:
+        return False
+    if criterion is not None or targets[0] not in rows.schema.names:
+        return bool(criterion != "variance")
     type_ = rows.schema.field(targets[0]).type
     return not pa.types.is_floating(type_) and not pa.types.is_decimal(type_)
+
+
+def check_values(rows: pa.RecordBatch, settings: Mapping[str, Any], begin: int) -> None:
+    """Refuse rows of a batch, of which so many came before, that no tree can be grown from."""
+    for name in settings["targets"]:
+        column = rows.column(name)
+        if settings["classification"]:
+            _refuse_row(pc.is_null(column), name, begin, "has no value", "every row needs its class")
+        else:
+            _refuse_row(pc.is_null(column), name, begin, "has no value", "every row needs its number")
+            if pa.types.is_floating(column.type):
+                _refuse_row(pc.is_inf(column), name, begin, "is infinite", "give a finite number")
+    weight = settings["weight"]
+    if weight is not None:
+        column = rows.column(weight).cast(pa.float64())
+        fine = pc.and_(pc.is_finite(column), pc.greater_equal(column, 0.0))
+        wrong = pc.invert(pc.fill_null(fine, False))
+        _refuse_row(wrong, weight, begin, "is no weight", "give a finite number from 0 on")
+
+
+def _refuse_row(wrong: pa.Array, name: str, begin: int, what: str, remedy: str) -> None:
+    row = pc.index(wrong, True).as_py()
+    if row >= 0:
+        raise DataError(f"column {name!r} {what} in row {begin + row + 1:,} of the batch; {remedy}")
 
 
 def plain_parameters(given: Mapping[str, Any]) -> dict[str, Any]:

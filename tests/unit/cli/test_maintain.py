@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -331,19 +333,40 @@ def test_create_refuses_and_leaves_nothing(
     assert (place / "t.tree").read_bytes() == tree
 
 
-def test_numbers_with_a_fraction_are_no_classes(place: Path) -> None:
-    pq.write_table(pa.table({"x": [1, 2, 3, 4], "y": [1.0, 2.0, 2.0, 1.0]}), "d.parquet")
-    asked = ("create", "t.tree", "d.parquet", "--target", "y", "--task", "classification")
-    refused(2, "maintain", *asked, says="--task classification: 'y' has numbers with a fraction")
-    assert files(place) == {"data.csv", "d.parquet"}
+def test_whole_floats_are_classes_on_request_and_fractions_are_none(place: Path) -> None:
+    whole = pa.table({"x": [1, 2, 3, 4], "y": [1.0, 2.0, 2.0, 1.0]})
+    pq.write_table(whole, "d.parquet")
+    pq.write_table(whole.set_column(1, "y", pa.array([1.5, 2.0, 2.0, 1.0])), "f.parquet")
+    asked = ("--target", "y", "--task", "classification")
+    refused(3, "maintain", "create", "t.tree", "f.parquet", *asked, says="class labels are integers, whole")
+    assert files(place) == {"data.csv", "d.parquet", "f.parquet"}
+    made = told("create", "t.tree", "d.parquet", *asked)
+    alone = TreeClassifier().fit(whole.select(["x"]), whole["y"]).tree_
+    assert made["digest"] == alone.digest
+    refused(3, "maintain", "insert", "t.tree", "f.parquet", says="class labels are integers, whole floats")
+    assert told("status", "t.tree")["digest"] == alone.digest
+
+
+def test_create_shows_every_scan_and_the_copying(rows: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Any] = []
+
+    @contextmanager
+    def listening() -> Iterator[Any]:
+        yield heard.append
+
+    monkeypatch.setattr("hornbeam.cli.maintain_rows.scanning", listening)
+    told("create", "u.tree", "first.parquet", "--target", "class", *DEPTH)
+    assert {news.phase for news in heard if news.scan}
+    copied = [news for news in heard if news.phase == "copying the rows"]
+    assert copied[-1].finished
+    assert [news.share for news in copied] == sorted(news.share for news in copied)
 
 
 def test_batches_that_do_not_fit_change_nothing(rows: pa.Table) -> None:
     before = told("status", "t.tree")
-    for command in ("insert", "delete"):
+    for command in ("insert", "delete", "sync"):
         for name, says in misfits(rows).items():
             refused(3, "maintain", command, "t.tree", name, says=says)
-    for command in ("insert", "delete", "sync"):
         refused(
             4, "maintain", command, "t.tree", "nowhere.parquet", says="'nowhere.parquet' cannot be opened"
         )
@@ -351,9 +374,18 @@ def test_batches_that_do_not_fit_change_nothing(rows: pa.Table) -> None:
     assert told("status", "t.tree") == before
 
 
-def test_sync_names_what_does_not_fit(rows: pa.Table) -> None:
-    for name, says in misfits(rows).items():
-        refused(3, "maintain", "sync", "t.tree", name, says=says)
+def test_a_stable_tree_is_asked_for_by_its_policy(rows: pa.Table) -> None:
+    told("create", "s.tree", "first.parquet", "--target", "class", "--max-depth", "4", "--policy", "stable")
+    assert any(node["withheld"] for node in told("insert", "s.tree", "more.parquet")["nodes"])
+    assert told("verify", "s.tree")["sound"]
+    assert "a rebuild gives another tree, as it may" in shown("verify", "s.tree")
+
+
+def test_sync_names_a_key_that_does_not_fit(rows: pa.Table) -> None:
+    before = told("status", "t.tree")
+    for key, code, says in (("zipcode", 3, "zipcode='zipcode"), ("nobody", 2, "key='nobody': rows have")):
+        refused(code, "maintain", "sync", "t.tree", "first.parquet", "--key", key, says=says)
+    assert told("status", "t.tree") == before
 
 
 def test_a_row_that_is_not_there_is_named_and_nothing_is_changed(rows: pa.Table) -> None:
@@ -394,14 +426,18 @@ def test_a_file_that_is_no_tree_is_a_storage_error(command: str, rows: pa.Table,
     assert files(place) == before
 
 
-def test_a_tree_that_is_open_elsewhere_is_locked(rows: pa.Table) -> None:
+def test_a_tree_that_is_open_elsewhere_is_locked_and_can_be_looked_at(rows: pa.Table) -> None:
     code = "import hornbeam; tree = hornbeam.MaintainedTree.open('t.tree'); print(flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as other:
         assert other.stdout is not None
         other.stdout.readline()
         says = f"'t.tree' is locked by process {other.pid}"
         refused(4, "maintain", "insert", "t.tree", "more.parquet", says=says)
-        refused(4, "maintain", "status", "t.tree", says=says)
+        assert told("status", "t.tree")["rows"] == 400
+        assert "batch 0: 400 rows inserted" in shown("changes", "t.tree")
+        assert told("export", "t.tree", "m.model")["batch"] == 0
+        says = f"'t.tree' is open for writing by process {other.pid}, and this needs its rows"
+        refused(4, "maintain", "verify", "t.tree", says=says)
         other.communicate(b"\n")
     assert told("insert", "t.tree", "more.parquet")["number"] == 1
 

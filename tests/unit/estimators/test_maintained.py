@@ -158,6 +158,30 @@ def test_forgotten_keys_leave_a_certificate(tree: MaintainedTree, people: pa.Tab
     assert (again["rows"], again["equal"], again["repeated"]) == (2, True, True)
 
 
+@pytest.mark.parametrize(
+    "said", ["Query interrupted", "exporting a stream from 'given_rows' failed: KeyboardInterrupt:"]
+)
+def test_ctrl_c_is_told_as_what_it_is(
+    said: str, tree: MaintainedTree, people: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import duckdb
+
+    from hornbeam.boat.maintained.store import Store
+
+    digest, run = tree.tree.digest, Store._run
+
+    def stopped(self: Store, statement: str, values: list[Any] | None = None) -> list[Any]:
+        if statement.startswith("insert into rows"):
+            raise duckdb.InvalidInputException(said)
+        return run(self, statement, values)
+
+    monkeypatch.setattr(Store, "_run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        tree.insert(people.slice(4000, 10))
+    monkeypatch.setattr(Store, "_run", run)
+    assert (tree.tree.digest, tree.stats["rows"]) == (digest, 4000)
+
+
 def test_reading_only(tree: MaintainedTree, people: pa.Table) -> None:
     path = path_of(tree)
     tree.close()
@@ -167,8 +191,39 @@ def test_reading_only(tree: MaintainedTree, people: pa.Table) -> None:
     ):
         assert reader.tree.digest == other.tree.digest == fit(people.slice(0, 4000))
         assert reader.verify()["equal"]
-        with pytest.raises(UsageError, match="is open for reading only"):
-            reader.insert(people.slice(4000, 1))
+        rows = people.slice(4000, 1)
+        for write in (
+            lambda: reader.insert(rows),
+            lambda: reader.sync(hb.source(rows)),
+            lambda: reader.forget(["p1"]),
+        ):
+            with pytest.raises(UsageError, match="is open for reading only"):
+                write()
+
+
+def test_rows_that_are_looked_for_in_parts_go_as_often_as_they_are_given(
+    tree: MaintainedTree, people: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hornbeam.boat.maintained.store._DELETED_AT_ONCE", 3)
+    one = people.slice(7, 1)
+    tree.insert(pa.concat_tables([one] * 6))
+    digest = tree.tree.digest
+    with pytest.raises(DataError, match="no such row to delete"):
+        tree.delete(pa.concat_tables([one] * 8))
+    assert (tree.stats["rows"], tree.tree.digest) == (4006, digest)
+    tree.delete(pa.concat_tables([one] * 6))
+    assert tree.tree.digest == fit(people.slice(0, 4000))
+
+
+def test_sync_by_a_key_refuses_two_rows_of_one(tree: MaintainedTree, people: pa.Table) -> None:
+    digest = tree.tree.digest
+    with pytest.raises(DataError, match=r"^person='p\d+' has several rows, and by a key each has one"):
+        tree.sync(hb.source(people), key="person")
+    with pytest.raises(UsageError, match=r"^key='nobody': rows have "):
+        tree.sync(hb.source(people), key="nobody")
+    assert tree.tree.digest == digest
+    every_other = people.take(pa.array(range(0, 100, 2)))
+    assert tree.sync(hb.source(every_other), key="person").rows == 50
 
 
 def test_what_does_not_fit_is_named_in_a_sync_too(tree: MaintainedTree, people: pa.Table) -> None:
@@ -256,7 +311,7 @@ def test_numbers_that_are_the_same_are_the_same_row(tmp_path: Path) -> None:
         ({"prune": "error_based"}, "asks for the rows of each node, which no maintained tree keeps"),
         ({"competitors": 2}, "asks for the rows of each node"),
         ({"cv": 5}, "cv=5: folds are dealt by a key"),
-        ({"policy": "stable"}, "policy='stable'"),
+        ({"policy": "steady"}, "policy='steady'"),
         ({"key": "nobody"}, "key='nobody' is not a column"),
         ({"max_dept": 3}, "unexpected keyword argument 'max_dept'"),
         ({"memory_limit": "1MB"}, "give at least 32 MB"),
@@ -276,7 +331,10 @@ def test_rows_of_another_shape_are_refused(tree: MaintainedTree, people: pa.Tabl
         (one.drop_columns(["car"]), "column 'car' is missing; rows have 'salary'"),
         (one.append_column("extra", pa.array([1])), "column 'extra' is new"),
         (one.set_column(0, "salary", pa.array(["much"])), "column 'salary' is text, but int64 before"),
-        (one.set_column(9, "class", pa.nulls(1, pa.string())), "missing"),
+        (
+            one.set_column(9, "class", pa.nulls(1, pa.string())),
+            "column 'class' has no value in row 1 of the batch; every row needs its class",
+        ),
     ]:
         with pytest.raises(DataError, match=message):
             tree.insert(rows)
@@ -311,7 +369,7 @@ def test_files_that_are_no_trees(tree: MaintainedTree, people: pa.Table, tmp_pat
     tree.close()
     with duckdb.connect(str(tmp_path / "rows.tree")) as newer:
         newer.execute("update meta set value = '99' where name = 'format'")
-    with pytest.raises(StorageError, match="has format 99, and this version reads 1"):
+    with pytest.raises(StorageError, match="has format 99, and this version reads 2"):
         MaintainedTree.open(tmp_path / "rows.tree")
 
 
@@ -401,3 +459,35 @@ def test_folds_need_a_key(tree: MaintainedTree, people: pa.Table, tmp_path: Path
     for asked in (tree.estimate, tree.forest):
         with pytest.raises(UsageError, match="has no folds; give cv= when it is created"):
             asked()
+
+
+# ---- what is predicted ----
+
+
+def test_a_criterion_says_that_whole_floats_are_classes(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    rows = pa.table({"a": draw.integers(0, 9, 90), "y": draw.choice([-1.0, 0.0, 2.0], 90)})
+    source = hb.source(rows.slice(0, 60))
+    with MaintainedTree.create(tmp_path / "c", source, target="y", criterion="gini", max_depth=2) as tree:
+        tree.insert(rows.slice(60))
+        alone = TreeClassifier(max_depth=2).fit(rows.select(["a"]), rows["y"])
+        assert tree.tree.digest == alone.tree_.digest
+        assert tree.verify()["equal"]
+        with pytest.raises(DataError, match=r"y has the value 0\.5"):
+            tree.insert(pa.table({"a": [1], "y": [0.5]}))
+        assert tree.estimator().classes_.tolist() == [-1.0, 0.0, 2.0]
+    with MaintainedTree.create(tmp_path / "n", source, target="y", max_depth=2) as tree:
+        assert tree.tree.classes is None
+
+
+def test_an_estimate_takes_numbers_outside_the_range_that_was_counted(
+    people: pa.Table, tmp_path: Path
+) -> None:
+    rows = hb.source(people.slice(0, 2000))
+    tree = MaintainedTree.create(tmp_path / "cv.tree", rows, target="class", key="person", cv=2, max_depth=3)
+    tree.warm_up()
+    far = people.slice(2000, 20)
+    more = pa.compute.add(pa.compute.max(people["salary"]), 10)
+    at = far.schema.get_field_index("salary")
+    tree.insert(far.set_column(at, "salary", pa.array([more.as_py()] * 20, far["salary"].type)))
+    assert len(tree.estimate().scores) == 2

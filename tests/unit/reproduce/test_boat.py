@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from hornbeam.cli.app import app
 from hornbeam.datasets import make_agrawal
 from hornbeam.errors import HornbeamError, StorageError, UsageError
 from hornbeam.reproduce import Results, files_of, prepare
-from hornbeam.reproduce.boat import Plan, curves, growths, probe, run
+from hornbeam.reproduce.boat import Plan, curves
 from hornbeam.reproduce.boat.growths import (
     ALL,
     BOAT,
@@ -35,22 +34,9 @@ from hornbeam.reproduce.boat.growths import (
 from hornbeam.reproduce.boat.instability import bootstrap_cuts, impurities
 from hornbeam.reproduce.boat.paper import paper
 from hornbeam.reproduce.boat.people import TYPES, group_entries, people, write, write_parts
+from hornbeam.reproduce.boat.plan import PARTS
 
 GROWTH = Growth(2.0, 2.5, 300.0, 2, 200, 16.0, 0.0, 0, 0, 0, 5, "abc", {})
-
-
-def answer(question: Mapping[str, Any], module: str | None = None) -> dict[str, Any]:
-    """A growth in this process: a new one for each would take most of the time."""
-    asked = json.loads(json.dumps(question))
-    return {**probe.KINDS[asked["kind"]](asked), "cpu": 1.0, "wall": 1.5, "peak": 200.0, "begun": 100.0}
-
-
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growths, "ask", answer)
-
-
-TINY = Plan(("F1", "F7"), 0.001, steps=(4_000_000, 10_000_000), noises=(0.02, 0.1), extras=(0, 2))
 
 
 # ---- rows ----
@@ -120,6 +106,14 @@ def test_a_scale_shrinks_everything_that_counts_rows() -> None:
     assert vertical is not None
     assert vertical < root < hybrid
     assert plan.memory_limit == 32_000_000
+    assert (plan.chunk, plan.kept_memory) == (20_000, 32_000_000)
+
+
+def test_memory_shrinks_with_the_values_that_are_counted() -> None:
+    plan = Plan.of(scale=0.1)
+    share = group_entries(1_000_000) / group_entries(10_000_000)
+    assert plan.memory_limit == round(150_000_000 * share)
+    assert share > 0.5
 
 
 def test_what_means_nothing_is_refused() -> None:
@@ -129,6 +123,20 @@ def test_what_means_nothing_is_refused() -> None:
         prepare("boat", scale=2.0)
     with pytest.raises(UsageError, match=r"a scale of 0.5: bagging has none, it is of boat; use --quick"):
         prepare("bagging", scale=0.5)
+
+
+def test_some_parts_can_be_asked_for() -> None:
+    assert Plan.of().parts == PARTS
+    assert Plan.of(parts=["Deletions", " 13"]).parts == ("13", "deletions")
+    assert Plan.of(["F7"]).parts == ("4-6", "7-9", "12", "quest")
+    with pytest.raises(UsageError, match=r"no part '5' in boat; they are '4-6', '7-9'"):
+        prepare("boat", parts=["5"])
+    with pytest.raises(UsageError, match=r"part '13' is of F1; add a function to the sets, or leave them"):
+        prepare("boat", ["F7"], parts=["13"])
+    with pytest.raises(UsageError, match=r"part '10-11' is of F1 and F6; add a function"):
+        prepare("boat", ["F7"], parts=["10-11"])
+    with pytest.raises(UsageError, match=r"parts 13,14: memory has none, they are of boat; leave them out"):
+        prepare("memory", parts=["13", "14"])
 
 
 # ---- contestants ----
@@ -198,13 +206,6 @@ def test_two_cuts_are_equally_good_and_bootstraps_take_both(tmp_path: Path) -> N
 # ---- what is written ----
 
 
-@pytest.fixture(scope="module")
-def results() -> Iterator[Results]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growths, "ask", answer)
-        yield run(TINY)
-
-
 def test_every_figure_has_all_contestants_and_points(results: Results) -> None:
     files = files_of(results)
     there = [one.name for one in ALL]
@@ -271,6 +272,18 @@ def test_the_command_writes_all_and_says_the_scale(
     assert (out / "boat.html").exists()
     assert (out / "figures-7-9.csv").exists()
     assert not (out / "figures-10-11.csv").exists()  # of functions 1 and 6
+    assert not (out / "figure-13.csv").exists()  # of function 1
+
+
+def test_the_command_runs_the_parts_that_are_named(here: None, tmp_path: Path) -> None:
+    options = ["reproduce", "boat", "--scale", "0.001", "--parts", "14,12", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, options)
+    assert done.exit_code == 0, done.output
+    sheets = {path.name for path in tmp_path.glob("*.csv")}
+    assert {"figure-12.csv", "figure-14.csv", "figure-14-totals.csv", "setting.csv"} <= sheets
+    assert not any(name.startswith(("figures-", "figure-13", "figure-15", "deletions")) for name in sheets)
+    told = json.loads((tmp_path / "boat.json").read_text())
+    assert told["setting"]["parts"] == "12, 14"
 
 
 def test_a_wrong_scale_is_refused_before_any_work(tmp_path: Path) -> None:

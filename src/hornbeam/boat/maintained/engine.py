@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
@@ -12,6 +13,8 @@ import pyarrow.compute as pc
 from hornbeam.boat.chunks import Chunks, EncodedChunk
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.maintained.kept import KeptTree
+from hornbeam.boat.maintained.saved import from_bytes, to_bytes
+from hornbeam.boat.maintained.stable import StableUpdate, Withheld
 from hornbeam.boat.maintained.update import Update, Want
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.reading import Reading
@@ -33,20 +36,55 @@ class Engine:
     """The tree, before any pruning, and what is counted at its nodes while it is warm. Whatever stops
     half-way leaves it cold."""
 
-    def __init__(self, present: Present, tree: Tree | None = None, whole: Engine | None = None) -> None:
-        self.present, self.tree = present, tree
+    def __init__(
+        self,
+        present: Present,
+        tree: Tree | None = None,
+        whole: Engine | None = None,
+        *,
+        keep_families: bool = True,
+        stable: bool = False,
+    ) -> None:
+        self.present, self.tree, self._keep_families = present, tree, keep_families
+        self._stable = stable
+        """Whether tests stay while chance may be the reason that others are better."""
         self._whole = whole
         """Of all rows, where this one is of a fold's training set: labels are those of all rows."""
         self.survey: Survey | None = None
+        """Of the rows that were counted last; None where counts were recalled."""
         self.counted_anew = False
         """Whether the last batch found labels or numbers that the counts had no room for."""
         self.errors: dict[int, float] = {}
         """By how many standard errors tests of the tree are better than those before the last batch."""
+        self.withheld: dict[int, Withheld] = {}
+        """The tests that exactness would have taken after the last batch, by node."""
         self._kept: KeptTree | None = None
 
     @property
     def warm(self) -> bool:
         return self._kept is not None
+
+    def without_tree(self) -> Engine:
+        """One like this that has no tree yet."""
+        return Engine(self.present, None, self._whole, keep_families=self._keep_families, stable=self._stable)
+
+    @property
+    def known(self) -> Survey | None:
+        """What all present rows have in common, with room for more, while it is warm."""
+        return None if self._kept is None else self._kept.survey
+
+    def counts(self) -> bytes | None:
+        """What makes it warm, for `recall`; None where it is cold, or as quickly counted again."""
+        return None if self._kept is None else to_bytes(self._kept)
+
+    def recall(self, counts: bytes) -> None:
+        """Be warm again with what `counts` gave when these rows were present, if it is that."""
+        if self._kept is None and self.tree is not None:
+            with suppress(Exception):  # whatever foreign bytes bring: they are not used, then
+                kept = from_bytes(counts, self.present(()), self.tree)
+                if kept is not None:
+                    kept.deep = self._stable
+                self._kept = kept
 
     def grow(self) -> Tree:
         """The tree of all present rows, from nothing."""
@@ -54,48 +92,77 @@ class Engine:
         return self.tree
 
     def warm_up(self) -> Tree:
-        """Count the present rows at all nodes of the tree, which need not be theirs: it becomes so."""
+        """Count the present rows at all nodes of their tree."""
+        return self._count_anew(None, None)
+
+    def _count_anew(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree:
+        """Count the present rows at all nodes of the tree before a batch, which becomes theirs."""
         self._kept, self.counted_anew = None, True
         task = self.present(())
-        found = self._whole.survey if self._whole is not None else None
-        if found is None:
-            found = survey(task.reading, task.sample_rows, task.seed)
-        self.survey = found
-        kept = KeptTree(task, found)
+        found = self._surveyed() if self._whole is None else self._whole.survey or self._whole._surveyed()
+        kept = KeptTree.over(task, found)
+        kept.deep = self._stable
         kept.root = kept.open(0, found.rows)
         if self.tree is not None:
             kept.build(kept.root, self.tree)
         for chunk in Chunks(task.reading, kept.survey):
             chunk.add_to(kept.scan)
-        return self._settled(kept, self._update(kept))
+        before = self._touched_by(kept, inserted, deleted)
+        return self._settled(kept, self._update(kept, before, foresee_all=True))
+
+    def _surveyed(self) -> Survey:
+        task = self.present(())
+        self.survey = survey(task.reading, task.sample_rows, task.seed)
+        return self.survey
+
+    def _touched_by(self, kept: KeptTree, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree | None:
+        """The tree before a batch, once it is known which of its nodes the batch touched; None where that
+        cannot be told."""
+        tree = self.tree
+        if tree is None or not self._keep_families or not _same_labels(tree, kept.survey):
+            return None
+        try:
+            chunks = [*self._encoded(kept, deleted), *self._encoded(kept, inserted)]
+        except SourceChanged:
+            return None
+        kept.scan.forget_touches()
+        for chunk in chunks:  # what is counted already comes and goes again, and leaves its traces
+            chunk.add_to(kept.scan)
+            chunk.add_to(kept.scan, away=True)
+        return tree
 
     def apply(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree:
         """The tree after a batch that the present rows have seen already."""
         kept = self._kept
         if kept is None or (self._whole is not None and self._whole.counted_anew):
-            return self.warm_up()
+            return self._count_anew(inserted, deleted)
         try:
             less, more = self._encoded(kept, deleted), self._encoded(kept, inserted)
         except SourceChanged:  # a label or a number that there is no room for
-            return self.warm_up()
+            return self._count_anew(inserted, deleted)
         self._kept, self.counted_anew = None, False
         kept.make_room()
-        update = self._update(kept)
+        kept.scan.forget_touches()
+        update = self._update(kept, self.tree if self._keep_families else None)
         update.stream(less, more)
         if self._outgrown(kept):
-            return self.warm_up()
+            return self._count_anew(inserted, deleted)
         return self._settled(kept, update)
 
     def _settled(self, kept: KeptTree, update: Update) -> Tree:
         self.tree = update.settle()
         self._kept, self.errors = kept, update.errors
+        self.withheld = update.withheld if isinstance(update, StableUpdate) else {}
         return self.tree
 
-    def _update(self, kept: KeptTree) -> Update:
+    def _update(self, kept: KeptTree, before: Tree | None, *, foresee_all: bool = False) -> Update:
         def rows(wants: Sequence[Want]) -> Reading:
             return self.present(wants, kept=kept).reading
 
-        return Update(kept, rows, Meter(kept.task.reading.source))
+        meter = Meter(kept.task.reading.source)
+        if self._stable:
+            return StableUpdate(kept, rows, meter, before, tests=self.tree, foresee_all=foresee_all)
+        return Update(kept, rows, meter, before, foresee_all=foresee_all)
 
     def _encoded(self, kept: KeptTree, rows: pa.Table | None) -> list[EncodedChunk]:
         if rows is None or not rows.num_rows:
@@ -124,3 +191,9 @@ class Engine:
                 if not cells[: len(attribute.labels)].all():
                     return True
         return False
+
+
+def _same_labels(tree: Tree, survey: Survey) -> bool:
+    """Whether codes of labels and classes mean the same in both."""
+    classes = None if tree.classes is None else list(tree.classes)
+    return tree.schema == survey.schema and classes in (None, survey.labels.tolist())

@@ -1,20 +1,22 @@
 """The tree of the present rows with what is counted at its nodes: rows that come or go stream down it.
 
 Nodes of many rows are `counted`, from the root on: bounds tell whether their tests are
-still the best. What is below is a family, grown anew from its rows by every batch.
+still the best. What is below is a family, grown anew from its rows by a batch that touches it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.boat.layout import bucket_number, counts_bytes, grid_of, layout_of, sample_keys
+from hornbeam.boat.layout import Keys, bucket_number, counts_bytes, edges_of, layout_of, sample_keys
 from hornbeam.boat.nodes import Nodes
 from hornbeam.boat.plan import PlaceRecord, Route
 from hornbeam.boat.ranges import Range
@@ -25,7 +27,9 @@ from hornbeam.model.arrays import LEAF, NUMERIC
 
 _PLACE_PART, _COUNTS_PART, _ALL_PART = 1 / 16, 0.5, 0.75  # of the memory: counts of a place, of all, values
 _TIMES_ROWS, _MORE_BITS = 4, 12  # what the layout has room for beside the rows that were counted
-_ROWS_PART = 16  # times the size of its rows: a node whose counts take more is not counted
+# To settle a node costs as much as to grow so many rows; more nodes than that would cost more than all rows.
+_ROWS_EACH, _LEAST_COUNTED = 4000, 64
+_ROWS_PART = 2  # times the size of its rows: a node whose counts take more is grown anew sooner than settled
 
 
 Flags = npt.NDArray[np.uint8]
@@ -45,11 +49,14 @@ class KeptNode:
     depth: int = 0
     watched: dict[int, Flags] = field(default_factory=dict)
     """Buckets whose values are counted one by one, by attribute."""
+    looked: list[tuple[int, Flags]] = field(default_factory=list)
+    """The same, watch by watch, as the scan has them."""
 
     def watch(self, more: Mapping[int, Flags]) -> None:
         """Some more buckets are watched."""
         for attribute, wanted in more.items():
             self.watched[attribute] = wanted | self.watched.get(attribute, np.uint8(0))
+            self.looked.append((attribute, wanted))
 
     def watches(self, attribute: int, bucket: int) -> bool:
         """Whether a bucket is watched."""
@@ -70,24 +77,51 @@ class KeptNode:
 
 
 class KeptTree:
-    """All counted nodes of a tree. The layout has room for values outside the survey's ranges."""
+    """All counted nodes of a tree. `room` says how many rows may be present: sums have bits for so many.
+    `edges` are those of the grid's buckets."""
 
-    def __init__(self, task: SourceTask, survey: Survey) -> None:
-        self.task = task
-        self.survey = _widened(survey)
-        self.room = _TIMES_ROWS * survey.rows
-        """How many rows may be present: sums have bits for so many."""
-        self.layout = layout_of(replace(self.survey, rows=self.room), task.n_targets)
-        nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
+    def __init__(self, task: SourceTask, survey: Survey, room: int, edges: Sequence[Keys | None]) -> None:
+        self.task, self.survey, self.room, self.edges = task, survey, room, edges
+        self.deep = False
+        """Whether nodes that are not counted are followed too, down to the leaves."""
+        self.layout = layout_of(replace(survey, rows=room), task.n_targets)
+        self.grid = _core.Grid(self.layout, list(edges))
         n_classes, words = len(survey.row_counts), self.layout.sum_words
-        room = task.budget * _PLACE_PART
-        buckets = bucket_number(task.sampling.buckets, n_classes, words, len(nominal), room)
-        self.grid = grid_of(self.layout, sample_keys(self.layout, survey.sample), nominal, buckets)
-        self._counts = counts_bytes(self.grid, len(nominal), n_classes, words)
+        self._counts = counts_bytes(self.grid, len(edges), n_classes, words)
         self.scan = _core.SourceScan(self.layout, self.grid, [PlaceRecord().native()])
         self._free: list[int] = [0]
         self.n_counted = 0
+        self._turn = count()
         self.root: KeptNode | None = None
+
+    @classmethod
+    def over(cls, task: SourceTask, surveyed: Survey) -> KeptTree:
+        """A tree without nodes. The layout has room for values outside the survey's ranges."""
+        survey, room = _widened(surveyed), _TIMES_ROWS * surveyed.rows
+        layout = layout_of(replace(survey, rows=room), task.n_targets)
+        nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
+        n_classes, memory = len(survey.row_counts), task.budget * _PLACE_PART
+        buckets = bucket_number(task.sampling.buckets, n_classes, layout.sum_words, len(nominal), memory)
+        edges = edges_of(layout, sample_keys(layout, survey.sample), nominal, buckets)
+        return cls(task, survey, room, edges)
+
+    @property
+    def n_places(self) -> int:
+        """Of the scan, those that nobody has at present too."""
+        assert self.root is not None
+        return sum(1 for _ in self.root.walk()) + len(self._free)
+
+    def restore(self, root: KeptNode, n_places: int) -> None:
+        """Take nodes over whose rows were counted before, by another scan of as many places."""
+        records = [PlaceRecord() for _ in range(n_places)]
+        for node in root.walk():
+            tests = [] if node.route is None else [node.route]
+            counted = range(len(self.survey.schema)) if node.counted else ()
+            records[node.place] = PlaceRecord(counted, list(node.looked), tests=tests)
+        taken = {node.place for node in root.walk()}
+        self.root, self._free = root, [place for place in range(n_places) if place not in taken]
+        self.n_counted = sum(node.counted for node in root.walk())
+        self.scan = _core.SourceScan(self.layout, self.grid, [record.native() for record in records])
 
     def nodes(self) -> Nodes:
         """What settles a tree of the present rows."""
@@ -101,7 +135,10 @@ class KeptTree:
         counted = parent is None or (parent.counted and depth != self.task.parameters.max_depth)
         if parent is not None and counted:
             room = self.task.budget * _COUNTS_PART // self._counts
-            counted = self.n_counted < room and _ROWS_PART * rows * self.layout.stride >= self._counts
+            worth = max(_LEAST_COUNTED, self.survey.rows // _ROWS_EACH)
+            counted = (
+                self.n_counted < min(room, worth) and _ROWS_PART * rows * self.layout.stride >= self._counts
+            )
         record = PlaceRecord(range(len(self.survey.schema)) if counted else ())
         self.n_counted += counted
         if self._free:
@@ -110,6 +147,10 @@ class KeptTree:
         else:
             place = self.scan.add_place(record.native())
         return KeptNode(place, number, counted, parent=parent, depth=depth)
+
+    def follows(self, node: KeptNode) -> bool:
+        """Whether the nodes below one are kept, so that rows go on to them."""
+        return node.counted or self.deep
 
     def close_below(self, node: KeptNode) -> None:
         """A node has no children any more."""
@@ -126,23 +167,29 @@ class KeptTree:
         if self.root is not None and self.scan.bytes > self.task.budget * _ALL_PART:
             for node in self.root.walk():
                 self.scan.forget_watches(node.place)
-                node.watched = {}
+                node.watched, node.looked = {}, []
 
     def lead(self, node: KeptNode, route: Route) -> None:
         """Rows of a node go on by a test from now on."""
         node.route = route | {"children": [child.place for child in node.children]}
         self.scan.lead(node.place, node.route)
 
+    def lead_as(self, node: KeptNode, tree: Tree) -> None:
+        """Rows of a node go on as its test in a tree says, whatever values are present."""
+        route = self.route_of(tree, node.number)
+        if route is not None:
+            self.lead(node, route)
+
     def build(self, node: KeptNode, tree: Tree) -> list[KeptNode]:
         """Nodes for those of a tree below one of it that are counted, and for the families there; all that
         are new."""
         arrays, new = tree.arrays, list[KeptNode]()
-        pending = [node]
-        while pending:
-            above = pending.pop()
-            if not above.counted or arrays["kind"][above.number] == LEAF:
+        pending = [(0, next(self._turn), node)]
+        while pending:  # where there is no room for all, nodes of many rows are counted
+            *_, above = heappop(pending)
+            if not self.follows(above) or arrays["kind"][above.number] == LEAF:
                 continue
-            route = self._route(tree, above.number)
+            route = self.route_of(tree, above.number)
             if route is None:
                 continue
             first = int(arrays["first_child"][above.number])
@@ -150,15 +197,20 @@ class KeptTree:
                 above.children.append(self.open(child, int(arrays["rows"][child]), above))
             self.lead(above, route)
             new += above.children
-            pending += above.children
+            for below in above.children:
+                heappush(pending, (-int(arrays["rows"][below.number]), next(self._turn), below))
         return new
 
-    def _route(self, tree: Tree, number: int) -> Route | None:
-        """The test of a tree's node; the tree may have other labels than the survey. None: all values that
-        there may be are on one side."""
+    def route_of(self, tree: Tree, number: int) -> Route | None:
+        """The test of a tree's node, which leads nowhere yet; the tree may have other labels than the survey.
+        None: all values that there may be are on one side."""
         arrays = tree.arrays
         attribute = int(arrays["attribute"][number])
-        route: Route = {"attribute": attribute, "missing": int(arrays["default_child"][number])}
+        route: Route = {
+            "attribute": attribute,
+            "missing": int(arrays["default_child"][number]),
+            "children": [-1] * int(arrays["n_children"][number]),
+        }
         if arrays["kind"][number] == NUMERIC:
             lo = self._key(arrays, number, attribute)
             return None if lo is None else route | {"kind": "numeric", "lo": lo}
@@ -171,7 +223,8 @@ class KeptTree:
             arrays["branch_code"][begin:end].tolist(),
             arrays["branch_child"][begin:end].tolist(),
         )
-        child_of = {before[code]: child for code, child in zip(codes, children, strict=True)}
+        # In brief, a category that no row has is listed without a child.
+        child_of = {before[code]: child for code, child in zip(codes, children, strict=True) if child >= 0}
         return route | {
             "kind": "nominal",
             "child_of": [child_of.get(label, route["missing"]) for label in labels] or [route["missing"]],

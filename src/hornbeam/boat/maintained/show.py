@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from hornbeam.boat.maintained import changes as record
-from hornbeam.boat.maintained.changes import Changes, NodeChange, matched
+from hornbeam.boat.maintained.changes import Changes, NodeChange, matched, tests_below
 from hornbeam.drawing import sides
 from hornbeam.drawing.changes import MOST_BOXES, draw_changes
 from hornbeam.drawing.changes_page import render_changes
@@ -48,7 +48,8 @@ def changes_picture(changes: Changes, before: Tree | None, after: Tree | None) -
     """Both trees with what the record says of their nodes; below rebuilt nodes all is rebuilt."""
     was, now, earlier = dict[int, NodeChange](), dict[int, NodeChange](), dict[int, int]()
     if before is not None and after is not None:
-        for (old, new, *_), node in zip(matched(before, after), changes.nodes, strict=True):
+        records = (node for node in changes.nodes for _ in range(1 + node.below))
+        for (old, new, *_), node in zip(matched(before, after), records, strict=True):
             was[old] = now[new] = node
             earlier[new] = old
     left, right = (
@@ -56,6 +57,7 @@ def changes_picture(changes: Changes, before: Tree | None, after: Tree | None) -
     )
     tests = [(state_of(node), node) for node in changes.nodes if node.before or node.after]
     counts = Counter(state for state, _ in tests)
+    counts[sides.KEPT] += sum(tests_below(node) for node in changes.nodes)
     return ChangesPicture(
         changes.number,
         changes.inserted,
@@ -65,6 +67,7 @@ def changes_picture(changes: Changes, before: Tree | None, after: Tree | None) -
         right if left is None or right is None else _since(right, left, earlier),
         tuple((state, counts[state]) for state in sides.STATES),
         tuple(_change(state, node) for state, node in tests if state != sides.KEPT),
+        tuple(_change(state, replace(node, after=node.withheld)) for state, node in tests if node.withheld),
     )
 
 

@@ -15,8 +15,11 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.chunks import Chunks, EncodedChunk
-from hornbeam.boat.maintained.chance import standard_errors
+from hornbeam.boat.maintained.asking import KEPT_PLACE, branches, comparing, gathering, keeping
+from hornbeam.boat.maintained.chance import Moments, Stats, errors_of
+from hornbeam.boat.maintained.families import changed_inside
 from hornbeam.boat.maintained.kept import Flags, KeptNode, KeptTree
+from hornbeam.boat.maintained.standing import Standing, standing
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import KEPT_PART
 from hornbeam.boat.plan import PlaceRecord, Plan, Route
@@ -27,6 +30,10 @@ from hornbeam.errors import SourceChanged
 from hornbeam.model import Tree
 
 _MARGIN = 0.5  # times the square root of its gain by its rows: how near a bucket may come to a node's test
+MOST_WANTS = 16  # that are found one by one: for more, all rows are read
+_SCANS = 8  # of all rows cost as much as to grow them
+_ONE_BY_ONE = 80_000  # rows are scanned while the database finds those of one node
+_FEW = 4  # nodes are never grown only because that is quicker: what is found of them helps later batches
 _MOST = 0.25  # of the rows of a node: where more are in doubt or move, it is grown anew
 
 Cells = npt.NDArray[np.int64]
@@ -57,10 +64,24 @@ PresentRows = Callable[[Sequence[Want]], Reading]
 
 
 class Update:
-    """One batch. `rows` are those that are present when it is done."""
+    """One batch. `rows` are those that are present when it is done, and `before` is the tree of those that
+    were present until then: what no row came to or left is taken from it. Without it all is settled anew.
+    With `foresee_all` nodes that stand are looked into as well, for the batches to come."""
 
-    def __init__(self, kept: KeptTree, rows: PresentRows, meter: Meter) -> None:
+    def __init__(
+        self,
+        kept: KeptTree,
+        rows: PresentRows,
+        meter: Meter,
+        before: Tree | None,
+        *,
+        foresee_all: bool = False,
+    ) -> None:
         self._tree, self._rows, self._meter, self._scan = kept, rows, meter, kept.scan
+        self._old, self._foresee_all = before, foresee_all
+        self._stands: Standing | None = None
+        self._kept: list[tuple[int, int]] = []
+        """Nodes whose subtrees stand, and their numbers in the tree before."""
         self._pending: list[Spot] = []
         self._doubtful: list[tuple[Spot, _core.Settled]] = []
         self._moving: list[tuple[Spot, _core.Settled]] = []
@@ -69,8 +90,7 @@ class Update:
         self._before: dict[KeptNode, Route | None] = {}
         self._errors: dict[KeptNode, float] = {}
         self.errors: dict[int, float] = {}
-        """By how many standard errors a new test is better than the one before, by node of the tree; of
-        classes only."""
+        """By how many standard errors a new test is better than the one before, by node of the tree."""
 
     def stream(self, deleted: Iterable[EncodedChunk], inserted: Iterable[EncodedChunk]) -> None:
         """Let rows go and come."""
@@ -91,26 +111,43 @@ class Update:
         )
         self._nodes = tree.nodes()
         self._nodes.open([totals], [self._scan.total_sums(root.place)] if tree.layout.sum_words else ())
+        if self._old is not None:
+            self._stands = standing(self._old, self._nodes)
         self._foresee(root)
         self._pending = [Spot(self._nodes.settling.open_root(0), root)]
-        while self._pending or self._moving:
+        while self._pending or self._waits:
             while self._pending:
                 self._visit(*self._pending.pop())
-            self._look()
-            self._move()
+            self._serve()
         if self._anew:
             self._grow_anew()
+        if self._kept:
+            assert self._old is not None
+            self._nodes.settling.graft_kept(self._old.native(), self._kept)
         grown = self._nodes.tree()
         self._count_new(self._number(grown), grown)
-        if len(tree.survey.labels):
-            self.errors = {kept.number: errors for kept, errors in self._errors.items()}
+        self.errors = {kept.number: errors for kept, errors in self._errors.items()}
+        if self._anew:
+            self._compare_inside(grown)
         return grown
 
     # ---- nodes, from the top down ----
 
+    @property
+    def _waits(self) -> bool:
+        """Whether nodes that are settled wait for rows."""
+        return bool(self._moving)
+
+    def _serve(self) -> None:
+        """Bring what visited nodes wait for."""
+        self._look()
+        self._move()
+
     def _visit(self, node: int, kept: KeptNode) -> None:
         if node < 0:
             self._tree.close_below(kept)
+        elif self._stays(kept):
+            self._kept.append((node, kept.number))
         elif not kept.counted:
             self._anew.append(Spot(node, kept))
         else:
@@ -118,6 +155,12 @@ class Update:
             if settled is None:
                 settled = self._nodes.settling.settle(node, self._scan, kept.place)
             self._follow(Spot(node, kept), settled)
+
+    def _stays(self, kept: KeptNode) -> bool:
+        """Whether a node has the subtree that it had: no row came there or went, also by a cut above."""
+        if self._stands is None or self._scan.touched(kept.place):
+            return False
+        return bool(self._stands[kept.number])
 
     def _follow(self, spot: Spot, settled: _core.Settled) -> None:
         """Go on below a node that is settled, or wait for what is still wanted."""
@@ -140,9 +183,15 @@ class Update:
         if not self._parts_alike(spot.kept, settled):  # what is counted is not what is present
             name = self._tree.task.reading.source.name
             raise SourceChanged(f"{name} has other rows than were counted; open it again")
-        self._tree.lead(spot.kept, settled.route(self._tree.layout, self._places(spot.kept)))
+        self._tree.lead(spot.kept, self._route(spot.kept, settled))
+        self._go_below(spot, settled)
+
+    def _go_below(self, spot: Spot, settled: _core.Settled) -> None:
         below = self._nodes.settling.split(spot.node, settled)
         self._pending += [Spot(n, child) for n, child in zip(below, spot.kept.children, strict=True)]
+
+    def _route(self, kept: KeptNode, settled: _core.Settled) -> Route:
+        return settled.route(self._tree.layout, self._places(kept))
 
     @staticmethod
     def _places(kept: KeptNode) -> list[int]:
@@ -154,16 +203,15 @@ class Update:
         assert route is not None
         if settled.attribute != route["attribute"] or settled.n_children != len(kept.children):
             return False
-        cells = self._cells(kept, settled.attribute)
-        if settled.default_child != route["missing"] and cells[-1]:
+        if settled.default_child != route["missing"] and self._may_miss(kept, settled.attribute):
             return False
-        if settled.numeric:
-            return bool(route["kind"] == "numeric")
-        if route["kind"] == "numeric":
-            return False
-        child_of = settled.route(self._tree.layout, self._places(kept))["child_of"]
-        present = np.flatnonzero(cells[:-1])
-        return bool((np.array(child_of)[present] == np.array(route["child_of"])[present]).all())
+        if settled.numeric or route["kind"] == "numeric":
+            return bool(settled.numeric and route["kind"] == "numeric")
+        return all(route["child_of"][code] == child for code, child in settled.branches)
+
+    def _may_miss(self, kept: KeptNode, attribute: int) -> bool:
+        """Whether rows of a node may have no value of an attribute."""
+        return bool(self._cells(kept, attribute)[-1])
 
     def _cells(self, kept: KeptNode, attribute: int) -> Cells:
         """The rows of a node by bucket, those without a value last."""
@@ -191,12 +239,16 @@ class Update:
         """Look into all nodes that would be open, were those above as they are: in one scan instead of one
         for each level. What comes near is looked into as well, for the batches to come."""
         settling, found = self._nodes.settling, dict[KeptNode, Watches]()
-        for kept in root.walk():
-            if not kept.counted or kept.route is None:
+        waiting = [root]
+        while waiting:
+            kept = waiting.pop()
+            if not kept.counted or kept.route is None or (not self._foresee_all and self._stays(kept)):
                 continue
             counts = self._scan.totals(kept.place).astype(np.int64)
             node = settling.open_apart(0, counts.tolist(), self._scan.total_sums(kept.place))
             settled = settling.settle(node, self._scan, kept.place)
+            if settled.state == "open" or (settled.state == "test" and self._alike(kept, settled)):
+                waiting += kept.children  # else nothing below will stay
             if settled.state != "open":
                 self._foreseen[kept] = settled
                 continue
@@ -205,28 +257,52 @@ class Update:
             watches = self._watches(kept, wide) or self._watches(kept, settled)
             if watches is not None:
                 found[kept] = watches
-        self._watch(found)
+        if self._foresee_all or not self._sooner_grown(list(found)):
+            self._watch(found)
 
     def _look(self) -> None:
         """Find the values of the buckets that leave nodes open; where these are many, grow anew."""
-        found, self._doubtful = self._doubtful, []
+        found, self._doubtful = self._worth_a_scan(self._doubtful), []
         watches = {spot: self._watches(spot.kept, settled) for spot, settled in found}
         self._anew += [spot for spot, wanted in watches.items() if wanted is None]
         looked = {spot: wanted for spot, wanted in watches.items() if wanted is not None}
         self._watch({spot.kept: wanted for spot, wanted in looked.items()})
         self._pending += looked
 
+    def _worth_a_scan(self, found: list[tuple[Spot, _core.Settled]]) -> list[tuple[Spot, _core.Settled]]:
+        """Nodes that something is wanted of. Those that are grown sooner than that is found are grown anew:
+        one scan in the end gathers the rows of all of them."""
+        if not self._sooner_grown([spot.kept for spot, _ in found]):
+            return found
+        self._anew += [spot for spot, _ in found]
+        return []
+
+    def _sooner_grown(self, nodes: Sequence[KeptNode]) -> bool:
+        """Whether to find something of several nodes takes longer than to grow them: by a scan of all rows,
+        or one by one."""
+        rows = sum(int(self._scan.totals(kept.place).sum()) for kept in nodes)
+        found = min(self._tree.survey.rows, len(nodes) * _ONE_BY_ONE)
+        return len(nodes) > _FEW and rows * _SCANS <= found
+
     def _watch(self, found: Mapping[KeptNode, Watches]) -> None:
         """Let nodes watch some more buckets, which one scan fills."""
         if not found:
             return
+        records = {kept: PlaceRecord(watches=list(watches.items())) for kept, watches in found.items()}
+        probe, at = self._looked(records)
+        for kept, watches in found.items():
+            self._scan.watch_as(kept.place, probe, at[kept])
+            kept.watch(watches)
+
+    def _looked(self, found: Mapping[KeptNode, PlaceRecord]) -> tuple[_core.SourceScan, dict[KeptNode, int]]:
+        """A scan that has what is asked of some nodes, and their places there."""
         plan, at = Plan(), dict[KeptNode, int]()
         wanted = {kept for node in found for kept in (node, *node.above())}
 
         def add(kept: KeptNode) -> int:
             if kept not in wanted:
                 return -1
-            record = PlaceRecord(watches=list(found.get(kept, {}).items()))
+            record = found.get(kept, PlaceRecord())
             at[kept] = plan.add(record)
             children = [add(child) for child in kept.children]
             if kept.route is not None and max(children) >= 0:
@@ -237,10 +313,7 @@ class Update:
         assert root is not None
         add(root)
         first = [kept for kept in found if not any(node in found for node in kept.above())]
-        probe = self._scanned(plan, [Want(kept) for kept in first])
-        for kept, watches in found.items():
-            self._scan.watch_as(kept.place, probe, at[kept])
-            kept.watch(watches)
+        return self._scanned(plan, [Want(kept) for kept in first]), at
 
     def _watches(self, kept: KeptNode, settled: _core.Settled) -> Watches | None:
         """The buckets to look into by attribute; None: they have too many rows."""
@@ -251,10 +324,15 @@ class Update:
             # One of the two beside a cut may be known already.
             watches[attribute][bucket] = not kept.watches(attribute, bucket)
         rows = sum(int(self._cells(kept, a)[wanted != 0].sum()) for a, wanted in watches.items())
-        return None if rows > _MOST * self._scan.totals(kept.place).sum() else watches
+        return None if rows > self._most_in_doubt(kept) else watches
+
+    def _most_in_doubt(self, kept: KeptNode) -> float:
+        """How many rows a node may have in buckets that are looked into."""
+        return _MOST * float(self._scan.totals(kept.place).sum())
 
     def _move(self) -> None:
         """Let the rows between the old and the new cut of nodes change sides, as many as fit the memory."""
+        self._moving = self._worth_a_scan(self._moving)
         room, moving = int(self._tree.task.budget * KEPT_PART), list[tuple[Spot, _core.Settled]]()
         while self._moving and (room > 0 or not moving):
             moving.append(self._moving.pop())
@@ -262,30 +340,45 @@ class Update:
         if not moving:
             return
         wants = [self._between(spot.kept, settled) for spot, settled in moving]
-        probe, at = self._probe(wants, {want.kept: partial(_keeping, want) for want in wants})
+        probe, at = self._probe(
+            wants, {want.kept: partial(keeping, want.attribute, want.low, want.high) for want in wants}
+        )
         for spot, settled in moving:
             self._errors[spot.kept] = self._errors_of_move(spot.kept, settled)
-            rows = probe.take_rows(at[spot.kept] + _KEPT)
+            rows = probe.take_rows(at[spot.kept] + KEPT_PLACE)
             to_left = settled.lo > self._lo(spot.kept)
             left, right = self._places(spot.kept)
             self._scan.add_kept(rows, right if to_left else left, away=True)
             self._scan.add_kept(rows, left if to_left else right)
             for below in spot.kept.walk():
-                self._foreseen.pop(below, None)  # it has other rows than was thought
+                self._forget(below)
             self._go_on(spot, settled)
+
+    def _forget(self, kept: KeptNode) -> None:
+        """A node has other rows than was thought."""
+        self._foreseen.pop(kept, None)
 
     def _errors_of_move(self, kept: KeptNode, settled: _core.Settled) -> float:
         """How much better the new cut is: rows stay on the left, change sides, or stay on the right."""
-        old = [self._scan.totals(child.place).astype(np.int64) for child in kept.children]
-        new = [settled.child_counts(i) for i in range(2)]
-        before, after = (1, 0) if settled.lo > self._lo(kept) else (0, 1)
-        return standard_errors(
-            [
-                (0, 0, np.minimum(old[0], new[0])),
-                (before, after, self._moved(kept, settled)),
-                (1, 1, np.minimum(old[1], new[1])),
-            ]
-        )
+        old, new = self._stats_of_children(kept), self._stats_of_settled(settled)
+        less, more = (old, new) if settled.lo > self._lo(kept) else (new, old)
+        before, after = (1, 0) if less is old else (0, 1)
+        return errors_of([(0, 0, less[0]), (before, after, more[0] - less[0]), (1, 1, more[1])])
+
+    def _stats_of_children(self, kept: KeptNode) -> list[Stats]:
+        return [self._stats(self._scan, child.place) for child in kept.children]
+
+    def _stats_of_settled(self, settled: _core.Settled) -> list[Stats]:
+        return [self._read(settled.child_counts(i), settled.child_sums(i)) for i in range(settled.n_children)]
+
+    def _stats(self, scan: _core.SourceScan, place: int) -> Stats:
+        """The rows of a place, as they are compared."""
+        return self._read(scan.totals(place).astype(np.int64), scan.total_sums(place))
+
+    def _read(self, counts: Cells, sums: npt.NDArray[np.uint64]) -> Stats:
+        if len(self._tree.survey.labels):
+            return counts
+        return Moments.read(int(counts.sum()), sums, self._tree.layout.sum_fields)
 
     def _between(self, kept: KeptNode, settled: _core.Settled) -> Want:
         before = self._lo(kept)
@@ -335,7 +428,7 @@ class Update:
         for spot in self._anew:
             self._before[spot.kept] = spot.kept.route
             self._tree.close_below(spot.kept)
-        plan, at = self._lead({spot.kept: _gathering for spot in self._anew})
+        plan, at = self._lead({spot.kept: gathering for spot in self._anew})
         task = self._tree.task
         self._nodes.task = replace(task, reading=self._rows([Want(spot.kept) for spot in self._anew]))
         with Spill() as spill:
@@ -352,7 +445,7 @@ class Update:
             first = int(arrays["first_child"][kept.number])
             for i, child in enumerate(kept.children):
                 child.number = first + i
-            if kept.counted and not kept.children and arrays["n_children"][kept.number]:
+            if self._tree.follows(kept) and not kept.children and arrays["n_children"][kept.number]:
                 open_.append(kept)
         return open_
 
@@ -363,63 +456,31 @@ class Update:
         for kept in nodes:
             self._tree.build(kept, grown)
         tests = {kept: (self._before.get(kept), kept.route) for kept in nodes}
-        plan, at = self._lead({kept: partial(_comparing, *both) for kept, both in tests.items()})
+        plan, at = self._lead({kept: partial(comparing, *both) for kept, both in tests.items()})
         scan = _core.SourceScan(self._tree.layout, self._tree.grid, [p.native() for p in plan.places])
         for chunk in self._chunks(self._rows([Want(kept) for kept in nodes])):
             chunk.add_to(scan)
             for kept in nodes:
                 self._scan.send_kept(scan.take_rows(at[kept]), kept.place)
         for kept in nodes:
-            self._errors[kept] = standard_errors(_compared(scan, plan, at[kept]))
+            self._errors[kept] = errors_of(self._compared(scan, plan, at[kept]))
 
+    def _compared(self, scan: _core.SourceScan, plan: Plan, at: int) -> list[tuple[int, int, Stats]]:
+        """The rows of a place by the branches of its old and new test."""
+        found = []
+        for i, place in enumerate(branches(plan, at)):
+            second = branches(plan, place)
+            if not second:  # there was no old test
+                found.append((0, i, self._stats(scan, place)))
+            for j, below in enumerate(second):
+                found.append((i, j, self._stats(scan, below)))
+        return found
 
-_KEPT = 2  # places behind the first, where rows between two keys are kept
-
-
-def _gathering(plan: Plan) -> int:
-    return plan.add(PlaceRecord(keeps=True))
-
-
-def _comparing(old: Route | None, new: Route | None, plan: Plan) -> int:
-    """A place that keeps its rows, and others that count them by the branches of an old test, if there was
-    one, and of the new one there."""
-    at = plan.add(PlaceRecord(keeps=True))
-    ends = [at]
-    for route in (old, new):
-        if route is None:
-            continue
-        below: list[int] = []
-        for end in ends:
-            children = [plan.add(PlaceRecord()) for _ in route["children"]]
-            plan.places[end].tests = [route | {"children": children}]
-            below += children
-        ends = below
-    return at
-
-
-def _compared(scan: _core.SourceScan, plan: Plan, at: int) -> list[tuple[int, int, Cells]]:
-    """The rows of a place by the branches of its old and new test."""
-    found = []
-    first = _branches(plan, at)
-    for i, place in enumerate(first):
-        second = _branches(plan, place)
-        if not second:  # there was no old test
-            found.append((0, i, scan.totals(place).astype(np.int64)))
-        for j, below in enumerate(second):
-            found.append((i, j, scan.totals(below).astype(np.int64)))
-    return found
-
-
-def _branches(plan: Plan, place: int) -> list[int]:
-    tests = plan.places[place].tests
-    return list(tests[0]["children"]) if tests else []
-
-
-def _keeping(want: Want, plan: Plan) -> int:
-    """Places where only the rows between two keys come through."""
-    first = plan.add(PlaceRecord())
-    upper, rows = plan.add(PlaceRecord()), plan.add(PlaceRecord(keeps=True))
-    test: Route = {"kind": "numeric", "attribute": want.attribute, "missing": 0}
-    plan.places[first].tests = [test | {"lo": want.low, "children": [-1, upper]}]
-    plan.places[upper].tests = [test | {"lo": want.high, "children": [rows, -1]}]
-    return first
+    def _compare_inside(self, grown: Tree) -> None:
+        """Tests that changed below the nodes that are kept."""
+        asked = None if self._old is None else changed_inside(self._tree, self._old, grown, self.errors)
+        if asked is None:
+            return
+        scan = self._scanned(asked.plan, [Want(kept) for kept in asked.among])
+        for number, at in asked.at.items():
+            self.errors[number] = errors_of(self._compared(scan, asked.plan, at))

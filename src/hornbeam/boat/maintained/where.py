@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from hornbeam.boat.maintained.kept import KeptTree
-from hornbeam.boat.maintained.update import Want
+from hornbeam.boat.maintained.update import MOST_WANTS, Want
 from hornbeam.boat.plan import Route
 
-_MOST_WANTS, _MOST_LABELS = 16, 64  # where there are more, to read all rows is as good
+_MOST_LABELS = 64  # where there are more, to read all rows is as good
 
 
 class Conditions:
@@ -28,7 +28,7 @@ class Conditions:
         """Conditions that no row meets two of and every wanted row meets one of. Each is read by itself: the
         database looks at the columns of one after the other, and at those of an `or` all at once."""
         found = [self._of(want) for want in wants]
-        if len(found) > _MOST_WANTS or not all(found) or not all(all(clauses) for clauses in found):
+        if len(found) > MOST_WANTS or not all(found) or not all(all(clauses) for clauses in found):
             return [""]
         return [" and ".join(clauses) for clauses in found]
 

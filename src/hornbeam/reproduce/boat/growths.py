@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-import hornbeam
-from hornbeam.errors import HornbeamError, StorageError, UsageError
+from hornbeam.errors import HornbeamError, UsageError
+from hornbeam.reproduce.asking import answer_of
 
 PROBE = Path(__file__).with_name("probe.py")
 MEGABYTE = 1e6
@@ -78,35 +75,51 @@ class Growth:
 def ask(question: Mapping[str, Any], module: str | None = None) -> dict[str, Any]:
     """The answer of a new process: of the probe, or of a module that answers like it."""
     what = ["-P", str(PROBE)] if module is None else ["-m", module]
-    package = str(Path(hornbeam.__file__).parent.parent)
-    paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
-        [sys.executable, *what],
-        input=json.dumps(question),
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise StorageError(f"the process that measures {question.get('algorithm', 'a scan')} ended: {last}")
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    measured = question.get("algorithm", "a scan")
+    told: dict[str, Any] = answer_of(what, measured, json.dumps(question))
     return told
 
 
 def grow(one: Contestant, question: Mapping[str, Any]) -> Growth:
     """One growth by one contestant; memory alone is never limited."""
+    return _growth(ask(_asked(one, question)))
+
+
+def grow_each(one: Contestant, questions: Sequence[Mapping[str, Any]]) -> list[Growth]:
+    """One growth after the other in one process."""
+    asked = [_asked(one, question) for question in questions]
+    return [_growth(told) for told in ask_each(one.name, asked)]
+
+
+def ask_each(name: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answers of one new process; none is started for none."""
+    if not questions:
+        return []
+    told: list[dict[str, Any]] = ask({"kind": "series", "algorithm": name, "asked": questions})["each"]
+    return told
+
+
+def _asked(one: Contestant, question: Mapping[str, Any]) -> dict[str, Any]:
     asked = {"kind": "grow", **question, "algorithm": one.algorithm, "variant": one.variant}
     if one.algorithm == "memory":
         asked["memory_limit"] = None
-    told = ask(asked)
+    return asked
+
+
+def _growth(told: Mapping[str, Any]) -> Growth:
     if "refused" in told:
         raise UsageError(told["refused"])
     return Growth.of(told)
 
 
-def confirm_same(what: str, growths: Mapping[str, Sequence[Growth]]) -> None:
+class Grown(Protocol):
+    """Whatever ends in a tree."""
+
+    @property
+    def digest(self) -> str: ...
+
+
+def confirm_same(what: str, growths: Mapping[str, Sequence[Grown]]) -> None:
     """All grew one tree, or nothing that was measured means anything."""
     digests = {name: {growth.digest for growth in some} for name, some in growths.items()}
     if len(set().union(*digests.values())) > 1:

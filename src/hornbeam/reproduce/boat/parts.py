@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hornbeam.reproduce.boat import curves, pictures
+from hornbeam.reproduce.boat.changing import changing_parts
 from hornbeam.reproduce.boat.growths import ALL, BOAT, MEMORY
 from hornbeam.reproduce.boat.instability import unstable
 from hornbeam.reproduce.boat.paper import paper, said
-from hornbeam.reproduce.boat.plan import Plan
+from hornbeam.reproduce.boat.plan import CHANGING, Plan
 from hornbeam.reproduce.records import Cell, Part, Sheet
 
 MILLION = 1e6
@@ -17,22 +18,22 @@ BYTES = "MB read and spilled"
 
 
 def parts_of(plan: Plan) -> tuple[Part, ...]:
-    """Figures 4 to 12, QUEST, and the setting."""
-    made = [rows_part(plan), noise_part(plan)]
-    if any(name != "F7" for name in plan.functions):
-        made.append(attributes_part(plan))
-    return (*made, instability_part(plan), quest_part(plan), setting_part(plan))
+    """Figures 4 to 12, QUEST, figures 13 to 15, as far as the plan has them, and the setting."""
+    made = [make(plan) for name, make in _GROWING.items() if name in plan.parts]
+    if any(name in CHANGING for name in plan.parts):
+        made += changing_parts(plan)
+    return (*made, setting_part(plan))
 
 
 def rows_part(plan: Plan) -> Part:
     sheet = curves.by_rows(plan)
     compared = factors(sheet, plan)
-    unit, scale = ("million rows", 1 / MILLION) if plan.scale == 1 else ("thousand rows", 1e-3)
+    unit, scale = plan.unit
     return Part(
         "Figures 4 to 6: time by rows",
         f"No noise; families below {plan.stop:,} rows are leaves. {found(compared)}",
         said("figures 4-6"),
-        pictures.curves(sheet, "rows", unit, "By rows", scale),
+        pictures.curves(sheet, "rows", f"{unit} rows", "By rows", scale),
         (compared, sheet),
         (compared.name,),
     )
@@ -163,9 +164,20 @@ def setting_part(plan: Plan) -> Part:
         ("families that are leaves, rows below", paper()["stop"], plan.stop),
         *((f"entries of {name}", paper()["entries"][name], entries) for name, entries in buffers.items()),
         ("memory for all but the last, MB", 128, plan.memory_limit / MILLION),
+        ("memory of a kept tree and of a new file, MB", 128, plan.kept_memory / MILLION),
+        ("rows of a chunk", paper()["chunk"], plan.chunk),
         ("bytes of a row", "40, binary files", "16, Parquet with snappy"),
         ("contestants", "BOAT, RF-Hybrid, RF-Vertical", ", ".join(one.name for one in ALL)),
     )
     records = [{"setting": name, "the paper": theirs, "here": ours} for name, theirs, ours in lines]
     sheet = Sheet.of("setting", records)
     return Part("The setting", "", "", sheets=(sheet,), shown=(sheet.name,))
+
+
+_GROWING = {
+    "4-6": rows_part,
+    "7-9": noise_part,
+    "10-11": attributes_part,
+    "12": instability_part,
+    "quest": quest_part,
+}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import parquet
 
 from hornbeam.datasets import generate
@@ -63,16 +65,32 @@ def write(batches: Iterator[pa.RecordBatch], path: Path, compression: str = "sna
         unfinished.unlink(missing_ok=True)
 
 
-def write_parts(folder: Path, ends: Sequence[int], **options: Any) -> list[Path]:
-    """Files whose first i + 1 together are the first `ends[i]` rows."""
+def changed(people: pa.RecordBatch) -> pa.RecordBatch:
+    """The same people by another function 1: from 60 years on, who earns less than 75,000 is of class B (as
+    many labels are wrong as before)."""
+    meant = pc.and_(pc.greater_equal(people["age"], 60), pc.less(people["salary"], 75_000))
+    other = pc.if_else(pc.equal(people["class"], "A"), "B", "A")
+    said = pc.if_else(meant, other, people["class"])
+    return people.set_column(people.schema.get_field_index("class"), "class", said)
+
+
+def write_parts(
+    folder: Path,
+    ends: Sequence[int],
+    turn: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
+    **options: Any,
+) -> list[Path]:
+    """Files whose first i + 1 together are the first `ends[i]` rows, after a turn of each batch."""
+    folder.mkdir(exist_ok=True)
     paths = []
     for start, end in zip((0, *ends), ends, strict=False):
         path = folder / f"rows-{start}-{end}.parquet"
-        write(people(end - start, start=start, **options), path)
+        write(map(turn, people(end - start, start=start, **options)), path)
         paths.append(path)
     return paths
 
 
+@cache
 def group_entries(rows: int, extra: int = 0) -> int:
     """How many different values all attributes of so many people have, by expectation: the size of the
     AVC-group of the root."""

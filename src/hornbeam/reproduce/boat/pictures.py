@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from hornbeam.drawing import Line, Panel, Point, draw_panels
 from hornbeam.reproduce.figures import figure_of, titles_of
@@ -20,12 +21,19 @@ def curves(sheet: Sheet, x: str, x_name: str, title: str, scale: float = 1.0) ->
 
 
 def panels_of(
-    name: str, sheet: Sheet, x: str, measure: str, title: str, x_name: str, scale: float = 1.0
+    name: str,
+    sheet: Sheet,
+    x: str,
+    measure: str,
+    title: str,
+    x_name: str,
+    scale: float = 1.0,
+    **style: Any,
 ) -> Figure:
-    """One measure by x."""
+    """One measure by x; `style` as `draw_panels` has it."""
     records = sheet.records()
     kinds = list(dict.fromkeys(str(record["algorithm"]) for record in records))
-    bounded = measure == "CPU seconds"
+    bounded = measure.endswith("CPU seconds")
     panels = []
     for owner in titles_of(sheet):
         lines = []
@@ -42,7 +50,8 @@ def panels_of(
             ]
             lines.append(Line(kind, tuple(points)))
         panels.append(Panel(owner, tuple(lines)))
-    return figure_of(name, draw_panels, panels, kinds, title=title, x_name=x_name, y_name=measure, columns=3)
+    names = {"title": title, "x_name": x_name, "y_name": measure}
+    return figure_of(name, draw_panels, panels, kinds, **({"columns": 3} | names | style))
 
 
 def impurity(sheet: Sheet) -> Figure:

@@ -1,4 +1,4 @@
-"""A process of its own that grows one tree from a source, or only reads it, and tells what it took.
+"""A process of its own that grows one tree from a source, keeps one, or only reads, and tells what it took.
 
 It is started by its path, so that it holds what growing needs and not what makes pages.
 """
@@ -47,6 +47,41 @@ def grow(question: Record) -> Record:
     return {**stats.to_record(), "phases": dict(stats.seconds), "digest": tree.digest, "nodes": tree.n_nodes}
 
 
+def keep(question: Record) -> Record:
+    """A tree in a file, open and warm while batches come, each under the clock: `made` is the file alone,
+    without the counts of `warm_up`; of a batch, the rows that come and that go are files."""
+    from tempfile import TemporaryDirectory
+
+    import hornbeam
+    from hornbeam import MaintainedTree
+
+    def rows(paths: list[str]) -> Any:
+        return hornbeam.source(paths) if paths else None
+
+    def told(begin: float, tests: dict[str, int]) -> Record:
+        cpu, tree = time.process_time() - begin, kept.tree
+        return {"cpu": cpu, "digest": tree.digest, "nodes": tree.n_nodes, "tests": tests}
+
+    with TemporaryDirectory() as folder:
+        begin = time.process_time()
+        with MaintainedTree.create(
+            Path(folder) / "kept.tree",
+            rows(question["source"]),
+            target="class",
+            memory_limit=question["memory_limit"],
+            algorithm="boat",
+            **question["parameters"],
+        ) as kept:
+            made, batches = told(begin, {}), []
+            if question["batches"]:
+                kept.warm_up()
+            for come, go in question["batches"]:
+                begin = time.process_time()
+                changes = kept.apply(inserted=rows(come), deleted=rows(go))
+                batches.append(told(begin, changes.counts))
+    return {"made": made, "batches": batches}
+
+
 def bare(question: Record) -> Record:
     """Two scans by pyarrow alone, as lean as it goes: a chunk at a time, labels by dictionary."""
     from pyarrow import parquet
@@ -60,7 +95,12 @@ def bare(question: Record) -> Record:
     return {"scans": 2}
 
 
-KINDS: dict[str, Callable[[Record], Record]] = {"grow": grow, "bare": bare}
+def series(question: Record) -> Record:
+    """One after the other, each under a clock of its own; peaks are those so far."""
+    return {"each": [clocked(KINDS, asked) for asked in question["asked"]]}
+
+
+KINDS: dict[str, Callable[[Record], Record]] = {"grow": grow, "keep": keep, "bare": bare, "series": series}
 
 
 def status(name: str) -> float:
@@ -69,8 +109,16 @@ def status(name: str) -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024 / 1e6
 
 
+def clocked(kinds: dict[str, Callable[[Record], Record]], question: Record) -> Record:
+    """What was asked for with its CPU and wall seconds, and the peak of the process until then."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    told = kinds[question["kind"]](question)
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    return {**told, "cpu": cpu, "wall": wall, "peak": status("VmHWM")}
+
+
 def answer(question: Record, kinds: dict[str, Callable[[Record], Record]] = KINDS) -> Record:
-    """What was asked for with its CPU and wall seconds, imports left out, and the peak of the process."""
+    """The answer to a question, imports left out of its seconds, and what the process held before it."""
     import pyarrow
 
     import hornbeam.boat.growth  # noqa: F401  (paid for before the clock)
@@ -78,10 +126,7 @@ def answer(question: Record, kinds: dict[str, Callable[[Record], Record]] = KIND
     pyarrow.set_cpu_count(1)
     pyarrow.set_io_thread_count(1)
     begun = status("VmRSS")
-    wall, cpu = time.perf_counter(), time.process_time()
-    told = kinds[question["kind"]](question)
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    return {**told, "cpu": cpu, "wall": wall, "peak": status("VmHWM"), "begun": begun}
+    return {**clocked(kinds, question), "begun": begun}
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 
 from hornbeam.reproduce.boat.paper import paper
 from hornbeam.reproduce.boat.parts import parts_of
-from hornbeam.reproduce.boat.plan import Plan
+from hornbeam.reproduce.boat.plan import PARTS, Plan
 from hornbeam.reproduce.memory import check_machine
 from hornbeam.reproduce.records import Part, Results
 from hornbeam.reproduce.setting import machine
@@ -27,6 +27,7 @@ def run(plan: Plan) -> Results:
 def setting_of(plan: Plan) -> dict[str, Any]:
     return machine() | {
         "functions": ", ".join(plan.functions),
+        "parts": "all" if plan.parts == PARTS else ", ".join(plan.parts),
         "scale": f"{plan.scale:g} of the paper's rows",
         "runs": plan.runs,
     }
@@ -37,6 +38,9 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
         "Each growth had a process of its own and one thread; CPU seconds leave out its start, and its peak "
         "counts Python and all libraries (some 130 MB before a row is read). All contestants grew the same "
         "tree, digest for digest, or this page would not be.",
+        "In figures 13 to 15 and for deletions, a process keeps one tree open and warm; its file was made "
+        "before, and what is counted is its batches, with what it takes to store rows or to find those that "
+        "go. All rebuilds by a contestant share a process as well.",
         "The files lie in the page cache: a scan costs decoding, not waiting for a disk. The paper's disk "
         "made scans dear, and its factors are mostly their number; look at scans and bytes beside seconds.",
         "BOAT is Hornbeam's: where bootstrap trees disagree it keeps the rows of the family, packed, on disk "
@@ -50,8 +54,8 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
     if plan.scale < 1:
         notes.insert(
             0,
-            f"SCALE {plan.scale:g}: rows, samples, buffers and memory are so much of the paper's; this shows "
-            "the work, not the figures.",
+            f"SCALE {plan.scale:g}: rows and samples are so much of the paper's, buffers and memory as much "
+            "less as there are different values; this shows the work, not the figures.",
         )
     return tuple(notes)
 

@@ -41,6 +41,8 @@ class CsvPart(Part):
 
     stamp: Stamp
     names: tuple[str, ...]
+    typed: frozenset[str]
+    """Columns whose types the caller has given."""
 
     def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
         counted = 0
@@ -62,6 +64,8 @@ class CsvPart(Part):
         name, value = self.names[int(late[1])], late[3].strip("'")[:40]
         row = f" in line {late[2]}" if late[2] else ""
         type_ = self.schema.field(name).type
+        if name in self.typed:
+            return DataError(f"{path!r}: column {name!r} is {type_}, but has {value!r}{row}; mend that cell")
         return DataError(
             f"{path!r}: column {name!r} is {type_} by its first rows, but has {value!r}{row}; "
             f"say what it is by types={{{name!r}: 'text'}} (or {', '.join(list(TYPES)[1:])})"
@@ -83,8 +87,9 @@ def open_csv(
         fields = [(field.name, given.get(field.name, field.type)) for field in header]
         found.append((repr(path), choose(normal_schema(pa.schema(fields), repr(path)), columns)))
     schema = join_schemas(found, inferred=True)
+    typed = frozenset(given)
     parts = tuple(
-        CsvPart(i, repr(stamp.path), schema, None, 0 if i == 0 else None, stamp, tuple(header.names))
+        CsvPart(i, repr(stamp.path), schema, None, None if i else 0, stamp, tuple(header.names), typed)
         for i, (stamp, header) in enumerate(zip(stamps, headers, strict=True))
     )
     return Origin(shown, show_count(len(paths), "CSV file"), schema, parts)

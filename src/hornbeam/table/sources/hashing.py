@@ -54,6 +54,12 @@ def numbered_words(seed: int, name: str, first: int, count: int) -> Words:
     return mix(np.arange(count, dtype=np.uint64) * _MISSING + np.uint64(start))
 
 
+def words_at(seed: int, name: str, places: npt.NDArray[np.int64]) -> Words:
+    """Some words of the stream."""
+    start = np.uint64(named_word(f"{name}/{seed}"))
+    return mix(places.astype(np.uint64) * _MISSING + start)
+
+
 class Checksum:
     """The sum of the hashes of rows, modulo 2^64."""
 

@@ -4,11 +4,14 @@ So the sample is the same whichever chunks, files or formats the rows come in; w
 known it is known before anything is read, and else the least so far are kept while the rows go by.
 """
 
+import math
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hornbeam.table.sources.hashing import Words, numbered_words
+from hornbeam.table.sources.hashing import Words, numbered_words, words_at
 from hornbeam.table.sources.types import TEXT, plain_schema
 
 _AT_ONCE = 1 << 16  # words that stay in the cache
@@ -45,39 +48,85 @@ def _least(words: Words, n: int) -> npt.NDArray[np.int64]:
 
 
 class Reservoir:
-    """The sample of rows that go by: at most 2 n of them and a chunk are held."""
+    """The sample of rows that go by: at most 2 n of them and a chunk are held.
 
-    def __init__(self, n: int, seed: int, schema: pa.Schema) -> None:
+    Rows are numbered from `first`, where they are a part of all. Of a known `total` a part need not hold
+    as many as all of it may: rows whose words are too large to be of the sample, but for a chance of one in
+    ten million that it is a little too small, are let go at once.
+    """
+
+    def __init__(
+        self, n: int, seed: int, schema: pa.Schema, *, first: int = 0, total: int | None = None
+    ) -> None:
         self._n, self._seed, self._schema = n, seed, schema
-        self._seen = 0
-        self._bound = _MOST
+        self._seen = first
+        self._bound = _MOST if total is None else _likely_bound(n, total)
         self._words: Words = np.empty(0, dtype=np.uint64)
+        self._rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._held: list[pa.Table] = []
 
     def add(self, chunk: pa.RecordBatch) -> None:
         """Let the next rows go by."""
-        words = numbered_words(self._seed, _STREAM, self._seen, chunk.num_rows)
-        self._seen += chunk.num_rows
+        first, self._seen = self._seen, self._seen + chunk.num_rows
+        words = numbered_words(self._seed, _STREAM, first, chunk.num_rows)
         chosen = np.flatnonzero(words <= self._bound)
         if not len(chosen):
             return
         self._held.append(plain_rows(chunk, chosen))
         self._words = np.concatenate([self._words, words[chosen]])
+        self._rows = np.concatenate([self._rows, first + chosen])
         if len(self._words) >= 2 * self._n:
             self._settle()
 
     def _settle(self) -> None:
         kept = _least(self._words, self._n)
-        self._words = self._words[kept]
+        self._words, self._rows = self._words[kept], self._rows[kept]
         self._held = [pa.concat_tables(self._held).take(kept).combine_chunks()]
         if len(kept) == self._n:
             self._bound = self._words.max()
 
-    def table(self) -> pa.Table:
-        """The sample of all rows that went by, in their order."""
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: what it can work out again, and equal texts, are not sent."""
+        said = self.__dict__ | {"_rows": np.diff(self._rows, prepend=0)}
+        del said["_words"]
+        return said | {"_held": [_coded(table) for table in self._held]}
+
+    def __setstate__(self, said: dict[str, Any]) -> None:
+        self.__dict__.update(said)
+        self._rows = np.cumsum(said["_rows"])
+        self._words = words_at(self._seed, _STREAM, self._rows)
+        self._held = [table.cast(plain_schema(table.schema)) for table in said["_held"]]
+
+    def settle(self) -> None:
+        """Let go what is held too much."""
         if self._held:
             self._settle()
+
+    def merge(self, later: "Reservoir") -> None:
+        """Take in the sample of rows with higher numbers."""
+        self._words = np.concatenate([self._words, later._words])
+        self._rows = np.concatenate([self._rows, later._rows])
+        self._held += later._held
+        self.settle()
+
+    def table(self) -> pa.Table:
+        """The sample of all rows that went by, in their order."""
+        self.settle()
         return joined(self._held, self._schema)
+
+
+def _likely_bound(n: int, total: int) -> np.uint64:
+    """Above the word of the nth row of a sample, as good as surely."""
+    expected = n + 5 * math.sqrt(n) + 10
+    return _MOST if expected >= total else np.uint64(int(expected / total * 2**64))
+
+
+def _coded(table: pa.Table) -> pa.Table:
+    """The same rows, text by dictionary."""
+    columns = [
+        column.dictionary_encode() if pa.types.is_string(column.type) else column for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
 
 
 def plain_rows(chunk: pa.RecordBatch, places: npt.NDArray[np.int64]) -> pa.Table:

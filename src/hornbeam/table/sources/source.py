@@ -1,13 +1,16 @@
 """A source: rows that are scanned in bounded chunks as often as needed, counted, and watched for changes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hornbeam.errors import DataError, UsageError
+from hornbeam.errors import DataError, NoRows, UsageError
 from hornbeam.table.arrow import read_chunked
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources.origin import Origin
@@ -39,6 +42,7 @@ class Source:
         self._seen: dict[frozenset[str], dict[int, Tally]] = {}
         known = [part.rows for part in origin.parts if part.rows is not None]
         self._rows = sum(known) if len(known) == len(origin.parts) else None
+        self.engine: Any = None  # of a cluster that scans it (`hornbeam.distributed`)
         _check_weight(weight, origin)
         if self._rows == 0:
             raise _no_rows(origin)
@@ -84,6 +88,12 @@ class Source:
         """
         tallies = self._seen.get(frozenset(self.schema.names))
         return f"{sum(t.checksum or 0 for t in tallies.values()) % 2**64:016x}" if tallies else None
+
+    def elsewhere(self) -> "Source":
+        """The source as others know it who are given its parts one by one: it has none of its own."""
+        found = copy(self)
+        found._origin, found._seen, found.engine = replace(self._origin, parts=()), {}, None
+        return found
 
     def parts(self) -> tuple[Part, ...]:
         """Independent parts, in the order of the rows: read each by `part.scan`, here or in another process,
@@ -246,5 +256,5 @@ def _check_weight(weight: str | None, origin: Origin) -> None:
         )
 
 
-def _no_rows(origin: Origin) -> DataError:
-    return DataError(f"{origin.name} has no rows; at least one is needed")
+def _no_rows(origin: Origin) -> NoRows:
+    return NoRows(f"{origin.name} has no rows; at least one is needed")
