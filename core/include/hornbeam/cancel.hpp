@@ -41,8 +41,8 @@ class Cancel {
 class Pace {
   public:
     Pace(Cancel &cancel, std::size_t cost) : cancel_(cancel), cost_(cost) {}
-    void step() {
-        if ((done_ += cost_) < 1'000'000) return;
+    void step(std::size_t times = 1) {
+        if ((done_ += times * cost_) < 1'000'000) return;
         done_ = 0;
         cancel_.poll();
     }

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .palette import class_fill
+from .scales import round_steps
 from .svg import element, label
 from .text import number_text, width_em
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from 0 up to `most` between two heights of the picture."""
+    """Values from `least` up to `most` between two heights of the picture."""
 
     most: float
     step: float
     top: float
     bottom: float
+    least: float = 0.0
 
     @classmethod
     def of(cls, most: float, top: float, bottom: float) -> Axis:
@@ -28,15 +30,22 @@ class Axis:
         step = next(unit * many for many in (1, 2, 2.5, 5, 10) if most / (unit * many) <= 5)
         return cls(step * math.ceil(most / step - 1e-9), step, top, bottom)
 
+    @classmethod
+    def between(cls, least: float, most: float, top: float, bottom: float) -> Axis:
+        """An axis from a round number to a round number, which need not begin at 0."""
+        steps = round_steps(least, most, 5)
+        return cls(steps[-1], steps[1] - steps[0], top, bottom, steps[0])
+
     def at(self, value: float) -> float:
         """The height of a value."""
-        return self.bottom - (self.bottom - self.top) * min(max(value / self.most, 0.0), 1.0)
+        share = (value - self.least) / (self.most - self.least)
+        return self.bottom - (self.bottom - self.top) * min(max(share, 0.0), 1.0)
 
     def draw(self, left: float, right: float, name: str) -> str:
         """Lines across and their numbers."""
         drawn = []
-        for i in range(round(self.most / self.step) + 1):
-            value = i * self.step
+        for i in range(round((self.most - self.least) / self.step) + 1):
+            value = self.least + i * self.step
             y = self.at(value)
             drawn.append(element("line", x1=left, x2=right, y1=y, y2=y, class_="e"))
             drawn.append(label(left - 6, y + 4, number_text(value, 3), 60, 11, "s", "end"))

@@ -25,6 +25,7 @@ def render_changes(changes: ChangesPicture, title: str) -> str:
         _cards(changes),
         _tree_section(changes),
         _list_section(changes),
+        _withheld_section(changes),
         tag("footer", "Drawn by Hornbeam; this page needs no network."),
         more_style=_STYLE,
     )
@@ -80,9 +81,37 @@ def _list_section(changes: ChangesPicture) -> str:
         "By how many standard errors the new test is better than the old one, on the present rows: up to two "
         "are chance."
     )
-    left = len(changes.changes) - _MOST_ROWS
-    more = tag("p", f"… {count_text(left)} more", class_="hint") if left > 0 else ""
-    return section("What changed", hint, table(header, *map(_row, changes.changes[:_MOST_ROWS])), more)
+    rows = map(_row, changes.changes[:_MOST_ROWS])
+    return section("What changed", hint, table(header, *rows), _more(changes.changes))
+
+
+def _withheld_section(changes: ChangesPicture) -> str:
+    """Better tests that were not taken, where the policy keeps tests while chance may be the reason."""
+    if not changes.withheld:
+        return ""
+    names = ("where", "kept", "the best", "rows", "standard errors")
+    header = tag("tr", *(cell(name, right=place > 2, name="th") for place, name in enumerate(names)))
+    hint = (
+        "Tests that stay although another one is better on the present rows, by so many standard errors: up "
+        "to two are chance."
+    )
+    rows = [
+        tag(
+            "tr",
+            cell(change.path or "root"),
+            cell(change.before),
+            cell(change.after),
+            cell(_count(change.rows_after), right=True),
+            cell(f"{change.standard_errors:.1f}", right=True),
+        )
+        for change in changes.withheld[:_MOST_ROWS]
+    ]
+    return section("What exactness would have changed", hint, table(header, *rows), _more(changes.withheld))
+
+
+def _more(changes: tuple[Change, ...]) -> str:
+    left = len(changes) - _MOST_ROWS
+    return tag("p", f"… {count_text(left)} more", class_="hint") if left > 0 else ""
 
 
 def _row(change: Change) -> str:

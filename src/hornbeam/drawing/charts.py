@@ -113,6 +113,18 @@ def _whisker(axis: Axis, x: float, low: float | None, high: float | None) -> str
     return element("path", d=path, style="stroke:var(--hb-ink);stroke-width:1.2;fill:none")
 
 
+@dataclass(frozen=True)
+class _Look:
+    """How the panels of one picture are drawn."""
+
+    kinds: Sequence[str]
+    x_name: str
+    even_steps: bool
+    mark: float | None
+    percent: int
+    bands: bool
+
+
 def draw_panels(
     panels: Sequence[Panel],
     kinds: Sequence[str],
@@ -123,41 +135,40 @@ def draw_panels(
     columns: int = 4,
     same_height: bool = True,
     even_steps: bool = True,
+    from_zero: bool = True,
+    percent: int = 90,
+    bands: bool = False,
     mark: float | None = None,
     inline: bool = False,
 ) -> str:
     """Small charts side by side; `same_height` gives all of them one axis, `even_steps` the places of x equal
-    distances."""
+    distances. `from_zero` False lets axes begin near the lowest value; `percent` is what intervals hold, and
+    `bands` draws them as bands behind the lines, for many points."""
     key, top = place_key(kinds, WIDTH)
     room, high = WIDTH / columns, 176.0
-    highest = max((_top(panel) for panel in panels), default=1.0)
+    look = _Look(kinds, x_name, even_steps, mark, percent, bands)
     body = [key]
     for p, panel in enumerate(panels):
         x, y = (p % columns) * room, top + 10 + (p // columns) * (high + 52)
-        most = highest if same_height else _top(panel)
-        axis = Axis.of(max(most, mark or 0.0), y + 26, y + 26 + high - 46)
-        body.append(_panel(panel, axis, x, room - 18, y, kinds, even_steps, x_name, mark))
+        axis = _axis(panels if same_height else [panel], mark, from_zero, y + 26, y + 26 + high - 46)
+        body.append(_panel(panel, axis, x, room - 18, y, look))
     rows = math.ceil(len(panels) / columns)
     described = f"{len(panels)} panels: {', '.join(panel.name for panel in panels)}; {y_name} by {x_name}"
     body.append(label(4, top + 2, y_name, 600, 11, "s"))
     return frame(WIDTH, top + 10 + rows * (high + 52), "".join(body), title, described, inline)
 
 
-def _top(panel: Panel) -> float:
-    return max((point.high or point.y for line in panel.lines for point in line.points), default=1.0)
+def _axis(panels: Sequence[Panel], mark: float | None, from_zero: bool, top: float, bottom: float) -> Axis:
+    """One axis for all points of some panels."""
+    points = [point for panel in panels for line in panel.lines for point in line.points]
+    most = max((point.high or point.y for point in points), default=1.0)
+    if from_zero:
+        return Axis.of(max(most, mark or 0.0), top, bottom)
+    least = min((point.y if point.low is None else point.low for point in points), default=0.0)
+    return Axis.between(least, most, top, bottom)
 
 
-def _panel(
-    panel: Panel,
-    axis: Axis,
-    x: float,
-    width: float,
-    y: float,
-    kinds: Sequence[str],
-    even_steps: bool,
-    x_name: str,
-    mark: float | None,
-) -> str:
+def _panel(panel: Panel, axis: Axis, x: float, width: float, y: float, look: _Look) -> str:
     left = x + 34
     body = [label(left, y + 18, panel.name, width - 34), axis.draw(left, x + width, "")]
     places = sorted({point.x for line in panel.lines for point in line.points})
@@ -165,37 +176,56 @@ def _panel(
     inner = width - 34 - 28
 
     def across(value: float) -> float:
-        if even_steps:
+        if look.even_steps:
             return left + 14 + inner * (places.index(value) / max(len(places) - 1, 1))
         return left + 14 + inner * (value - places[0]) / span
 
     every = max(1, math.ceil(len(places) / 8))
     for value in places[::every]:
         body.append(label(across(value), axis.bottom + 14, number_text(value), 40, 11, "s", "middle"))
-    body.append(label(left + 14 + inner / 2, axis.bottom + 29, x_name, width, 11, "s", "middle"))
-    if mark is not None:
-        body.append(element("line", x1=left, x2=x + width, y1=axis.at(mark), y2=axis.at(mark), class_="m"))
+    body.append(label(left + 14 + inner / 2, axis.bottom + 29, look.x_name, width, 11, "s", "middle"))
+    if look.mark is not None:
+        y_mark = axis.at(look.mark)
+        body.append(element("line", x1=left, x2=x + width, y1=y_mark, y2=y_mark, class_="m"))
+    if look.bands:
+        body += [_band(line, axis, across) for line in panel.lines]
     for line in panel.lines:
-        body.append(_line(line, axis, across, kinds, len(panel.lines)))
+        body.append(_line(line, axis, across, look, len(panel.lines)))
     return element("g", "".join(body))
 
 
-def _line(line: Line, axis: Axis, across, kinds: Sequence[str], many: int) -> str:  # type: ignore[no-untyped-def]
+def _band(line: Line, axis: Axis, across) -> str:  # type: ignore[no-untyped-def]
+    """The intervals of a line as one area."""
+    bounded = [point for point in line.points if _is_bounded(point)]
+    known = [(across(point.x), axis.at(point.low or 0), axis.at(point.high or 0)) for point in bounded]
+    if not known:
+        return ""
+    edge = [(x, high) for x, _, high in known] + [(x, low) for x, low, _ in reversed(known)]
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in edge) + "Z"
+    return element("path", d=path, style=f"fill:{class_fill(line.kind)};opacity:.13")
+
+
+def _is_bounded(point: Point) -> bool:
+    return point.low is not None and point.high is not None and point.high > point.low
+
+
+def _line(line: Line, axis: Axis, across, look: _Look, many: int) -> str:  # type: ignore[no-untyped-def]
     colour = class_fill(line.kind)
-    shift = (line.kind - (many - 1) / 2) * 2.5  # intervals beside each other
+    # Intervals stand beside each other; bands need no room.
+    shift = 0.0 if look.bands else (line.kind - (many - 1) / 2) * 2.5
     spots = [(across(point.x) + shift, axis.at(point.y)) for point in line.points]
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in spots)
     drawn = [element("path", d=path, style=f"fill:none;stroke:{colour};stroke-width:1.8")] if spots else []
     for point, (x, y) in zip(line.points, spots, strict=True):
-        bounds = (
-            ""
-            if point.low is None or point.high is None or point.high <= point.low
-            else (f", 90 % between {number_text(point.low, 3)} and {number_text(point.high, 3)}")
-        )
-        if bounds:
+        bounds = ""
+        if _is_bounded(point):
+            low, high = point.low or 0.0, point.high or 0.0
+            bounds = f", {look.percent} % between {number_text(low, 3)} and {number_text(high, 3)}"
+        if bounds and not look.bands:
             ends = f"M{x:.1f} {axis.at(point.high or 0):.1f}V{axis.at(max(point.low or 0, 0)):.1f}"
             drawn.append(element("path", d=ends, style=f"stroke:{colour};stroke-width:3;opacity:.45"))
-        told = f"{kinds[line.kind]} at {number_text(point.x)}: {number_text(point.y, 3)}{bounds}"
-        spot = element("circle", element("title", escape(told)), cx=x, cy=y, r=2.6, style=f"fill:{colour}")
+        told = f"{look.kinds[line.kind]} at {number_text(point.x)}: {number_text(point.y, 3)}{bounds}"
+        radius = 1.9 if look.bands else 2.6
+        spot = element("circle", element("title", escape(told)), cx=x, cy=y, r=radius, style=f"fill:{colour}")
         drawn.append(spot)
     return "".join(drawn)

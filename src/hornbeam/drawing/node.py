@@ -84,8 +84,13 @@ def draw_box(
 
 
 def draw_test(node: PictureNode, x: float, y: float, room: float, broken: bool) -> str:
-    """The question on one line or two; where it was shortened, the whole of it is the tooltip."""
+    """The question on one line, on two or on its own; where one was shortened, the tooltip has the whole."""
     room_em = room / 12 / BOLD
+    if node.lines:
+        return "".join(
+            text_line(x, y + LINE * k, shorten(line, room_em), node.test, "t")
+            for k, line in enumerate(node.lines)
+        )
     if not broken:
         return text_line(x, y, shorten_test(node.subject, node.condition, room_em), node.test, "t")
     lines = (

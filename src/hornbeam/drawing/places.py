@@ -60,12 +60,16 @@ def place_boxes(shown: Sequence[Shown], picture: Picture) -> Places:
 
 
 def _heights(nodes: Sequence[PictureNode | None], broken: bool) -> list[float]:
-    return [BOX_HEIGHT + (LINE if broken and node and node.condition else 0.0) for node in nodes]
+    return [BOX_HEIGHT + LINE * (_further_lines(node, broken) if node else 0) for node in nodes]
+
+
+def _further_lines(node: PictureNode, broken: bool) -> int:
+    return len(node.lines) - 1 if node.lines else int(broken and bool(node.condition))
 
 
 def test_width(node: PictureNode, broken: bool) -> float:
     """What a box needs to show its test without shortening it."""
-    lines = (node.subject, node.condition) if broken else (node.test,)
+    lines = node.lines or ((node.subject, node.condition) if broken else (node.test,))
     return max(width_em(clean(line)) for line in lines) * 12 * BOLD + 2 * PAD + 1
 
 

@@ -33,6 +33,8 @@ class PictureNode:
     """How many they are altogether."""
     others: bool = False
     """Whether its one sibling has fewer labels, so that these may be called the others."""
+    lines: tuple[str, ...] = ()
+    """A long test broken into lines, each of which a box holds; empty where it is short."""
 
     @property
     def subject(self) -> str:

@@ -74,6 +74,8 @@ class ChangesPicture:
     counts: tuple[tuple[str, int], ...]
     """How many tests have each state, in the order of STATES; nothing below a rebuilt one is counted."""
     changes: tuple[Change, ...] = ()
+    withheld: tuple[Change, ...] = ()
+    """Tests that were kept, `after` being a better one that chance may explain."""
 
     @property
     def sides(self) -> tuple[Side | None, Side | None]:

@@ -103,7 +103,12 @@ def _height(stability: StabilityPicture, shown: Shown, width: float) -> float:
         return 50.0
     node, agreement = stability.picture.nodes[shown.index], stability.agreements[shown.index]
     lines = (1 if _has_mark(agreement) else 0) + len(_lines(agreement, not node.test, _room(width) / 11))
-    return 52.0 + (LINE if _is_broken(node, width) else 0.0) + _ROW * lines + (2.0 if lines else 0.0)
+    return 52.0 + LINE * _further_lines(node, width) + _ROW * lines + (2.0 if lines else 0.0)
+
+
+def _further_lines(node: PictureNode, width: float) -> int:
+    """How many lines more than one the question takes."""
+    return len(node.lines) - 1 if node.lines else int(_is_broken(node, width))
 
 
 def _is_broken(node: PictureNode, width: float) -> bool:
@@ -158,7 +163,7 @@ def _box(stability: StabilityPicture, shown: Shown, place: Place, down: bool) ->
         parts.append(draw_test(node, x, y, room, broken))
     else:
         parts.append(label(x, y, node.prediction, room))
-    y += LINE if broken else 0.0
+    y += LINE * _further_lines(node, place.width)
     parts.append(_fold_line(agreement, node, x, y + 9, room))
     y += 22.0
     if agreement.mark and _has_mark(agreement):

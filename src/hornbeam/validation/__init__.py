@@ -5,5 +5,15 @@ What follows scikit-learn's signatures is in modules of its own: the command wor
 
 from hornbeam.validation.estimate import Estimate, estimate_by_folds, small_fold
 from hornbeam.validation.folds import deal_classes, deal_rows
+from hornbeam.validation.paired import PairedTest, corrected_mean, corrected_t_test
 
-__all__ = ["Estimate", "deal_classes", "deal_rows", "estimate_by_folds", "small_fold"]
+__all__ = [
+    "Estimate",
+    "PairedTest",
+    "corrected_mean",
+    "corrected_t_test",
+    "deal_classes",
+    "deal_rows",
+    "estimate_by_folds",
+    "small_fold",
+]

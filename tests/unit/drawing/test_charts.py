@@ -57,3 +57,30 @@ def test_a_picture_in_a_page_leaves_the_style_to_it() -> None:
     alone, inline = (draw_panels([], (), title="T", x_name="", y_name="", inline=i) for i in (False, True))
     assert "<style>" in alone
     assert "<style>" not in inline
+
+
+def test_an_axis_may_begin_near_the_lowest_value() -> None:
+    axis = Axis.between(53.0, 97.0, 10, 110)
+    assert axis.least <= 53 < 97 <= axis.most
+    assert (axis.at(axis.least), axis.at(axis.most), axis.at(0)) == (110, 10, 110)
+    assert axis.at((axis.least + axis.most) / 2) == pytest.approx(60)
+    numbers = [float(text) for text in re.findall(r">([\d.]+)</text>", axis.draw(0, 100, ""))]
+    assert (numbers[0], numbers[-1]) == (axis.least, axis.most)
+
+
+def test_bands_stand_behind_lines_that_share_their_places() -> None:
+    lines = tuple(Line(kind, (Point(1, 60.0, 55.0, 65.0), Point(2, 70.0, 66.0, 74.0))) for kind in (0, 1))
+    style = {
+        "title": "T",
+        "x_name": "seconds",
+        "y_name": "%",
+        "from_zero": False,
+        "percent": 95,
+        "bands": True,
+    }
+    picture = draw_panels([Panel("Glass", (*lines, Line(2, (Point(1, 60.0),))))], "abc", **style)  # type: ignore[arg-type]
+    ElementTree.fromstring(picture)
+    assert picture.count("opacity:.13") == 2
+    assert "a at 1: 60, 95 % between 55 and 65" in picture
+    spots = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', picture)
+    assert spots[0] == spots[2] == spots[4]

@@ -1,0 +1,27 @@
+"""Anytime induction: trees by looking ahead (LSID3), improved for as long as they may take (IIDT)."""
+
+from hornbeam.anytime.budget import Budget, Stop
+from hornbeam.anytime.improve import Improvement, Iteration
+from hornbeam.anytime.incremental import extended_by
+from hornbeam.anytime.keys import seed_key
+from hornbeam.anytime.lookahead import Lookahead
+from hornbeam.anytime.objectives import OBJECTIVES, ExpectedError, Objective, TreeSize
+from hornbeam.anytime.sketch import Sketch
+from hornbeam.anytime.states import WHY, State
+
+__all__ = [
+    "OBJECTIVES",
+    "WHY",
+    "Budget",
+    "ExpectedError",
+    "Improvement",
+    "Iteration",
+    "Lookahead",
+    "Objective",
+    "Sketch",
+    "State",
+    "Stop",
+    "TreeSize",
+    "extended_by",
+    "seed_key",
+]

@@ -1,0 +1,104 @@
+"""CHOOSE-NODE: the subtree whose rebuild promises most for what it costs, none of them too small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.anytime.effort import Effort, next_r
+from hornbeam.anytime.lookahead import Lookahead
+from hornbeam.anytime.objectives import Objective
+from hornbeam.anytime.standing import Chosen, Standing
+
+Look = Callable[[], object]  # called between what is counted; it may end that
+_NEAR: Final = 1e-9  # doubles that close are compared as exact numbers
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """A table, what is made smaller, and the granularity: the least share of the root's cost."""
+
+    lookahead: Lookahead
+    objective: Objective
+    granularity: Fraction
+
+    def effort(self, now: Standing, node: int) -> Effort:
+        """EXPECTED-COST's counts at a node, counted when first asked for."""
+        known = now.efforts[node]
+        if known is None:
+            known = now.efforts[node] = self.lookahead.effort(now.sketch.rows_of(node))
+        return known
+
+    def cost(self, now: Standing, node: int) -> int:
+        """EXPECTED-COST of the next rebuild of a node."""
+        r, rows = next_r(int(now.last_r[node])), int(now.sketch["rows"][node])
+        return self.effort(now, node).cost(rows, r)
+
+    def least(self, now: Standing, node: int) -> float:
+        known = float(now.least[node])
+        if np.isnan(known):
+            effort = self.effort(now, node)
+            known = now.least[node] = self.objective.least(self.lookahead, now.sketch, node, effort)
+        return known
+
+    def choose(self, now: Standing, look: Look = bool) -> Chosen | None:
+        """The eligible node of the highest utility, then of most rows, then the first; None: no node is."""
+        nodes, costs = self._affordable(now, look)
+        if len(nodes) == 0:
+            return None
+        self._count(now, nodes[np.isnan(now.least[nodes])], self.least, look)
+        least = now.least[nodes]
+        benefits = self.objective.benefits(now.values[nodes], least)
+        utilities = benefits / costs.astype(np.float64)
+        best = float(utilities.max())
+        if not best > 0.0:
+            return None
+        near = np.flatnonzero((utilities >= best * (1.0 - _NEAR)) & (benefits > 0))
+
+        def rank(i: int) -> tuple[Fraction | float, int, int]:
+            node = int(nodes[i])
+            utility = self.objective.utility(float(benefits[i]), costs[i])
+            return utility, int(now.sketch["rows"][node]), -node
+
+        i = max(near.tolist(), key=rank)
+        return Chosen(int(nodes[i]), next_r(int(now.last_r[nodes[i]])), costs[i])
+
+    @staticmethod
+    def _count(
+        now: Standing, nodes: Iterable[int], count: Callable[[Standing, int], object], look: Look
+    ) -> None:
+        """What is counted of many nodes may take long."""
+        for node in nodes:
+            look()
+            count(now, int(node))
+
+    def _affordable(self, now: Standing, look: Look) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.object_]]:
+        """The nodes that may be rebuilt and cost enough, with what they cost; the root always does."""
+        open_ = self.objective.rebuildable(now.sketch)
+        if self.granularity >= 1:  # a node may cost more than the root, but only the root is chosen
+            nodes = np.flatnonzero(open_[:1])
+        else:
+            nodes = np.flatnonzero(open_ & self._may_cost_enough(now))
+        unknown = [node for node in nodes.tolist() if now.efforts[node] is None]
+        self._count(now, unknown, self.effort, look)
+        whole = self.cost(now, 0)
+        costs = np.array([self.cost(now, node) for node in nodes.tolist()], dtype=object)
+        wanted = self.granularity * whole
+        enough = [cost > 0 and (node == 0 or cost >= wanted) for node, cost in zip(nodes, costs, strict=True)]
+        kept = np.flatnonzero(enough)
+        return nodes[kept], costs[kept]
+
+    def _may_cost_enough(self, now: Standing) -> npt.NDArray[np.bool_]:
+        """Nodes that would cost enough if their rows had the attributes and tests of the whole table."""
+        root = self.effort(now, 0)
+        r = np.where(now.last_r == 0, 1, 2 * now.last_r)
+        different, place = np.unique(r, return_inverse=True)
+        tests = np.array([root.most_tests(one) for one in different.tolist()], dtype=np.float64)[place]
+        ceiling = r.astype(np.float64) * now.sketch["rows"] * float(root.usable) ** 2 * tests
+        may: npt.NDArray[np.bool_] = ceiling >= float(self.granularity * self.cost(now, 0)) * (1.0 - _NEAR)
+        return may

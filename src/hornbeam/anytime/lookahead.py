@@ -1,0 +1,156 @@
+"""Lookahead: ID3, LSID3 and its pruned forms over one table, as sketches; bounds of what a node can be."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import inf
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.anytime.effort import DRAWS, Effort, Efforts
+from hornbeam.anytime.expected import CONFIDENCE
+from hornbeam.anytime.sketch import Rows, Sketch
+from hornbeam.growth import ClassTarget, Parameters, Pruning, grow_in_order, grow_tree, prune_tree
+from hornbeam.growth.grow import check_classes
+from hornbeam.model import RoutedTable, Tree
+from hornbeam.table import Table
+
+CRITERION: Final = "entropy"
+MIN_OBJS: Final = 2.0  # C4.5's -m
+PRUNING: Final = Pruning("error_based", CONFIDENCE)
+
+
+class Proof(NamedTuple):
+    """What no tree of some rows is below, and a smallest tree, where one smaller than known was found."""
+
+    lower: int
+    sketch: Sketch | None
+
+
+class Lookahead:
+    """A table and its classes, encoded once, in which trees of any of its rows are sought.
+
+    The switches `endings`, `aborts` and `fast` are the engine's; the last two never change a tree.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        target: ClassTarget,
+        *,
+        nominal: str = "value",
+        threads: int = 1,
+        **switches: Any,
+    ) -> None:
+        check_classes(table.schema, len(target.labels))
+        self.table, self.target, self.nominal, self.threads = table, target, nominal, threads
+        self._switches = switches
+
+    @cached_property
+    def engine(self) -> _core.Lookahead:
+        encoded = _core.encode(self.table.native(), self.table.n_rows, self.threads)
+        return _core.Lookahead(
+            encoded,
+            self.target.codes.astype(np.uint16),
+            len(self.target.labels),
+            nominal=self.nominal,
+            threads=self.threads,
+            **self._switches,
+        )
+
+    @cached_property
+    def _routed(self) -> RoutedTable:
+        return RoutedTable(self.table)
+
+    @cached_property
+    def _efforts(self) -> Efforts:
+        return Efforts(self.table, self.nominal)
+
+    @property
+    def all_rows(self) -> Rows:
+        return np.arange(self.table.n_rows)
+
+    def id3(self, rows: Rows) -> Sketch:
+        """The greedy tree: LSID3(0), which is that of the grower."""
+        table, target = self.table.take(rows), self.target.take(rows)
+        return self.sketch(grow_tree(table, target, self._greedy(), threads=self.threads), rows)
+
+    def lsid3(
+        self,
+        rows: Rows,
+        key: int,
+        r: int,
+        *,
+        sample_fraction: float | None = None,
+        draws: int | None = None,
+        seconds: float = inf,
+    ) -> Sketch | None:
+        """The tree of LSID3(r); None where the seconds did not suffice."""
+        found = self.engine.build(
+            rows.astype(np.int32), key, r, sample_fraction=sample_fraction, draws=draws, seconds=seconds
+        )
+        return None if found is None else Sketch.of_native(cast(dict[str, npt.NDArray[Any]], found))
+
+    def rebuilt(self, rows: Rows, key: int, r: int, seconds: float = inf) -> Sketch | None:
+        """What an iteration puts in the place of a node: LSID3(r), many cuts sampled."""
+        return self.lsid3(rows, key, r, draws=DRAWS * r, seconds=seconds)
+
+    def pruned(self, sketch: Sketch) -> Sketch:
+        """What C4.5's pruning leaves of a tree."""
+        grown = self.tree(sketch)
+        order = sketch.order.astype(np.uint32)
+        tree = prune_tree(grown, PRUNING, self.table, self.target, criterion=CRITERION, order=order)
+        return sketch if tree.n_nodes == grown.n_nodes else self.sketch(tree, np.sort(sketch.order))
+
+    def c45(self, rows: Rows) -> Sketch:
+        """C4.5's tree by information gain, pruned."""
+        table, target = self.table.take(rows), self.target.take(rows)
+        grown, order = grow_in_order(table, target, self._greedy(MIN_OBJS), threads=self.threads)
+        tree = prune_tree(grown, PRUNING, table, target, criterion=CRITERION, order=order)
+        return self.sketch(tree, rows)
+
+    def _greedy(self, min_objs: float | None = None) -> Parameters:
+        return Parameters(CRITERION, self.nominal, min_objs=min_objs)
+
+    def leaves(self, sketch: Sketch, rows: Rows) -> Rows:
+        """Where some rows end, as nodes of a sketch."""
+        return sketch.by_level[self._routed.leaves(self.tree(sketch), rows, self.threads)]
+
+    def answers(self, sketch: Sketch, rows: Rows) -> npt.NDArray[np.int32]:
+        """The class codes that a sketch says of some rows."""
+        return self._routed.classes(self.tree(sketch), rows, self.threads)
+
+    def sketch(self, tree: Tree, rows: Rows) -> Sketch:
+        """The sketch of a tree of this table and the rows that it was grown from, ascending."""
+        return Sketch.of(tree, rows, self._routed.leaves(tree, rows, self.threads))
+
+    def tree(self, sketch: Sketch) -> Tree:
+        """A sketch as a tree of this table."""
+        labels: list[Any] = self.target.labels.tolist()
+        return sketch.to_tree(self.table.schema, labels)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle keeps; the engine is made again when it is needed."""
+        made = ("engine", "_routed", "_efforts")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
+
+    def effort(self, rows: Rows) -> Effort:
+        """What the node of these rows has to be counted for."""
+        return self._efforts.of(rows)
+
+    def can_part(self, rows: Rows) -> bool:
+        """Whether some attribute has different values in a few rows; the rest of the table is not read."""
+        return Efforts(self.table.take(rows), self.nominal).of(np.arange(len(rows))).usable > 0
+
+    def prove(self, rows: Rows, most_nodes: int, upper: int | None = None, seconds: float = inf) -> Proof:
+        """What branch and bound says of the fewest leaves; it remembers so many sets of rows at most."""
+        found = self.engine.prove(rows.astype(np.int32), most_nodes=most_nodes, upper=upper, seconds=seconds)
+        sketch = found["sketch"]
+        return Proof(int(found["lower"]), None if sketch is None else Sketch.of_native(sketch))
+
+    def bound(self, rows: Rows) -> int:
+        """No tree of these rows has fewer leaves."""
+        return self.engine.bound(rows.astype(np.int32))

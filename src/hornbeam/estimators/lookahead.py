@@ -1,0 +1,152 @@
+"""LSID3: a consistent tree whose tests are judged by trees sampled below them."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any, Self
+
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+
+from hornbeam.anytime import Lookahead, seed_key
+from hornbeam.errors import UsageError
+from hornbeam.growth import ClassTarget, draw_seed
+from hornbeam.growth.parameters import NOMINAL, is_number, one_of, shown
+from hornbeam.model import Tree
+from hornbeam.table import Table
+
+from .answering import ClassAnswers
+from .threads import threads_of
+
+
+class LookaheadEstimator(ClassAnswers):
+    """What the estimators that look ahead share: rows count as one, and a seed names the search."""
+
+    nominal: str
+    random_state: Any
+    class_weight = None
+    cost_matrix = None
+
+    def _lookahead(self, X: Any, y: Any, others: dict[str, Any]) -> Lookahead:
+        """The table of a call to fit, ready to be searched."""
+        refuse_others(type(self).__name__, others)
+        return self._over(*self._read(X, y))
+
+    def _over(self, table: Table, target: ClassTarget) -> Lookahead:
+        nominal = one_of("nominal", self.nominal, NOMINAL)
+        return Lookahead(table, target, nominal=nominal, threads=threads_of(self.n_jobs))
+
+    def _seed(self) -> int:
+        """The seed of the search: random_state itself, or what is drawn from it."""
+        if is_number(self.random_state, numbers.Integral):
+            if self.random_state < 0:
+                raise UsageError(
+                    f"{shown('random_state', self.random_state)}: a whole number from 0 is allowed"
+                )
+            return int(self.random_state)
+        return draw_seed(check_random_state(self.random_state))
+
+
+class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignore[misc]
+    """One consistent tree that looks ahead: LSID3 (docs/anytime.md).
+
+    At each node every test is tried: trees are sampled below it, half at random, and the test with the
+    smallest of them is taken. So it finds what no test shows alone, such as parity.
+
+    Parameters
+    ----------
+    r : int, default=5
+        Trees sampled below each branch of each test; time grows with it. 0 is ID3, the greedy tree.
+    nominal : {"value", "subset", "multiway"}, default="value"
+        Tests on nominal attributes: one value, one of a set, or a branch for each value.
+    nominal_features : "from_dtype" or list of names or positions, default="from_dtype"
+        Columns whose values are labels besides those whose type says so.
+    sample_fraction : float or None, default=None
+        LSID3-MC: of a numeric attribute not all cuts are tried but this many times the node's rows, drawn by
+        their gain. Above 1 is allowed.
+    prune : {"error_based"} or None, default=None
+        LSID3-p: what C4.5's pruning leaves of the tree.
+    random_state : int, RandomState or None, default=None
+        The seed of the samples. The same seed gives the same tree, whatever `n_jobs` is.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all processors.
+
+    Attributes
+    ----------
+    tree_, unpruned_tree_ : hornbeam.Tree
+    classes_ : ndarray
+        The class labels, sorted.
+    n_classes_, n_features_in_, n_outputs_ : int
+    feature_names_in_ : ndarray of str
+        Only if X has column names.
+    feature_importances_ : ndarray
+    schema_ : Schema
+        Names, kinds and categories of the attributes.
+    """
+
+    unpruned_tree_: Tree
+
+    def __init__(
+        self,
+        *,
+        r: int = 5,
+        nominal: str = "value",
+        nominal_features: Any = "from_dtype",
+        sample_fraction: float | None = None,
+        prune: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.r = r
+        self.nominal = nominal
+        self.nominal_features = nominal_features
+        self.sample_fraction = sample_fraction
+        self.prune = prune
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, **others: Any) -> Self:
+        """Grow the tree from a table X and the class y of each of its rows."""
+        r, fraction = self._checked_samples()
+        prunes = prunes_of(self.prune)
+        lookahead = self._lookahead(X, y, others)
+        sketch = lookahead.lsid3(lookahead.all_rows, seed_key(self._seed()), r, sample_fraction=fraction)
+        assert sketch is not None
+        grown = lookahead.tree(sketch)
+        self.tree_ = lookahead.tree(lookahead.pruned(sketch)) if prunes else grown
+        self.unpruned_tree_ = grown
+        self._remember(lookahead.table.schema)
+        self._keep_classes(lookahead.target.labels)
+        return self
+
+    def _checked_samples(self) -> tuple[int, float | None]:
+        if not is_number(self.r, numbers.Integral) or not 0 <= self.r < 2**31:
+            raise UsageError(
+                f"{shown('r', self.r)}: a whole number from 0 is allowed; 0 looks at nothing ahead"
+            )
+        fraction = self.sample_fraction
+        if fraction is None:
+            return int(self.r), None
+        if not is_number(fraction, numbers.Real) or not 0.0 < fraction < math.inf:
+            raise UsageError(
+                f"{shown('sample_fraction', fraction)}: a number above 0 is allowed, or None for all cuts"
+            )
+        return int(self.r), float(fraction)
+
+
+def prunes_of(prune: Any) -> bool:
+    """Whether the tree that is handed out is pruned."""
+    return prune is not None and bool(one_of("prune", prune, ("error_based",), also=", or None"))
+
+
+def refuse_others(estimator: str, others: dict[str, Any]) -> None:
+    """What scikit-learn's trees take besides X and y."""
+    for name, value in others.items():
+        if name != "sample_weight":
+            raise TypeError(f"{estimator}.fit() got an unexpected keyword argument {name!r}")
+        if value is not None:
+            raise UsageError(
+                f"{estimator} counts rows, and sizes of trees have no weights: leave out sample_weight, or "
+                "repeat rows instead"
+            )
