@@ -1,15 +1,19 @@
-"""Data sets by name, and generated ones: every one as a `Dataset`."""
+"""Data sets by name, and generated ones: one table as a `Dataset`, linked tables as a `LinkedSet`."""
 
 from .dataset import Dataset
 from .generators import (
+    LinkedSet,
     generate,
     make_agrawal,
+    make_bongard,
     make_instability,
     make_led,
     make_monks,
+    make_multiplex_xor,
     make_multiplexer,
     make_numeric_xor,
     make_tictactoe,
+    make_trains,
     make_xor,
 )
 from .loading import load, names
@@ -17,16 +21,20 @@ from .openml import load_openml
 
 __all__ = [
     "Dataset",
+    "LinkedSet",
     "generate",
     "load",
     "load_openml",
     "make_agrawal",
+    "make_bongard",
     "make_instability",
     "make_led",
     "make_monks",
+    "make_multiplex_xor",
     "make_multiplexer",
     "make_numeric_xor",
     "make_tictactoe",
+    "make_trains",
     "make_xor",
     "names",
 ]

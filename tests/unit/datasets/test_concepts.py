@@ -15,6 +15,7 @@ from hornbeam.datasets import (
     make_instability,
     make_led,
     make_monks,
+    make_multiplex_xor,
     make_multiplexer,
     make_numeric_xor,
     make_tictactoe,
@@ -22,6 +23,7 @@ from hornbeam.datasets import (
 )
 from hornbeam.datasets.generators.agrawal import LEVELS
 from hornbeam.datasets.generators.agrawal_functions import in_group_a
+from hornbeam.datasets.generators.multiplex_xor import MultiplexXor
 from hornbeam.errors import UsageError
 
 from .plain import SEGMENTS, agrawal_class, monks_class
@@ -152,7 +154,23 @@ def test_the_multiplexer_gives_the_addressed_bit(address: int) -> None:
         assert row["class"] == bits[address + place]
 
 
-@pytest.mark.parametrize("make", [make_xor, make_numeric_xor, make_multiplexer])
+def test_multiplex_xor_is_the_parity_that_its_first_bit_selects() -> None:
+    sizes = set()
+    for seed in range(60):
+        dataset = make_multiplex_xor(80, seed=seed)
+        assert len(dataset.X.column_names) == 11
+        assert dataset.nominal == tuple(dataset.X.column_names)
+        select, *others = dataset.relevant
+        terms = MultiplexXor().terms(seed)
+        assert others == [*terms[0], *terms[1]]
+        assert len(set(dataset.relevant)) == len(dataset.relevant)
+        sizes.add(tuple(map(len, terms)))
+        for row in rows_of(dataset):
+            assert row["class"] == sum(row[name] for name in terms[row[select]]) % 2
+    assert len(sizes) > 12  # of sixteen pairs of 2 to 5
+
+
+@pytest.mark.parametrize("make", [make_xor, make_numeric_xor, make_multiplexer, make_multiplex_xor])
 def test_the_columns_of_the_rule_are_permuted(make: Any) -> None:
     orders = {make(1, seed=seed).relevant for seed in range(200)}
     assert len(orders) > 90
@@ -231,6 +249,7 @@ def test_instability_has_its_classes_outside_and_inside() -> None:
         lambda: make_xor(irrelevant=-1),
         lambda: make_numeric_xor(dimensions=0),
         lambda: make_multiplexer(address=10),
+        lambda: make_multiplex_xor(noise=1.5),
         lambda: make_monks(problem=4),
         lambda: make_monks(subset="test"),
         lambda: make_monks(433),

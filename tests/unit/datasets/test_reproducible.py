@@ -63,6 +63,16 @@ PINNED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"address": 3, "irrelevant": 70, "noise": 0.05},
         "a8e67489409fab2095f1dab7b722d2a2696465843128ab3536ad07b8df18b28c",
     ),
+    "multiplex-xor": (
+        "multiplex-xor",
+        {},
+        "e35b1fc5d914fd1f00b0a6623af3b83e47b2ce2ef4f4df9085e53422c57ea281",
+    ),
+    "multiplex-xor, noisy": (
+        "multiplex-xor",
+        {"noise": 0.1},
+        "4c369215d136b87c1a62cf3081e5583fd1a37d7d49f7f85986b4d17b09caf43d",
+    ),
     "monks": ("monks", {}, "b9034b943f1cf367b5a4b4baaf041097f38bd0f6e37eeb6a8fea93dea8bf6c67"),
     "monks 2": (
         "monks",

@@ -18,6 +18,7 @@ from hornbeam.datasets import (
     make_agrawal,
     make_instability,
     make_led,
+    make_multiplex_xor,
     make_multiplexer,
     make_numeric_xor,
     make_xor,
@@ -181,6 +182,7 @@ def test_perturbation_reaches_as_far_as_the_profile_says() -> None:
         (lambda noise: make_xor(ROWS, noise=noise), 0.1),
         (lambda noise: make_numeric_xor(ROWS, noise=noise), 0.2),
         (lambda noise: make_multiplexer(ROWS, address=2, noise=noise), 0.05),
+        (lambda noise: make_multiplex_xor(ROWS, noise=noise), 0.05),
         (lambda noise: make_instability(ROWS, noise=noise), 0.3),
     ],
 )
@@ -199,7 +201,7 @@ def test_extra_attributes_are_uniform_and_say_nothing() -> None:
         assert abs(np.corrcoef(values, label)[0, 1]) < 0.01
 
 
-@pytest.mark.parametrize("make", [make_xor, make_numeric_xor, make_multiplexer])
+@pytest.mark.parametrize("make", [make_xor, make_numeric_xor, make_multiplexer, make_multiplex_xor])
 def test_parities_and_multiplexers_are_fair(make: Callable[..., Dataset]) -> None:
     dataset = make(ROWS)
     assert share(dataset, 1) == pytest.approx(0.5, abs=tolerance(0.5))

@@ -7,13 +7,17 @@ import pyarrow as pa
 from hornbeam.datasets.dataset import Dataset
 
 from .agrawal import INVERTED, Agrawal
+from .bongard import Bongard
 from .family import CLASS, Family, RowsHash, batches, count_rows
 from .instability import Instability
 from .led import Led
+from .linked import LinkedSet, collect
 from .monks import Monks
+from .multiplex_xor import MultiplexXor
 from .multiplexer import Multiplexer
 from .parity import NumericXor, Xor
 from .tictactoe import TicTacToe
+from .trains import Trains
 
 
 def make_agrawal(
@@ -85,6 +89,13 @@ def make_multiplexer(
     return _collect(Multiplexer(address, irrelevant, noise), rows, seed, start)
 
 
+def make_multiplex_xor(
+    rows: int | None = None, *, noise: float = 0.0, seed: int = 0, start: int = 0
+) -> Dataset:
+    """One of two parities of 2 to 5 bits, as an eleventh bit selects; the seed draws which bits these are."""
+    return _collect(MultiplexXor(noise), rows, seed, start)
+
+
 def make_monks(
     rows: int | None = None,
     *,
@@ -115,6 +126,36 @@ def make_instability(
 ) -> Dataset:
     """An attribute with two equally good splits, at 20 and at 60 (figure 12 of the BOAT paper)."""
     return _collect(Instability(tilt, balanced, noise, extra), rows, seed, start)
+
+
+def make_bongard(
+    examples: int | None = None,
+    *,
+    theory: str = "simple",
+    objects: int = 6,
+    inside: float = 0.5,
+    noise: float = 0.0,
+    seed: int = 0,
+    start: int = 0,
+) -> LinkedSet:
+    """Pictures of 2 to `objects` shapes, each in an earlier one with probability `inside`, as linked tables.
+
+    `theory` is "simple" (usually 1,453 pictures) or "complex" (1,521); `noise` is the share of wrong labels.
+    """
+    return collect(Bongard(theory, objects, inside, noise), examples, seed, start)
+
+
+def make_trains(
+    examples: int | None = None,
+    *,
+    rule: int = 1,
+    cars: int = 5,
+    noise: float = 0.0,
+    seed: int = 0,
+    start: int = 0,
+) -> LinkedSet:
+    """Trains of 2 to `cars` cars that go east or west by rule 1 to 5, as linked tables."""
+    return collect(Trains(rule, cars, noise), examples, seed, start)
 
 
 def _collect(family: Family, rows: int | None, seed: int, start: int) -> Dataset:

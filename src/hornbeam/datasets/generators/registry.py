@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -10,21 +11,28 @@ import pyarrow as pa
 from hornbeam.errors import UsageError
 
 from .agrawal import Agrawal
+from .bongard import Bongard
 from .family import CHUNK_ROWS, Family, batches, count_rows
 from .instability import Instability
 from .led import Led
+from .linked import LinkedFamily
 from .monks import Monks
+from .multiplex_xor import MultiplexXor
 from .multiplexer import Multiplexer
 from .parity import NumericXor, Xor
 from .tictactoe import TicTacToe
+from .trains import Trains
 
 FAMILIES: dict[str, type[Family]] = {
     family.name: family
-    for family in (Agrawal, Led, Xor, NumericXor, Multiplexer, Monks, TicTacToe, Instability)
+    for family in (Agrawal, Led, Xor, NumericXor, Multiplexer, MultiplexXor, Monks, TicTacToe, Instability)
 }
 
+LINKED: dict[str, type[LinkedFamily]] = {family.name: family for family in (Bongard, Trains)}
+"""Families of several linked tables."""
 
-def options_of(family: type[Family]) -> dict[str, Any]:
+
+def options_of(family: type[Family | LinkedFamily]) -> dict[str, Any]:
     """The options of a family and their defaults."""
     return {field.name: field.default for field in dataclasses.fields(family)}  # type: ignore[arg-type]
 
@@ -34,12 +42,28 @@ def find_family(name: str, **options: Any) -> Family:
     family = FAMILIES.get(name)
     if family is None:
         raise UsageError(f"there is no generator {name!r}; there are {', '.join(FAMILIES)}")
+    check_options(family, options)
+    return family(**options)
+
+
+def find_linked(name: str, **options: Any) -> LinkedFamily:
+    """The family of linked tables of that name with these options."""
+    family = LINKED.get(name)
+    if family is None:
+        raise UsageError(f"there is no generator {name!r} of linked tables; there are {', '.join(LINKED)}")
+    check_options(family, options)
+    return family(**options)
+
+
+def check_options(family: type[Family | LinkedFamily], options: Mapping[str, Any]) -> None:
+    """Refuse an option that the family does not have."""
     known = options_of(family)
     for option in options:
         if option not in known:
             allowed = ", ".join(known) or "none"
-            raise UsageError(f"the generator {name!r} has no option {option!r}; its options are: {allowed}")
-    return family(**options)
+            raise UsageError(
+                f"the generator {family.name!r} has no option {option!r}; its options are: {allowed}"
+            )
 
 
 def generate(

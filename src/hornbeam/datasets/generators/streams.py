@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+# Loaded before the first row is given out: a Ctrl-C while it loads is lost in its initialisation.
+from numpy.random import Philox
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
@@ -30,7 +33,7 @@ def _stream_key(name: str) -> int:
 
 
 def _words(seed: int, name: str, first: int, count: int) -> Words:
-    generator = np.random.Philox(key=np.array([seed, _stream_key(name)], dtype=np.uint64))
+    generator = Philox(key=np.array([seed, _stream_key(name)], dtype=np.uint64))
     skipped = first % _WORDS_A_STEP
     generator.advance(first // _WORDS_A_STEP)
     return np.asarray(generator.random_raw(skipped + count), dtype=np.uint64)[skipped:]

@@ -1,0 +1,148 @@
+"""Data and a bias as files of ACE: settings and facts in the key format, which `load_ace` reads back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hornbeam.errors import StorageError, UsageError
+from hornbeam.relational.ace.settings import CRITERIA, PRUNINGS
+from hornbeam.relational.ace.terms import show_value
+from hornbeam.relational.bias import Bias, Pattern, Place, Sign
+from hornbeam.relational.declarations import call, place_text
+from hornbeam.relational.logic import COMPARISONS, EQUALS
+from hornbeam.relational.records import Coded, Relation
+
+_KEY = Place(Sign.OLD)
+_COUNTS = {
+    "min_samples_leaf": "minimal_cases",
+    "confidence": "confidence_level",
+    "max_depth": "tilde_maxdepth",
+}
+
+
+def export_ace(path: str | os.PathLike[str], coded: Coded, bias: Bias, parameters: dict[str, Any]) -> None:
+    """Write `app.s` and, beside it, `app.kb`. Prolog has no NULL, so relations that hold one are refused."""
+    settings = Path(path)
+    target = _free_name("target", bias)
+    lines = [*_settings(coded, bias, target, parameters)]
+    facts = [*_facts(coded, bias, target)]
+    try:
+        settings.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        settings.with_suffix(".kb").write_text("\n".join(facts) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"{str(settings)!r} cannot be written: {error.strerror or error}") from None
+
+
+def _free_name(name: str, bias: Bias) -> str:
+    while name in bias.types:
+        name += "_"
+    return name
+
+
+def _without_key(relation: Relation) -> bool:
+    """Whether rows have owners that no column names: facts need one that does."""
+    return relation.owner is not None and relation.key != 0
+
+
+def _settings(coded: Coded, bias: Bias, target: str, parameters: dict[str, Any]) -> Iterator[str]:
+    yield f"load(key).\npredict({call(target, ['+Key', '-Class'])})."
+    if coded.examples.task == "classification":
+        yield f"classes([{','.join(show_value(label) for label in coded.examples.classes)}])."
+    else:
+        yield "tilde_mode(regress)."
+    yield "typed_language(yes)."
+    yield f"type({call(target, [show_value(bias.key_type), 'class'])})."
+    for name, types in bias.types.items():
+        full = (bias.key_type, *types) if _without_key(coded.relations[name]) else types
+        yield f"type({call(name, [show_value(type_) for type_ in full])})."
+    for mode in bias.modes:
+        count = "" if mode.most is None else f"{mode.most}: "
+        yield f"rmode({count}{_conjunction(mode.patterns, coded, set())})."
+    for ahead in bias.lookaheads:
+        names = {place.name for place in ahead.after.places if place.name is not None}
+        after = _pattern(ahead.after, coded, names, Place(Sign.ANYTHING))
+        yield f"lookahead({after}, {_conjunction(ahead.then, coded, names, (ahead.after,))})."
+    yield f"max_lookahead({bias.max_lookahead})."
+    yield from _parameters(parameters)
+
+
+def _parameters(parameters: dict[str, Any]) -> Iterator[str]:
+    for name, ours in (("heuristic", CRITERIA), ("pruning", PRUNINGS)):
+        given = parameters.get("criterion" if name == "heuristic" else "prune", "unsaid")
+        theirs = next((word for word, value in ours.items() if value == given), None)
+        if theirs is not None:
+            yield f"{name}({theirs})."
+    for name, setting in _COUNTS.items():
+        if parameters.get(name) is not None:
+            yield f"{setting}({parameters[name]})."
+
+
+def _conjunction(
+    patterns: Sequence[Pattern], coded: Coded, names: set[str], before: tuple[Pattern, ...] = ()
+) -> str:
+    """Literals; a threshold is a constant that ACE draws for the variable it is compared with."""
+    shown = [_pattern(pattern, coded, names) for pattern in patterns]
+    drawn = [pattern for pattern in patterns if _draws(pattern)]
+    text = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
+    if not drawn:
+        return text
+    variable = drawn[0].places[0].name
+    rows = [p for p in (*before, *patterns) if p.predicate not in COMPARISONS]
+    row = next((p for p in rows if any(place.name == variable for place in p.places)), None)
+    if variable is None or row is None:
+        raise UsageError("to_ace: a mode asks for thresholds of a variable that it does not bind itself")
+    places = [variable if place.name == variable else "_" for place in row.places]
+    if _without_key(coded.relations[row.predicate]):
+        places.insert(0, "_")
+    return f"#(Threshold: threshold({call(row.predicate, places)}, [{variable}], Threshold), {text})"
+
+
+def _draws(pattern: Pattern) -> bool:
+    open_place = pattern.places[-1] == Place(Sign.CONSTANT) if pattern.places else False
+    return pattern.predicate in COMPARISONS and pattern.predicate != EQUALS and open_place
+
+
+def _pattern(pattern: Pattern, coded: Coded, names: set[str], key: Place = _KEY) -> str:
+    places = [place_text(place, names) for place in pattern.places]
+    if pattern.predicate in COMPARISONS:
+        right = "Threshold" if _draws(pattern) else places[1]
+        if pattern.predicate == EQUALS:
+            return f"equals({places[0]}, {right})"
+        return f"{places[0]} {'=<' if pattern.predicate == '<=' else pattern.predicate} {right}"
+    if _without_key(coded.relations[pattern.predicate]):
+        places.insert(0, place_text(key, names))
+    return call(pattern.predicate, places)
+
+
+def _facts(coded: Coded, bias: Bias, target: str) -> Iterator[str]:
+    examples = coded.examples
+    keys = [show_value(key) for key in examples.keys.tolist()]
+    if examples.target is None:
+        raise UsageError("to_ace: the examples have no labels; ACE learns from labelled ones")
+    for key, label in zip(keys, examples.target.tolist(), strict=True):
+        known = label >= 0 if examples.task == "classification" else label == label
+        if known:
+            value = examples.classes[label] if examples.task == "classification" else label
+            yield f"{call(target, [key, show_value(value)])}."
+    for name in bias.types:
+        relation = coded.relations[name]
+        columns = [_texts(coded, relation, i) for i in range(len(relation.columns))]
+        if _without_key(relation):
+            assert relation.owner is not None
+            columns.insert(0, [keys[e] for e in relation.owner.tolist()])
+        for row in zip(*columns, strict=True):
+            yield f"{call(name, row)}."
+
+
+def _texts(coded: Coded, relation: Relation, column: int) -> list[str]:
+    codes = relation.codes[column]
+    if (codes < 0).any():
+        raise UsageError(
+            f"to_ace: {relation.name}.{relation.columns[column]} holds NULL, which facts cannot; exclude the "
+            "column, or fill it in"
+        )
+    values = [show_value(value) for value in coded.domains[relation.types[column]].values.tolist()]
+    return [values[code] for code in codes.tolist()]

@@ -1,0 +1,122 @@
+"""Facts as typed tables: columns of a type are numbers where all of them are, else labels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hornbeam.errors import DataError
+from hornbeam.relational.ace.facts import Row
+from hornbeam.relational.coding import Arranged, TypedExamples, TypedTable
+from hornbeam.relational.logic import Value
+from hornbeam.relational.records import MISSING
+from hornbeam.table.columns import Array, Cells
+from hornbeam.table.labels import nominal_from_text
+from hornbeam.table.schema import list_names
+from hornbeam.table.storage import format_float
+
+
+def label_of(value: Value) -> str:
+    """The label of a value where its type holds labels."""
+    if isinstance(value, str):
+        return value
+    return format_float(value) if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True, eq=False)
+class FactBase:
+    """Rows of each predicate with the types of its columns; those in `keyed` hold the key first.
+
+    `labels` are what is predicted of the examples, None where nothing is known.
+    """
+
+    key_type: str
+    target: str
+    types: Mapping[str, tuple[str, ...]]
+    rows: Mapping[str, Sequence[Row]]
+    keyed: frozenset[str]
+    keys: tuple[Value, ...]
+    labels: tuple[Value | None, ...] | None
+    classes: tuple[Value, ...] | None
+    shown: str
+    numeric_types: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        text: set[str] = set()
+        if any(isinstance(key, str) for key in self.keys):
+            text.add(self.key_type)
+        for name, types in self.types.items():
+            for column, type_ in enumerate(types):
+                if type_ not in text and any(isinstance(row[column], str) for row in self.rows[name]):
+                    text.add(type_)
+        used = {type_ for types in self.types.values() for type_ in types} | {self.key_type}
+        object.__setattr__(self, "numeric_types", frozenset(used - text))
+
+    def arrange(self, target: str, wanted: Collection[str] | None = None) -> Arranged:
+        """The predicates that are wanted as tables; rows of keys that are no examples are left out."""
+        names = list(self.types) if wanted is None else list(wanted)
+        unknown = [name for name in names if name not in self.types]
+        if unknown:
+            raise DataError(
+                f"the bias names {unknown[0]!r}, which is no predicate of {self.shown}; there are "
+                f"{list_names(list(self.types))}"
+            )
+        number = {key: i for i, key in enumerate(self.keys)}
+        return Arranged(self._examples(), tuple(self._table(name, number) for name in names))
+
+    def _examples(self) -> TypedExamples:
+        keys = self._cells(self.keys, self.key_type)
+        labels = None
+        if self.labels is not None:
+            text = any(isinstance(label, str) for label in (*self.labels, *(self.classes or ())))
+            labels = cells_of(self.labels, numeric=not text)
+        classes = self.classes
+        if classes is not None and any(isinstance(label, str) for label in classes):
+            classes = tuple(label_of(label) for label in classes)
+        return TypedExamples(
+            self.key_type, (self.shown, keys), self.target, labels, classes, ties_to_last=True
+        )
+
+    def _table(self, name: str, number: Mapping[Value, int]) -> TypedTable:
+        types, rows = self.types[name], self.rows[name]
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(types)
+        cells = tuple(self._cells(column, type_) for column, type_ in zip(columns, types, strict=True))
+        if name not in self.keyed:
+            return TypedTable(name, column_names(types), types, cells)
+        owner = np.array([number.get(key, MISSING) for key in columns[0]], dtype=np.int32)
+        kept = np.flatnonzero(owner != MISSING)
+        return TypedTable(name, column_names(types), types, cells, kept, owner[kept], 0)
+
+    def _cells(self, values: Sequence[Value], type_: str) -> Cells:
+        return cells_of(values, type_ in self.numeric_types)
+
+    def describe(self, target: str | None) -> str:
+        """Predicates, their types and rows, and who sees them."""
+        width = max((len(name) for name in self.types), default=0)
+        lines = [f"{len(self.keys)} examples of type {self.key_type}, target {self.target}"]
+        for name, types in self.types.items():
+            who = "of one example each" if name in self.keyed else "shared by all examples"
+            lines.append(f"  {name:<{width}}  {len(self.rows[name]):>8,} facts  ({', '.join(types)})  {who}")
+        return "\n".join(lines)
+
+
+def cells_of(values: Sequence[Value | None], numeric: bool) -> Cells:
+    """A column; None is missing."""
+    if not numeric:
+        texts = [None if value is None else label_of(value) for value in values]
+        return nominal_from_text(np.fromiter(texts, dtype=object, count=len(texts)), "a column of facts")
+    if any(value is None or isinstance(value, float) for value in values):
+        numbers: Array = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        return Cells("float64", numbers)
+    return Cells("int64", np.array(values, dtype=np.int64))
+
+
+def column_names(types: Sequence[str]) -> tuple[str, ...]:
+    """The types as names of columns, numbered where one stands again."""
+    names: list[str] = []
+    for type_ in types:
+        count = sum(other == type_ for other in types[: len(names)])
+        names.append(type_ if not count else f"{type_}_{count + 1}")
+    return tuple(names)

@@ -1,0 +1,108 @@
+"""A bias beside the data that it is used on: the same predicates and columns; its types are the ones used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from hornbeam.errors import DataError
+from hornbeam.relational.ace.checks import check_lookahead, check_mode
+from hornbeam.relational.bias import Bias, Pattern, Sign
+from hornbeam.relational.coding import Arranged, TypedTable
+from hornbeam.relational.logic import ABOVE, AT_MOST, COMPARISONS
+
+
+def typed_by(bias: Bias, arranged: Arranged) -> Arranged:
+    """The tables with the types that the bias gives their columns: columns of one type can be joined."""
+    for table in arranged.tables:
+        _check_columns(bias, table)
+    tables = {table.name: replace(table, types=bias.types[table.name]) for table in arranged.tables}
+    labels = _nominal_types(tables.values())
+    for number, mode in enumerate(bias.modes, 1):
+        check_mode(mode, bias.types, lambda what, n=number: DataError(f"mode {n} of the bias: {what}"))  # type: ignore[misc]
+        _check_patterns(f"mode {number}", mode.patterns, tables, labels)
+    for number, ahead in enumerate(bias.lookaheads, 1):
+        check_lookahead(
+            ahead,
+            bias.types,
+            lambda what, n=number: DataError(f"lookahead {n} of the bias: {what}"),  # type: ignore[misc]
+        )
+        _check_patterns(f"lookahead {number}", (ahead.after, *ahead.then), tables, labels, ahead.after)
+    return Arranged(replace(arranged.examples, key_type=bias.key_type), tuple(tables.values()))
+
+
+def narrowed(arranged: Arranged, columns: Mapping[str, Sequence[str]]) -> Arranged:
+    """Of each table the columns that are named, in that order; others may be there and are not looked at."""
+    tables = [_narrow(table, columns.get(table.name, table.columns)) for table in arranged.tables]
+    return replace(arranged, tables=tuple(tables))
+
+
+def _narrow(table: TypedTable, columns: Sequence[str]) -> TypedTable:
+    absent = [column for column in columns if column not in table.columns]
+    if absent:
+        raise DataError(
+            f"table {table.name!r} has no column {absent[0]!r}, which the model knows it by; its columns are "
+            f"{', '.join(table.columns)}"
+        )
+    places = [table.columns.index(column) for column in columns]
+    moved = {old: new for new, old in enumerate(places)}
+    return replace(
+        table,
+        columns=tuple(columns),
+        types=tuple(table.types[i] for i in places),
+        cells=tuple(table.cells[i] for i in places),
+        key=None if table.key is None else moved.get(table.key),
+        row_key=None if table.row_key is None else moved.get(table.row_key),
+    )
+
+
+def _nominal_types(tables: Collection[TypedTable]) -> frozenset[str]:
+    return frozenset(
+        type_
+        for table in tables
+        for type_, cells in zip(table.types, table.cells, strict=True)
+        if cells.type == "nominal" and cells.source != "null"
+    )
+
+
+def _check_columns(bias: Bias, table: TypedTable) -> None:
+    declared = bias.types[table.name]
+    if len(declared) != len(table.columns):
+        raise DataError(
+            f"the bias gives {table.name!r} {len(declared)} columns and the data has {len(table.columns)}: "
+            f"{', '.join(table.columns)}"
+        )
+    if table.key is not None and declared[table.key] != bias.key_type:
+        raise DataError(
+            f"{table.name}.{table.columns[table.key]} holds the keys of the examples and has type "
+            f"{declared[table.key]!r}; the examples' type is {bias.key_type!r}"
+        )
+
+
+def _check_patterns(
+    where: str,
+    patterns: Sequence[Pattern],
+    tables: Mapping[str, TypedTable],
+    labels: Collection[str],
+    after: Pattern | None = None,
+) -> None:
+    """The key's place holds the key (`_` will do where a literal is recognised), and no threshold cuts
+    labels, which have no order."""
+    at_key = {False: (Sign.OLD,), True: (Sign.OLD, Sign.ANYTHING)}
+    types: dict[str | None, str] = {}
+    for pattern in patterns:
+        if pattern.predicate in COMPARISONS:
+            type_ = types.get(pattern.places[0].name)
+            if pattern.predicate in (AT_MOST, ABOVE) and type_ in labels:
+                raise DataError(
+                    f"{where} of the bias: {pattern.places[0].name} is of type {type_!r} and has no order; "
+                    f"ask with = instead of {pattern.predicate}"
+                )
+            continue
+        table = tables[pattern.predicate]
+        types |= {place.name: type_ for place, type_ in zip(pattern.places, table.types, strict=True)}
+        if table.key is not None and pattern.places[table.key].sign not in at_key[pattern is after]:
+            raise DataError(
+                f"{where} of the bias has {pattern.places[table.key].sign.value} at "
+                f"{table.name}.{table.columns[table.key]}, which holds the example's key; write +Key there"
+            )

@@ -1,0 +1,88 @@
+"""The language bias: which literals a test may be made of, how they may be joined, how far to look ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from hornbeam.relational.logic import Value
+
+
+class Sign(StrEnum):
+    """What may stand in a place of a mode."""
+
+    OLD = "+"  # a variable of the path with the place's type; the key where the type is the key's
+    NEW = "-"  # a fresh variable
+    EITHER = "+-"  # a fresh variable first, then those of the path by number
+    CONSTANT = "#"  # each of some constants; in a comparison of numbers every threshold
+    FIXED = "="  # one constant
+    ANYTHING = "_"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One argument of a mode. Places with one name within a mode, and within a lookahead, are one variable.
+
+    `constants` are those of `#` and `=`, in their order; None of `#`: those seen in the data, in the order
+    of the domain.
+    """
+
+    sign: Sign
+    name: str | None = None
+    constants: tuple[Value, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A relation, or a comparison, with a place for each of its columns."""
+
+    predicate: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One kind of test: patterns that are added together, at most `most` times on a path."""
+
+    patterns: tuple[Pattern, ...]
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class Lookahead:
+    """Whenever a literal that fits `after` ends a test, also the test with `then` behind it."""
+
+    after: Pattern
+    then: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Modes in the order that breaks ties, the types of the columns of every predicate, and lookaheads.
+
+    `target` is the column that is predicted, as `table.column`, where the bias was made for one.
+    """
+
+    key_type: str
+    types: Mapping[str, tuple[str, ...]]
+    modes: tuple[Mode, ...]
+    lookaheads: tuple[Lookahead, ...] = field(default=())
+    max_lookahead: int = 1
+    target: str | None = None
+
+    def to_text(self) -> str:
+        """Mode declarations that `from_text` reads back as an equal bias."""
+        from hornbeam.relational.declarations import declare
+
+        return declare(self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    @classmethod
+    def from_text(cls, text: str) -> Bias:
+        """The bias that declarations say; what cannot be is refused with its line and column."""
+        from hornbeam.relational.reading import read_declarations
+
+        return read_declarations(text)

@@ -1,0 +1,316 @@
+"""`RelationalData`: several linked tables, wherever they come from, ready to learn from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam.errors import UsageError
+from hornbeam.relational.agreement import narrowed, typed_by
+from hornbeam.relational.bias import Bias
+from hornbeam.relational.coding import Arranged, Task, check_task, code
+from hornbeam.relational.linked import LinkedTables
+from hornbeam.relational.logic import COMPARISONS
+from hornbeam.relational.records import Coded
+from hornbeam.relational.schema import Keys, References, SourceTable, link
+from hornbeam.relational.signature import Signature
+
+if TYPE_CHECKING:
+    from hornbeam.relational.loading.found import Found
+
+_OPTIONS: dict[str, Any] = {
+    "target": None,
+    "nominal": None,
+    "exclude": (),
+    "types": None,
+    "time_columns": None,
+    "example_time": None,
+}
+
+
+class Contents(Protocol):
+    """What a database is made of: linked tables, or facts."""
+
+    def arrange(self, target: str, wanted: Collection[str] | None = None) -> Arranged: ...
+
+    def describe(self, target: str | None) -> str: ...
+
+
+class RelationalData:
+    """Tables that refer to each other. The rows of the target's table are the examples.
+
+    Make one with `from_frames`, `from_duckdb`, `from_sqlite`, `from_csv_folder` or `from_ace`. `bias` and
+    `parameters` are what ACE's settings say, in the words of the estimators; other data has None and {}.
+    """
+
+    def __init__(
+        self,
+        contents: Contents,
+        *,
+        target: str | None = None,
+        bias: Bias | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._contents = contents
+        self.target = target
+        self.bias = bias
+        self.parameters: dict[str, Any] = dict(parameters or {})
+        if target is not None and isinstance(contents, LinkedTables):
+            contents.check_column(target, "target")
+            contents.target_of(target)
+
+    @classmethod
+    def from_frames(
+        cls,
+        frames: Mapping[str, Any],
+        keys: Keys | None = None,
+        references: References | None = None,
+        *,
+        target: str | None = None,
+        nominal: Mapping[str, Sequence[str]] | None = None,
+        exclude: Collection[str] = (),
+        types: Mapping[str, str] | None = None,
+        time_columns: Mapping[str, str] | None = None,
+        example_time: Any = None,
+    ) -> RelationalData:
+        """Tables in memory: pandas, polars, Arrow, anything with the Arrow C stream, or dicts of columns.
+
+        `keys` names the key column of each table that has one, `references` the columns that hold keys of
+        other tables. `target` is the column to predict (`loan.status`), here or later. `nominal` lists
+        columns of numbers that are labels, `exclude` columns that no test may ask about. `types`
+        lets columns that are no references be joined, by one name for all of them. `time_columns` says when
+        rows came to be known: those at or after the time of their example (the time column of its own table,
+        or `example_time`) are left out.
+        """
+        from hornbeam.relational.loading.frames import source_tables
+
+        return cls._linked(
+            source_tables(frames, nominal),
+            keys or {},
+            references or {},
+            target=target,
+            exclude=exclude,
+            types=types,
+            time_columns=time_columns,
+            example_time=example_time,
+        )
+
+    @classmethod
+    def _linked(
+        cls,
+        tables: Mapping[str, SourceTable],
+        keys: Keys,
+        references: References,
+        *,
+        target: str | None,
+        exclude: Collection[str],
+        types: Mapping[str, str] | None,
+        time_columns: Mapping[str, str] | None,
+        example_time: Any,
+        found: Mapping[str, str] | None = None,
+    ) -> RelationalData:
+        if isinstance(exclude, str):
+            raise UsageError(f"exclude={exclude!r}; give a list, for instance exclude=[{exclude!r}]")
+        contents = LinkedTables(
+            link(tables, keys, references),
+            frozenset(exclude),
+            dict(time_columns or {}),
+            example_time,
+            dict(types or {}),
+            dict(found or {}),
+        )
+        return cls(contents, target=target)
+
+    @classmethod
+    def from_duckdb(
+        cls,
+        database: Any,
+        *,
+        tables: Sequence[str] | None = None,
+        keys: Keys | None = None,
+        references: References | None = None,
+        **options: Any,
+    ) -> RelationalData:
+        """The tables of a DuckDB file, opened read-only, or of an open connection.
+
+        Keys and references are those of its constraints; `keys` and `references` say it where it does not, or
+        otherwise. `tables` chooses some. Other options are those of `from_frames`.
+        """
+        from hornbeam.relational.loading.duckdb_tables import read_duckdb
+
+        return cls._found(read_duckdb(database, tables), keys, references, options)
+
+    @classmethod
+    def from_sqlite(
+        cls,
+        database: str | os.PathLike[str],
+        *,
+        tables: Sequence[str] | None = None,
+        keys: Keys | None = None,
+        references: References | None = None,
+        **options: Any,
+    ) -> RelationalData:
+        """The tables of a SQLite file, opened read-only, with the keys and references of its schema."""
+        from hornbeam.relational.loading.sqlite_tables import read_sqlite
+
+        return cls._found(read_sqlite(database, tables), keys, references, options)
+
+    @classmethod
+    def from_csv_folder(
+        cls,
+        folder: str | os.PathLike[str],
+        *,
+        tables: Sequence[str] | None = None,
+        keys: Keys | None = None,
+        references: References | None = None,
+        **options: Any,
+    ) -> RelationalData:
+        """A table for each CSV (.csv, .csv.gz) or Parquet file of a folder.
+
+        What is not declared follows from names: `loan_id`, or `id`, is the key of table loan, or loans, and
+        refers to it from other tables; `describe` says which ones were found so.
+        """
+        from hornbeam.relational.loading.csv_folder import read_csv_folder
+
+        return cls._found(read_csv_folder(folder, tables), keys, references, options)
+
+    @classmethod
+    def _found(
+        cls, found: Found, keys: Keys | None, references: References | None, options: Mapping[str, Any]
+    ) -> RelationalData:
+        from hornbeam.relational.loading.found import declared_over
+        from hornbeam.relational.loading.frames import source_tables
+
+        unknown = [name for name in options if name not in _OPTIONS]
+        if unknown:
+            raise UsageError(f"{unknown[0]!r} is no option here; allowed are {', '.join(_OPTIONS)}")
+        known = {name: options.get(name, default) for name, default in _OPTIONS.items() if name != "nominal"}
+        linked = declared_over(found, keys, references)
+        return cls._linked(
+            source_tables(linked.frames, options.get("nominal")),
+            linked.keys,
+            linked.references,
+            found=linked.where,
+            **known,
+        )
+
+    @classmethod
+    def from_ace(
+        cls,
+        settings: str | os.PathLike[str],
+        *,
+        facts: str | os.PathLike[str] | None = None,
+        background: str | os.PathLike[str] | None = None,
+        prolog_seconds: float = 60.0,
+    ) -> RelationalData:
+        """The files of ACE and TILDE: settings `app.s`, facts `app.kb`, background knowledge `app.bg`.
+
+        `facts` and `background` name them where they are called otherwise; each may end with `.gz`. Rules
+        that are more than non-recursive Datalog are worked out once by `swipl`, which must be installed,
+        within `prolog_seconds`.
+        """
+        from hornbeam.relational.ace.load import load_ace
+
+        contents, bias, parameters, target = load_ace(settings, facts, background, prolog_seconds)
+        return cls(contents, target=target, bias=bias, parameters=parameters)
+
+    def coded(
+        self,
+        bias: Bias | None = None,
+        task: Task | None = None,
+        target: str | None = None,
+        columns: Mapping[str, Sequence[str]] | None = None,
+    ) -> Coded:
+        """What the engine reads: the relations that the bias names (without one: all), and the examples.
+
+        `columns` are those of each relation that were there when a model was made; others are left out.
+        Examples without labels, or a table without the target's column, are fine: there is nothing to learn
+        from them, but something to predict.
+        """
+        check_task(task)
+        bias = bias or self.bias
+        name = target or (bias.target if bias is not None else None) or self.target
+        if name is None:
+            raise UsageError("no target: give target='table.column' to the data or to default_bias")
+        wanted = None
+        if bias is not None:
+            wanted = [predicate for predicate in bias.types if predicate not in COMPARISONS]
+        arranged = self._contents.arrange(name, wanted)
+        if columns is not None:
+            arranged = narrowed(arranged, columns)
+        return code(arranged if bias is None else typed_by(bias, arranged), task)
+
+    def signature(self, coded: Coded, target: str | None = None) -> Signature:
+        """What relations are called in the tables they come from, for words and for SQL."""
+        if not isinstance(self._contents, LinkedTables):
+            return Signature.of(coded, named=False)
+        from hornbeam.relational.signing import signature_of
+
+        name = target or coded.examples.target_name or self.target
+        assert name is not None
+        return signature_of(self._contents, name, coded)
+
+    def default_bias(
+        self,
+        target: str | None = None,
+        *,
+        max_hops: int = 2,
+        top: int = 10,
+        counts: bool = True,
+        self_join: bool = False,
+    ) -> Bias:
+        """A language bias made from keys and references alone; print it, edit it, `Bias.from_text` it.
+
+        `max_hops` is how many references a test may follow, `top` how many constants a nominal column brings
+        (the most frequent ones), `counts` whether to ask how many rows refer to one, `self_join` whether a
+        reference may be followed straight back.
+        """
+        from hornbeam.relational.default_bias import default_bias
+
+        name = target or self.target
+        if name is None:
+            raise UsageError("default_bias needs a target: give target='table.column'")
+        if not isinstance(self._contents, LinkedTables):
+            raise UsageError("these facts have the bias of their settings file; use its .bias")
+        return default_bias(
+            self._contents, name, max_hops=max_hops, top=top, counts=counts, self_join=self_join
+        )
+
+    def to_ace(
+        self,
+        settings: str | os.PathLike[str],
+        bias: Bias | None = None,
+        *,
+        target: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        """Write the examples and a bias as files of ACE: `app.s`, and the facts `app.kb` beside it.
+
+        `parameters` are those of the estimators that ACE knows (criterion, min_samples_leaf, prune,
+        confidence, max_depth). NULL has no place among facts and is refused.
+        """
+        from hornbeam.relational.ace.export import export_ace
+
+        used = bias or self.bias or self.default_bias(target)
+        export_ace(settings, self.coded(used, target=target), used, {**self.parameters, **parameters})
+
+    def groups(self, table: str, target: str | None = None) -> npt.NDArray[np.int64]:
+        """A group for each example, equal for those that rows of `table` connect: `groups=` of a splitter."""
+        name = target or self.target
+        if name is None or not isinstance(self._contents, LinkedTables):
+            raise UsageError("groups need linked tables and a target; give target='table.column'")
+        return self._contents.groups(table, name)
+
+    def describe(self) -> str:
+        """Tables, rows, keys and references as text; with a target also whose rows are whose."""
+        return self._contents.describe(self.target)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return f"<RelationalData, target {self.target!r}>"

@@ -1,0 +1,156 @@
+"""Growing first-order trees of several training sets at once, by the native engine."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core
+from hornbeam.errors import DataError, UsageError
+from hornbeam.growth import MAX_THREADS, TrainingSets
+from hornbeam.growth.parameters import is_number, one_of, shown
+from hornbeam.growth.sets import MOST_TOGETHER
+from hornbeam.relational.bias import Bias
+from hornbeam.relational.bias_codes import BiasCodes
+from hornbeam.relational.engine import Engine
+from hornbeam.relational.forest import FirstOrderForest
+from hornbeam.relational.native import native_of
+from hornbeam.relational.records import Coded, Examples
+
+CRITERIA = {"classification": ("gain_ratio", "entropy"), "regression": ("variance",)}
+ALIASES = {"gain": "entropy", "log_loss": "entropy", "squared_error": "variance"}
+BUDGET = 100_000
+"""Join steps for a test and an example: rows that fit their literals before the answer is known."""
+
+
+@dataclass(frozen=True)
+class FirstOrderParameters:
+    """When a node is split. Sizes count examples; `ftest` is the level at which a test of numbers must be
+    significant (None: it need not be), `accuracy` the share of the majority from which a node is a leaf."""
+
+    criterion: str = "gain_ratio"
+    min_samples_leaf: int = 2
+    max_depth: int | None = None
+    ftest: float | None = 0.05
+    accuracy: float = 1.0
+
+    def checked(self, task: str) -> FirstOrderParameters:
+        """The same in plain types; UsageError where one means nothing."""
+        criterion = ALIASES.get(str(self.criterion), self.criterion)
+        criterion = one_of("criterion", criterion, CRITERIA[task], f" for {task}")
+        if not is_number(self.min_samples_leaf, numbers.Integral) or self.min_samples_leaf < 1:
+            raise UsageError(
+                f"{shown('min_samples_leaf', self.min_samples_leaf)}: a whole number from 1 is allowed"
+            )
+        if self.max_depth is not None and (
+            not is_number(self.max_depth, numbers.Integral) or self.max_depth < 0
+        ):
+            raise UsageError(
+                f"{shown('max_depth', self.max_depth)}: a whole number from 0 is allowed, or None: no limit"
+            )
+        if self.ftest is not None and not _is_share(self.ftest):
+            raise UsageError(
+                f"{shown('ftest', self.ftest)}: a number above 0 up to 1 is allowed, or None for no test"
+            )
+        if not _is_share(self.accuracy):
+            raise UsageError(f"{shown('accuracy', self.accuracy)}: a number above 0 up to 1 is allowed")
+        return replace(self, criterion=criterion)
+
+
+def grow_first_order(
+    coded: Coded,
+    bias: Bias,
+    parameters: FirstOrderParameters,
+    sets: TrainingSets | None = None,
+    *,
+    algorithm: str = "auto",
+    engine: Engine | None = None,
+    budget: int | None = BUDGET,
+    threads: int = 1,
+    report: Callable[[float], object] | None = None,
+) -> FirstOrderForest:
+    """The trees of training sets of examples; None: one set, all examples that have a target.
+
+    Neither the algorithm nor the engine's switches nor threads change a tree. `report` is told every tenth of
+    a second which share of the examples rests in a leaf. A test that takes more than `budget` join steps for
+    an example of a set is not that set's.
+    """
+    native = native_of(coded, bias.key_type)
+    codes = BiasCodes(bias, native)
+    checked = parameters.checked(coded.examples.task)
+    target, n_classes, labelled = _target(coded.examples)
+    if sets is None:
+        sets = TrainingSets.of_rows(native.n_examples, [np.flatnonzero(labelled)])
+    _check(sets, labelled, budget, threads)
+    algorithm = sets.checked(algorithm)
+    switches = engine or Engine()
+    forest = _core.grow_first_order(
+        native.core,
+        codes.core,
+        target,
+        n_classes,
+        _parts(sets, 1 if algorithm == "serial" else MOST_TOGETHER),
+        criterion=checked.criterion,
+        min_samples_leaf=int(checked.min_samples_leaf),
+        max_depth=-1 if checked.max_depth is None else int(checked.max_depth),
+        ftest=0.0 if checked.ftest is None else float(checked.ftest),
+        accuracy=float(checked.accuracy),
+        algorithm=algorithm,
+        pack=switches.pack,
+        connected=switches.connected,
+        collect=switches.collect,
+        cache=switches.cache,
+        cache_bytes=switches.cache_bytes,
+        budget=2**63 if budget is None else budget,
+        threads=threads,
+        n_named=len(codes.thresholds),
+        report=report,
+    )
+    return FirstOrderForest(forest, codes, coded.examples, sets.n_sets)
+
+
+def _parts(sets: TrainingSets, together: int) -> Iterator[npt.NDArray[np.uint8]]:
+    """How often each example counts, for so many sets at a time as are grown together."""
+    for begin in range(0, sets.n_sets, together):
+        yield sets.multiplicity(begin, begin + together)
+
+
+def _target(examples: Examples) -> tuple[npt.NDArray[Any], int, npt.NDArray[np.bool_]]:
+    """What is predicted, as the engine reads it; how many classes; which examples have it."""
+    if examples.target is None:
+        raise UsageError("the examples have no target; name the column that is to be predicted")
+    if examples.task == "regression":
+        values = np.ascontiguousarray(examples.target, dtype=np.float64)
+        if np.isinf(values).any():
+            raise DataError("the target is infinite for some examples; give finite numbers")
+        return np.nan_to_num(values), 0, ~np.isnan(values)
+    codes = np.asarray(examples.target)
+    if len(examples.classes) > np.iinfo(np.uint16).max:
+        raise DataError(f"{len(examples.classes)} classes; up to {np.iinfo(np.uint16).max} are allowed")
+    return np.maximum(codes, 0).astype(np.uint16), max(len(examples.classes), 1), codes >= 0
+
+
+def _check(sets: TrainingSets, labelled: npt.NDArray[np.bool_], budget: int | None, threads: int) -> None:
+    if sets.n_rows != len(labelled):
+        raise UsageError(f"training sets over {sets.n_rows} rows; the database has {len(labelled)} examples")
+    if sets.n_sets == 0:
+        raise UsageError("no training set; give one at least")
+    some_lack = not labelled.all()
+    for i, some in enumerate(sets):
+        if len(some) == 0:
+            raise UsageError(f"training set {i} has no examples; every set needs at least one")
+        if some_lack and (some.times()[~labelled] > 0).any():
+            raise DataError(f"training set {i} has examples without a target; leave them out")
+    if budget is not None and (not is_number(budget, numbers.Integral) or budget < 1):
+        raise UsageError(f"{shown('budget', budget)}: a whole number from 1 is allowed, or None for no limit")
+    if not is_number(threads, numbers.Integral) or not 1 <= threads <= MAX_THREADS:
+        raise UsageError(f"{shown('threads', threads)}: a whole number from 1 to {MAX_THREADS} is allowed")
+
+
+def _is_share(value: Any) -> bool:
+    return is_number(value, numbers.Real) and 0.0 < value <= 1.0

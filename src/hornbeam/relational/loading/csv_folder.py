@@ -1,0 +1,82 @@
+"""A folder of CSV files as tables; keys and references that are not declared by the `_id` convention."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from hornbeam.errors import StorageError, UsageError
+from hornbeam.relational.loading.found import Found, choose_tables
+from hornbeam.table.readers import read_path
+
+_ENDINGS = (".csv", ".csv.gz", ".parquet")
+_WHERE = "by its name"
+
+
+def read_csv_folder(folder: str | os.PathLike[str], tables: Sequence[str] | None) -> Found:
+    """Each file (.csv, .csv.gz, .parquet) is a table of its name."""
+    shown = os.fspath(folder)
+    if not Path(shown).is_dir():
+        raise StorageError(f"{shown!r} is no folder; give one that holds a CSV file for each table")
+    paths: dict[str, Path] = {}
+    for path in sorted(Path(shown).iterdir()):
+        ending = next((ending for ending in _ENDINGS if path.name.lower().endswith(ending)), None)
+        if ending is None or not path.is_file():
+            continue
+        name = path.name[: -len(ending)]
+        if name in paths:
+            raise UsageError(f"{shown!r} holds table {name!r} twice: {paths[name].name} and {path.name}")
+        paths[name] = path
+    chosen = choose_tables(repr(shown), list(paths), None if tables is None else list(tables))
+    frames = {name: read_path(paths[name]) for name in chosen}
+    keys = {name: key for name in chosen if (key := _key(name, frames[name])) is not None}
+    references = {name: _references(name, frames[name], keys) for name in chosen}
+    where = {f"{name}.{column}": _WHERE for name, column in keys.items()}
+    where |= {f"{name}.{column}": _WHERE for name, columns in references.items() for column in columns}
+    return Found(frames, keys, {name: found for name, found in references.items() if found}, where)
+
+
+def _key(table: str, frame: Any) -> str | None:
+    """`loan_id` or `id` in table loan or loans, where no value stands twice and none is missing."""
+    for column in frame.column_names:
+        if column == "id" or (column.endswith("_id") and column[:-3] in _singular(table)):
+            cells = frame.column(column)
+            distinct = pc.count_distinct(cells).as_py()
+            if not cells.null_count and distinct == len(cells):
+                return str(column)
+    return None
+
+
+def _singular(table: str) -> set[str]:
+    """A table's name, and what it may be the plural of."""
+    names = {table}
+    if table.endswith("s"):
+        names.add(table[:-1])
+    if table.endswith("es"):
+        names.add(table[:-2])
+    if table.endswith("ies"):
+        names.add(f"{table[:-3]}y")
+    return names
+
+
+def _references(table: str, frame: Any, keys: Mapping[str, str]) -> dict[str, str]:
+    """`account_id`, `old_account_id` and `account2_id` refer to table account, or accounts, by its key."""
+    found: dict[str, str] = {}
+    for column in frame.column_names:
+        if not column.endswith("_id") or keys.get(table) == column:
+            continue
+        name = re.sub(r"\d+$", "", column[:-3])
+        to = [
+            other
+            for other in keys
+            if any(name == one or name.endswith(f"_{one}") for one in _singular(other))
+        ]
+        exact = [other for other in to if name in _singular(other)]
+        if len(exact or to) == 1:
+            found[column] = (exact or to)[0]
+    return found

@@ -1,0 +1,57 @@
+"""Tables with the keys and references that a database or names of columns tell; what is declared wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hornbeam.errors import UsageError
+from hornbeam.relational.schema import Keys, References
+from hornbeam.table.schema import list_names
+
+
+@dataclass(frozen=True)
+class Found:
+    """Frames by table, what was found of keys and references, and where (`table.column`: a few words)."""
+
+    frames: Mapping[str, Any]
+    keys: Keys
+    references: References
+    where: Mapping[str, str] = field(default_factory=dict)
+
+
+def declared_over(found: Found, keys: Keys | None, references: References | None) -> Found:
+    """What was found, with what is declared in its place, column by column; None takes a find away."""
+    for option, given in (("keys", keys or {}), ("references", references or {})):
+        unknown = [table for table in given if table not in found.frames]
+        if unknown:
+            raise UsageError(
+                f"{option} names table {unknown[0]!r}; tables are {list_names(list(found.frames))}"
+            )
+    all_keys = _merged(found.keys, keys or {})
+    linked: dict[str, dict[str, str]] = {}
+    for table in found.frames:
+        given = (references or {}).get(table, {})
+        known = {column: to for column, to in found.references.get(table, {}).items() if to in all_keys}
+        linked[table] = _merged(known, given)
+    declared = {f"{table}.{column}" for table, column in (keys or {}).items()}
+    declared |= {f"{table}.{column}" for table, given in (references or {}).items() for column in given}
+    where = {name: text for name, text in found.where.items() if name not in declared}
+    return Found(found.frames, all_keys, linked, where)
+
+
+def _merged(found: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
+    """What was found, with what was given in its place; None takes it away."""
+    both = {**found, **given}
+    return {name: value for name, value in both.items() if value is not None}
+
+
+def choose_tables(place: str, there: list[str], wanted: list[str] | tuple[str, ...] | None) -> list[str]:
+    """The tables to read: all, or those that were named."""
+    if not there:
+        raise UsageError(f"{place} holds no tables")
+    for table in wanted or ():
+        if table not in there:
+            raise UsageError(f"{place} has no table {table!r}; its tables are {list_names(there)}")
+    return [table for table in there if wanted is None or table in wanted]

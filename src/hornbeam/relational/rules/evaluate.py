@@ -1,0 +1,151 @@
+"""Conjunctions worked out over rows: hash joins on what is bound, in the order of the steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from hornbeam.relational.ace.facts import Name, Row
+from hornbeam.relational.ace.terms import Compound, Number, Term, Var, value_of
+from hornbeam.relational.logic import Value
+from hornbeam.relational.rules.program import Argument, Call, Comparison, Conjunction, Member, Slot, order
+
+Binding: TypeAlias = dict[str, Value]
+Rows: TypeAlias = Mapping[Name, Sequence[Row]]
+
+_ARITHMETIC: dict[tuple[str, int], Callable[..., int | float]] = {
+    ("+", 2): lambda a, b: a + b,
+    ("-", 2): lambda a, b: a - b,
+    ("*", 2): lambda a, b: a * b,
+    ("/", 2): lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) and a % b == 0 else a / b,
+    ("//", 2): lambda a, b: int(a / b),
+    ("mod", 2): lambda a, b: a % b,
+    ("-", 1): lambda a: -a,
+    ("+", 1): lambda a: +a,
+    ("abs", 1): abs,
+    ("min", 2): min,
+    ("max", 2): max,
+    ("sqrt", 1): math.sqrt,
+    ("log", 1): math.log,
+    ("exp", 1): math.exp,
+}
+
+
+class EvaluationError(Exception):
+    """Arithmetic on what is no number, or without a result."""
+
+
+def solutions(conjunction: Conjunction, rows: Rows) -> list[Row]:
+    """The rows of the head, each once, in the order in which they are found."""
+    bindings: list[Binding] = [{}]
+    for step in order(conjunction.steps):
+        if isinstance(step, Call):
+            bindings = _join(step, rows.get(step.predicate, ()), bindings)
+        elif isinstance(step, Member):
+            bindings = _members(step, bindings)
+        else:
+            bindings = [found for binding in bindings if (found := _compare(step, binding)) is not None]
+    head = conjunction.head.args
+    return list(dict.fromkeys(tuple(_value(arg, binding) for arg in head) for binding in bindings))
+
+
+def _value(arg: Argument, binding: Binding) -> Value:
+    return binding[arg.name] if isinstance(arg, Slot) else arg
+
+
+def _join(call: Call, rows: Sequence[Row], bindings: list[Binding]) -> list[Binding]:
+    if not bindings:
+        return []
+    known = set(bindings[0])  # all bindings have the same names
+    fixed = [i for i, arg in enumerate(call.args) if not isinstance(arg, Slot) or arg.name in known]
+    index: dict[Row, list[Row]] = {}
+    for row in rows:
+        if _agrees(call, row):
+            index.setdefault(tuple(row[i] for i in fixed), []).append(row)
+    joined: list[Binding] = []
+    for binding in bindings:
+        found = index.get(tuple(_value(call.args[i], binding) for i in fixed), ())
+        if call.negated:
+            joined += [] if found else [binding]
+            continue
+        for row in found:
+            extended = dict(binding)
+            extended.update((arg.name, row[i]) for i, arg in enumerate(call.args) if isinstance(arg, Slot))
+            joined.append(extended)
+    return joined
+
+
+def _agrees(call: Call, row: Row) -> bool:
+    """Whether a variable that stands twice has one value."""
+    seen: Binding = {}
+    for arg, value in zip(call.args, row, strict=True):
+        if isinstance(arg, Slot) and seen.setdefault(arg.name, value) != value:
+            return False
+    return True
+
+
+def _members(step: Member, bindings: list[Binding]) -> list[Binding]:
+    found: list[Binding] = []
+    for binding in bindings:
+        if isinstance(step.arg, Slot) and step.arg.name not in binding:
+            found += [{**binding, step.arg.name: value} for value in step.values]
+        elif _value(step.arg, binding) in step.values:
+            found.append(binding)
+    return found
+
+
+def _compare(step: Comparison, binding: Binding) -> Binding | None:
+    if step.operator in ("=", "is"):
+        return _unify(step, binding)
+    if step.operator in ("\\=", "==", "\\=="):
+        same = _ground(step.left, binding) == _ground(step.right, binding)
+        return binding if same == (step.operator == "==") else None
+    left, right = _number(step.left, binding), _number(step.right, binding)
+    holds = {
+        "=:=": left == right,
+        "=\\=": left != right,
+        "<": left < right,
+        ">": left > right,
+        "=<": left <= right,
+        ">=": left >= right,
+    }
+    return binding if holds[step.operator] else None
+
+
+def _unify(step: Comparison, binding: Binding) -> Binding | None:
+    left, right = step.left, step.right
+    if step.operator == "=" and isinstance(right, Var) and right.name not in binding:
+        left, right = right, left
+    value: Value = _number(right, binding) if step.operator == "is" else _ground(right, binding)
+    if isinstance(left, Var) and left.name not in binding:
+        return {**binding, left.name: value}
+    return binding if _ground(left, binding) == value else None
+
+
+def _ground(term: Term, binding: Binding) -> Value:
+    if isinstance(term, Var):
+        return binding[term.name]
+    value = value_of(term)
+    if value is None:
+        raise EvaluationError("a structure with variables is compared")
+    return value
+
+
+def _number(term: Term, binding: Binding) -> int | float:
+    if isinstance(term, Number):
+        return term.value
+    if isinstance(term, Var):
+        value = binding[term.name]
+        if isinstance(value, str):
+            raise EvaluationError(f"{value!r} is no number")
+        return value
+    if isinstance(term, Compound) and (term.name, len(term.args)) in _ARITHMETIC:
+        arguments = [_number(arg, binding) for arg in term.args]
+        try:
+            return _ARITHMETIC[term.name, len(term.args)](*arguments)
+        except ZeroDivisionError:
+            raise EvaluationError(f"{term.name} has no result: division by zero") from None
+        except (ValueError, OverflowError) as error:
+            raise EvaluationError(f"{term.name} has no result: {error}") from None
+    raise EvaluationError("a number is needed")

@@ -1,0 +1,195 @@
+"""What predicates are called: their tables and columns, and how rows come to an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hornbeam.errors import DataError
+from hornbeam.relational.records import Coded, Relation
+from hornbeam.table.storage import parse_type
+
+_PREDICATE_KEYS: Final = ("columns", "types", "key", "identity", "route", "table", "fields", "counts", "time")
+
+
+@dataclass(frozen=True)
+class Route:
+    """How a row without key comes to its example: its own column holds that column of another relation."""
+
+    column: int
+    relation: str
+    target: int
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A derived relation of two columns: the key of a row, and how many rows of a table refer to it by a
+    field; of those later rows are not seen where `time` names a field."""
+
+    table: str
+    field: str
+    time: str | None = None
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A relation as it is spoken of; `table` and `fields` are what a database calls it and its columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    key: int | None = None
+    """The column that holds the key of the example."""
+    identity: int | None = None
+    """The column that no two rows share: the row's own name."""
+    route: Route | None = None
+    """Of rows that belong to an example without naming it."""
+    table: str | None = None
+    fields: tuple[str, ...] = ()
+    """The columns of the table, where they are called otherwise than `columns`."""
+    counts: Counted | None = None
+    time: str | None = None
+    """The field of the table that says when a row came to be, where later rows are not seen."""
+
+    def field_of(self, column: int) -> str:
+        return self.fields[column] if self.fields else self.columns[column]
+
+    def to_record(self) -> dict[str, Any]:
+        route = None if self.route is None else [self.route.column, self.route.relation, self.route.target]
+        counts = None if self.counts is None else [self.counts.table, self.counts.field, self.counts.time]
+        plain = {name: getattr(self, name) for name in ("key", "identity", "table", "time")}
+        lists = {name: list(getattr(self, name)) for name in ("columns", "types", "fields")}
+        return {**lists, **plain, "route": route, "counts": counts}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """All predicates, and the table of the examples."""
+
+    predicates: Mapping[str, Predicate]
+    key_type: str = "key"
+    examples: str = "examples"
+    """The table with a row for each example, and its column with their keys."""
+    key_field: str = "key"
+    time_field: str | None = None
+    """The column that says up to when rows of an example are seen."""
+    floats: frozenset[str] = field(default=frozenset())
+    """The types whose values are floating-point numbers: a NaN there is a missing value."""
+    storages: Mapping[str, str] = field(default_factory=dict)
+    """The types whose values stand for something else: truth values, dates, times (`Domain.storage`)."""
+    named: bool = True
+    """Whether columns have names of their own; else a literal is best read as it is written in logic."""
+
+    @classmethod
+    def of(cls, coded: Coded, **facts: Any) -> Signature:
+        """What coded data alone says: each relation is a table of its name."""
+        floats = {name for name, domain in coded.domains.items() if domain.values.dtype.kind == "f"}
+        storages = {name: domain.storage for name, domain in coded.domains.items() if domain.storage}
+        predicates = {name: _predicate(relation) for name, relation in coded.relations.items()}
+        keyed = (r.types[r.key] for r in coded.relations.values() if r.key is not None)
+        known = {"key_type": next(keyed, "key"), "floats": frozenset(floats), "storages": storages} | facts
+        return cls(predicates, **known)
+
+    def to_record(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "predicates": {name: predicate.to_record() for name, predicate in self.predicates.items()},
+            "key_type": self.key_type,
+            "examples": self.examples,
+            "key_field": self.key_field,
+            "time_field": self.time_field,
+            "floats": sorted(self.floats),
+            "storages": dict(self.storages),
+            "named": self.named,
+        }
+
+    @classmethod
+    def from_record(cls, record: object) -> Signature:
+        """The signature of `to_record`, verified; DataError in one line for anything else."""
+        try:
+            return _read(record)
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
+            raise DataError("signature: not an object as Signature.to_record writes it") from None
+
+
+def _predicate(relation: Relation) -> Predicate:
+    return Predicate(relation.name, relation.columns, relation.types, relation.key, relation.row_key)
+
+
+def _read(record: Any) -> Signature:
+    predicates = {str(name): _read_predicate(name, entry) for name, entry in record["predicates"].items()}
+    for name in predicates:
+        _check_route(predicates, name)
+    texts = {name: _text(record[name]) for name in ("key_type", "examples", "key_field")}
+    time = record["time_field"]
+    return Signature(
+        predicates,
+        **texts,
+        time_field=None if time is None else _text(time),
+        floats=frozenset(map(_text, record["floats"])),
+        storages={_text(kind): _storage(of) for kind, of in record["storages"].items()},
+        named=bool(record["named"]),
+    )
+
+
+def _check_route(predicates: dict[str, Predicate], name: str) -> None:
+    """A route leads to a predicate that is there, and in the end to one without a route."""
+    predicate, seen = predicates[name], {name}
+    while predicate.route is not None:
+        above = predicates[predicate.route.relation]
+        inside = predicate.route.column < len(predicate.columns) and predicate.route.target < len(
+            above.columns
+        )
+        if not inside or above.name in seen:
+            raise ValueError(name)
+        seen.add(above.name)
+        predicate = above
+
+
+def _read_predicate(name: str, entry: Any) -> Predicate:
+    if set(entry) != set(_PREDICATE_KEYS):
+        raise ValueError(name)
+    columns, types, fields = (tuple(map(_text, entry[key])) for key in ("columns", "types", "fields"))
+    if len(types) != len(columns) or len(fields) not in (0, len(columns)):
+        raise ValueError(name)
+    for place in (entry["key"], entry["identity"]):
+        if place is not None and not (type(place) is int and 0 <= place < len(columns)):
+            raise ValueError(name)
+    route, counts = entry["route"], entry["counts"]
+    return Predicate(
+        name,
+        columns,
+        types,
+        entry["key"],
+        entry["identity"],
+        None if route is None else Route(_place(route[0]), _text(route[1]), _place(route[2])),
+        None if entry["table"] is None else _text(entry["table"]),
+        fields,
+        None if counts is None else _read_counted(counts),
+        None if entry["time"] is None else _text(entry["time"]),
+    )
+
+
+def _read_counted(counts: list[Any]) -> Counted:
+    table, field_, time = counts
+    return Counted(_text(table), _text(field_), None if time is None else _text(time))
+
+
+def _place(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(value)
+    return value
+
+
+def _storage(value: object) -> str:
+    text = _text(value)
+    if text != "boolean":
+        parse_type(text)
+    return text
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

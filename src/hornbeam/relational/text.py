@@ -1,0 +1,95 @@
+"""The tree as indented lines: in words, a line for each branch, or as ACE prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hornbeam.errors import UsageError
+from hornbeam.model.text import DEEPEST_INDENT, INDENT, Style, one_line, real_text, share_text, shortened
+from hornbeam.relational.notation import atom, constant_term, query_text
+from hornbeam.relational.tree import RelationalTree
+from hornbeam.relational.walk import depths_of, leaves_below, queries_of
+from hornbeam.relational.words import test_words
+
+LAYOUTS: Final = ("words", "ace")
+_STYLE: Final = Style()
+
+
+def to_text(tree: RelationalTree, layout: str, max_depth: int | None) -> str:
+    """See RelationalTree.to_text."""
+    if layout not in LAYOUTS:
+        raise UsageError(f"layout {str(layout)!r} is unknown; choose {' or '.join(LAYOUTS)}")
+    if layout == "words":
+        return in_words(tree, max_depth)
+    if max_depth is not None:
+        raise UsageError(f"max_depth={max_depth!r}: ACE's layout is always the whole tree; leave it out")
+    return as_ace(tree)
+
+
+def in_words(tree: RelationalTree, max_depth: int | None) -> str:
+    leaves = f"{tree.n_leaves} {'leaf' if tree.n_leaves == 1 else 'leaves'}"
+    shares = " (class shares)" if tree.classes else ""
+    head = (
+        f"Tree with {leaves}, depth {tree.depth}. "
+        f"Each line: condition  examples  prediction{shares}; * is a leaf."
+    )
+    return "\n".join([head, *_lines(tree, max_depth)]) + "\n"
+
+
+def _lines(tree: RelationalTree, max_depth: int | None) -> Iterator[str]:
+    depths, queries, below = depths_of(tree), queries_of(tree), leaves_below(tree)
+    conditions = {0: "root"}
+    for i, node in enumerate(tree.nodes):  # preorder: as they are read
+        if i not in conditions:
+            continue  # below the last level that is shown
+        indent = _indent(depths[i])
+        leaf = " *" if node.is_leaf else ""
+        yield f"{indent}{conditions[i]}  n={real_text(tree.size(i), _STYLE)}  {value_text(tree, i)}{leaf}"
+        if node.is_leaf:
+            continue
+        if max_depth is not None and depths[i] >= max_depth:
+            yield f"{_indent(depths[i] + 1)}... {below[i]} leaves below"
+            continue
+        conditions[node.yes] = test_words(tree.signature, queries[i], node.test)
+        conditions[node.no] = "otherwise"
+
+
+def _indent(depth: int) -> str:
+    deep = f"[depth {depth}] " if depth > DEEPEST_INDENT else ""
+    return INDENT * min(depth, DEEPEST_INDENT) + deep
+
+
+def value_text(tree: RelationalTree, node: int) -> str:
+    """What a node predicts, and for classes the largest shares."""
+    if tree.task == "regression":
+        return real_text(float(tree.answer(node)), _STYLE)
+    shares = tree.shares(node)
+    order = sorted(range(len(shares)), key=lambda k: -shares[k])
+    texts = [f"{one_line(str(tree.classes[k]))} {share_text(shares[k])}" for k in order if shares[k] > 0]
+    return f"{one_line(str(tree.answer(node)))} ({shortened(texts, _STYLE.max_classes)})"
+
+
+def as_ace(tree: RelationalTree) -> str:
+    """ACE's own layout: tests in logic, a yes and a no below each, counts of all classes at the leaves."""
+    lines = [f"{atom(tree.target_name)}(-A,-B)"]
+    waiting = [(0, "", "")]  # a node, what stands before it, and what before the lines below it
+    while waiting:
+        i, opening, margin = waiting.pop()
+        node = tree.nodes[i]
+        if node.is_leaf:
+            lines.append(f"{opening}{ace_leaf(tree, i)}")
+            continue
+        lines.append(f"{opening}{query_text(node.test)} ?")
+        waiting.append((node.no, f"{margin}+--no:  ", f"{margin}        "))
+        waiting.append((node.yes, f"{margin}+--yes: ", f"{margin}|       "))
+    return "\n".join(lines) + "\n"
+
+
+def ace_leaf(tree: RelationalTree, node: int) -> str:
+    size = float(tree.size(node))
+    if tree.task == "regression":
+        return f"[{float(tree.answer(node))!r}] {size!r}"
+    counts = zip(tree.classes, tree.nodes[node].counts, strict=True)
+    listed = ",".join(f"{constant_term(label)}:{float(count)!r}" for label, count in counts)
+    return f"[{constant_term(tree.answer(node))}] {size!r} [[{listed}]]"

@@ -1,0 +1,233 @@
+"""Tests in words: what an example has, of which kind, and how that is linked to what was found before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from hornbeam.model.text import one_line
+from hornbeam.relational.logic import KEY, Anything, Constant, Literal, Query, Term, Variable
+from hornbeam.relational.notation import literal_text, stored_text
+from hornbeam.relational.signature import Predicate, Signature
+from hornbeam.relational.walk import variable_name
+
+
+def test_words(signature: Signature | None, before: Query, test: Query) -> str:
+    """The test of a node below a query: `has an order with status = 'late' and, for that order, an item`.
+
+    Two rows of one table on a path are numbered, `order #2`; nothing says that they are different rows.
+    """
+    if signature is None or not signature.named:
+        return ", ".join(map(literal_text, test))
+    path = _Path(signature)
+    path.phrases(before)
+    return joined(path.phrases(test))
+
+
+def joined(phrases: list[str]) -> str:
+    text = phrases[0]
+    for phrase in phrases[1:]:
+        text += f" and, {phrase}" if phrase.startswith("for ") else f" and {phrase}"
+    return text
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row that was spoken of: what it is called, and the how manieth of its kind it is on the path."""
+
+    noun: str
+    number: int
+
+
+class _Path:
+    """What has been said of one path so far, so that later words can refer to it."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self.rows: Counter[str] = Counter()
+        self.names: dict[Variable, _Row] = {}
+        self.kinds: dict[Variable, str] = {}
+        self.values: dict[Variable, tuple[str, _Row | None]] = {}
+        """Variables that are no row's own name: their column, and the row; None is the example's own."""
+
+    def phrases(self, query: Query) -> list[str]:
+        said: list[str] = []
+        taken: set[int] = set()
+        query = one_literal_a_row(query, self.signature)
+        for i, literal in enumerate(query):
+            if i in taken:
+                continue
+            if literal.compares:
+                said.append(f"{self._reference(literal.terms[0])} {self._asked(literal)}")
+                continue
+            own = [k for k in range(i + 1, len(query)) if self._is_about(query[k], literal)]
+            taken.update(own)
+            said.append(self._literal(literal, [query[k] for k in own]))
+        return said
+
+    def _is_about(self, comparison: Literal, literal: Literal) -> bool:
+        """Whether it asks about a value that the literal introduces, and about nothing later."""
+        first, second = comparison.terms[0], comparison.terms[-1]
+        if not comparison.compares or first not in literal.terms or self._is_known(first):
+            return False
+        return isinstance(second, Constant) or self._is_known(second)
+
+    def _is_known(self, term: Term) -> bool:
+        return term == KEY or term in self.names or term in self.values
+
+    def _asked(self, comparison: Literal) -> str:
+        left, right = comparison.terms
+        kind = self.kinds.get(left, "") if isinstance(left, Variable) else ""
+        return f"{comparison.predicate} {self._term(right, kind)}"
+
+    def _term(self, term: Term, kind: str) -> str:
+        if isinstance(term, Constant):
+            return stored_text(term, self.signature.storages.get(kind, ""))
+        return self._reference(term)
+
+    def _reference(self, term: Term) -> str:
+        """How something that was introduced before is spoken of."""
+        if term == KEY:
+            return "the example"
+        if isinstance(term, Variable) and term in self.names:
+            return self._row(self.names[term])
+        if isinstance(term, Variable) and term in self.values:
+            column, row = self.values[term]
+            return f"its {column}" if row is None else f"the {column} of {self._row(row)}"
+        return variable_name(term) if isinstance(term, Variable) else "anything"
+
+    def _row(self, row: _Row) -> str:
+        return f"that {row.noun}" if self.rows[row.noun] == 1 else f"{row.noun} #{row.number}"
+
+    def _literal(self, literal: Literal, comparisons: list[Literal]) -> str:
+        predicate = self.signature.predicates.get(literal.predicate)
+        if predicate is None or len(predicate.columns) != len(literal.terms):
+            return ", ".join(map(literal_text, (literal, *comparisons)))
+        place = predicate.identity
+        name = None if place is None else literal.terms[place]
+        if place is not None and place == predicate.key:  # the example's own row
+            conditions = self._conditions(predicate, literal, comparisons, {place}, None)
+            return listed(conditions) or f"is in {one_line(predicate.name)}"
+        if isinstance(name, Variable) and self._is_known(name):
+            row = self.names.get(name)
+            subject = self._reference(name)
+            if row is None:
+                row = self._counted(singular(predicate.name))
+            conditions = self._conditions(predicate, literal, comparisons, {place, predicate.key}, row)
+            return f"{subject} has {listed(conditions) or f'a row in {one_line(predicate.name)}'}"
+        return self._new_row(predicate, literal, comparisons, name)
+
+    def _new_row(
+        self, predicate: Predicate, literal: Literal, comparisons: list[Literal], name: Term | None
+    ) -> str:
+        """A row that was not spoken of before, by what it is linked, and what is asked of it."""
+        noun, said = singular(predicate.name), {predicate.identity, predicate.key}
+        links = [i for i in self._links(predicate, literal) if i not in said]
+        opening = "there is" if predicate.key is None and predicate.route is None else "has"
+        if links:
+            opening = f"for {self._reference(literal.terms[links[0]])},"
+            said.add(links[0])
+        row = self._counted(noun)
+        if isinstance(name, Variable):
+            self.names[name] = row
+        conditions = self._conditions(predicate, literal, comparisons, said, row)
+        if isinstance(name, Constant) and predicate.identity is not None:
+            place = predicate.identity
+            conditions.insert(
+                0, f"{one_line(predicate.columns[place])} = {self._term(name, predicate.types[place])}"
+            )
+        number = f" #{row.number}" if row.number > 1 else ""
+        return f"{opening} {article(noun)}{number}" + (f" with {listed(conditions)}" if conditions else "")
+
+    def _links(self, predicate: Predicate, literal: Literal) -> list[int]:
+        """Columns that alone could hold the name of a known row: `for that order, an item`."""
+        return [
+            i
+            for i, term in enumerate(literal.terms)
+            if isinstance(term, Variable)
+            and term in self.names
+            and predicate.types.count(predicate.types[i]) == 1
+        ]
+
+    def _counted(self, noun: str) -> _Row:
+        self.rows[noun] += 1
+        return _Row(noun, self.rows[noun])
+
+    def _conditions(
+        self,
+        predicate: Predicate,
+        literal: Literal,
+        comparisons: list[Literal],
+        said: set[int | None],
+        row: _Row | None,
+    ) -> list[str]:
+        """What is asked of the columns of a row, those aside that were said."""
+        conditions = []
+        for i, term in enumerate(literal.terms):
+            if i in said or isinstance(term, Anything):
+                continue
+            column = column_words(predicate, i)
+            if isinstance(term, Constant) or self._is_known(term):
+                conditions.append(f"{column} = {self._term(term, predicate.types[i])}")
+                continue
+            self.kinds[term] = predicate.types[i]
+            conditions += [f"{column} {self._asked(c)}" for c in comparisons if c.terms[0] == term]
+            self.values[term] = (column, row)
+        return conditions
+
+
+def one_literal_a_row(query: Query, signature: Signature) -> Query:
+    """The query with literals of one row made one, where what they ask can stand in one."""
+    result: list[Literal] = []
+    for literal in query:
+        predicate = signature.predicates.get(literal.predicate)
+        place = (
+            None if predicate is None or len(predicate.columns) != len(literal.terms) else predicate.identity
+        )
+        for k, other in enumerate(result):
+            if place is None or other.predicate != literal.predicate or not _is_same(other, literal, place):
+                continue
+            if all(
+                a == b or isinstance(a, Anything) or isinstance(b, Anything)
+                for a, b in _pairs(other, literal)
+            ):
+                terms = tuple(b if isinstance(a, Anything) else a for a, b in _pairs(other, literal))
+                result[k] = Literal(literal.predicate, terms)
+                break
+        else:
+            result.append(literal)
+    return tuple(result)
+
+
+def _is_same(one: Literal, other: Literal, place: int) -> bool:
+    return isinstance(one.terms[place], Variable) and one.terms[place] == other.terms[place]
+
+
+def _pairs(one: Literal, other: Literal) -> list[tuple[Term, Term]]:
+    return list(zip(one.terms, other.terms, strict=True))
+
+
+def column_words(predicate: Predicate, column: int) -> str:
+    if predicate.counts is not None and column != predicate.key:
+        return f"number of {one_line(predicate.counts.table).replace('_', ' ')}"
+    return one_line(predicate.columns[column])
+
+
+def listed(conditions: list[str]) -> str:
+    return " and ".join(conditions)
+
+
+def singular(name: str) -> str:
+    """The name of a table as that of one row: `orders` is an order, `categories` a category."""
+    text = one_line(name).replace("_", " ")
+    if text.endswith("ies") and len(text) > 4:
+        return f"{text[:-3]}y"
+    if text.endswith(("sses", "xes", "ches", "shes")):
+        return text[:-2]
+    if text.endswith("s") and not text.endswith(("ss", "us", "is")) and len(text) > 2:
+        return text[:-1]
+    return text
+
+
+def article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' and noun else 'a'} {noun}"

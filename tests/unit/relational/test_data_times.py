@@ -1,0 +1,96 @@
+"""Rows at or after the time of their example are left out before anything is learned."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hornbeam.errors import DataError, UsageError
+from hornbeam.relational.data import RelationalData
+from tests.unit.relational.test_data import rows_of
+
+DAYS = ["2020-01-05", "2020-01-09"]
+FRAMES = {
+    "loan": {"id": [1, 2], "since": DAYS, "city": ["u", "v"], "bad": ["y", "n"]},
+    "orders": {
+        "id": [11, 12, 13, 21],
+        "loan": [1, 1, 1, 2],
+        "day": ["2020-01-04", "2020-01-05", None, "2020-01-08"],
+    },
+    "item": {"order": [11, 12, 13, 21], "size": [1, 2, 3, 4]},
+    "city": {"id": ["u", "v"], "counted": ["2020-01-06", "2020-01-01"], "people": [7, 8]},
+}
+
+
+def data(frames: dict = FRAMES, **options: object) -> RelationalData:
+    options.setdefault("time_columns", {"loan": "since", "orders": "day"})
+    return RelationalData.from_frames(
+        frames,
+        {"loan": "id", "orders": "id", "city": "id"},
+        {"orders": {"loan": "loan"}, "item": {"order": "orders"}, "loan": {"city": "city"}},
+        target="loan.bad",
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def as_times(unit: str) -> dict:
+    frames = {name: pd.DataFrame(columns) for name, columns in FRAMES.items()}
+    for table, column in (("loan", "since"), ("orders", "day"), ("city", "counted")):
+        frames[table][column] = pd.to_datetime(frames[table][column]).astype(f"datetime64[{unit}]")
+    return frames
+
+
+@pytest.mark.parametrize("frames", [FRAMES, as_times("s"), as_times("ns")], ids=["text", "s", "ns"])
+def test_later_rows_and_what_refers_to_them_are_left_out(frames: dict) -> None:
+    coded = data(frames).coded()
+    assert [row[1] for row in rows_of(coded, "orders")] == [11, 21]
+    assert [row[1:] for row in rows_of(coded, "item")] == [(11, 1), (21, 4)]
+    assert rows_of(coded, "count_orders") == [(1, 1, 1), (2, 2, 1)]
+
+
+def test_dates_and_timestamps_are_compared_as_moments() -> None:
+    frames = as_times("us")
+    frames["loan"]["since"] = [datetime.date(2020, 1, 5), datetime.date(2020, 1, 9)]
+    assert [row[1] for row in rows_of(data(frames).coded(), "orders")] == [11, 21]
+
+
+def test_the_time_may_be_one_moment_for_all_examples() -> None:
+    coded = data(time_columns={"orders": "day"}, example_time="2020-01-06").coded()
+    assert [row[1] for row in rows_of(coded, "orders")] == [11, 12]
+    moment = np.datetime64("2020-01-06")
+    coded = data(as_times("s"), time_columns={"orders": "day"}, example_time=moment).coded()
+    assert [row[1] for row in rows_of(coded, "orders")] == [11, 12]
+
+
+def test_a_shared_table_with_a_time_is_divided_among_the_examples() -> None:
+    coded = data(time_columns={"loan": "since", "city": "counted"}).coded()
+    assert rows_of(coded, "city") == [(2, "v", "2020-01-01", 8)]
+
+
+def test_times_are_no_attributes_of_the_default_bias() -> None:
+    text = str(data().default_bias())
+    assert "since" not in "".join(line for line in text.splitlines() if line.startswith("rmode"))
+    assert "rmode((orders(-Orders, +Key, -Value), Value" not in text
+
+
+def test_times_without_a_time_of_the_examples_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"the examples have no time; give time_columns\['loan'\]"):
+        data(time_columns={"orders": "day"}).coded()
+
+
+def test_times_of_different_kinds_are_refused() -> None:
+    frames = {**FRAMES, "orders": {**FRAMES["orders"], "day": [1, 2, 3, 4]}}
+    with pytest.raises(DataError, match=r"orders.day holds numbers and loan.since holds text"):
+        data(frames).coded()
+
+
+def test_an_example_without_a_time_is_refused() -> None:
+    frames = {**FRAMES, "loan": {**FRAMES["loan"], "since": ["2020-01-05", None]}}
+    with pytest.raises(DataError, match=r"loan.since is NULL in 1 rows; every example needs its time"):
+        data(frames).coded()
+
+
+def test_a_time_column_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"time_columns names orders.when, which is not there"):
+        data(time_columns={"loan": "since", "orders": "when"}).coded()
