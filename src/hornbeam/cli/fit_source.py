@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.meter import Listener
 from hornbeam.boat.task import SourceTask, check_memory, no_costs, read_as
+from hornbeam.distributed.opening import engine_of
 from hornbeam.errors import HornbeamError, UsageError
+from hornbeam.estimators.from_source import memory_for, scanner_for
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
 from hornbeam.growth import ClassCosts, Pruning
 from hornbeam.report import errors_of_leaves, score_leaves
@@ -42,12 +44,15 @@ def learn_source(
     algorithm: str | None = None,
     key: str | None = None,
     variant: str | None = None,
+    engine: str | None = None,
+    scheduler: str | None = None,
 ) -> Learned:
     """The tree of the rows of a source; whoever waits sees each scan."""
     if plan.test is not None:
         raise UsageError("--test: rows of a source are judged by folds; use --cv K, or leave it out")
-    with naming_options(), scanning() as listener:
+    with naming_options(), scanning() as listener, cluster(engine, scheduler, plan.threads) as workers:
         rows = open_source(data, sql, plan)
+        rows.engine = workers
         task, settings = settle_source(rows, plan, key, listener)
         growth = grow_source(replace(task, algorithm=algorithm or "auto", variant=variant))
     tree, grown = growth.pairs[0]
@@ -65,6 +70,23 @@ def learn_source(
     )
 
 
+@contextmanager
+def cluster(engine: str | None, scheduler: str | None, workers: int) -> Iterator[Any]:
+    """The engine that was asked for, or None; what was started for it ends here."""
+    if scheduler is not None and engine not in (None, "dask"):
+        raise UsageError(f"--scheduler is for --engine dask, not {engine!r}")
+    if engine not in (None, "dask", "threads"):
+        raise UsageError(f"--engine {engine!r}; allowed are threads and dask")
+    if scheduler is None and engine in (None, "threads"):
+        yield None
+        return
+    made = engine_of(scheduler or "dask", workers=workers if workers > 1 else None)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
 def open_source(data: str | Sequence[str], sql: str | None, plan: Plan) -> Source:
     """The rows that were asked for; a database holds no more of them than the limit of all."""
     limit = check_memory(plan.memory_limit)
@@ -76,7 +98,7 @@ def settle_source(
     rows: Source, plan: Plan, key: str | None, listener: Listener | None = None
 ) -> tuple[SourceTask, Settings]:
     """What to grow; whatever does not fit the columns is refused before a row is read."""
-    limit = check_memory(plan.memory_limit)
+    limit = memory_for(rows, check_memory(plan.memory_limit))
     columns = rows.schema.empty_table()
     check_target_names(rows.schema.names, plan.targets)
     check_nominal(columns, plan)
@@ -97,7 +119,8 @@ def settle_source(
         no_costs if plan.class_weight is None else costs,
         limit,
         folds=plan.cv,
-        threads=plan.threads,
+        threads=plan.threads if rows.engine is None else 1,  # a worker has one for a task
+        scanner=scanner_for(rows),
         seed=plan.seed,
         progress=listener,
     )

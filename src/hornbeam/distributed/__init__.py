@@ -1,0 +1,1 @@
+"""Past one machine: the same exact trees from scans that the workers of a cluster make."""

@@ -1,0 +1,240 @@
+"""Dask as an engine: the futures of a client, whose workers are here, over SSH, on Slurm or Kubernetes.
+
+States travel as tasks, so that they can be made again like everything else when a worker is lost. What a map
+gives stays with its worker; merges begin there.
+"""
+
+from __future__ import annotations
+
+import pickle
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
+from hornbeam.errors import EngineError, HornbeamError, UsageError
+from hornbeam.table.sources import Part, Source
+
+_WAIT = 20  # seconds for a scheduler to answer, and for a first worker to come
+_MEMORY_PART = 2  # one task may take half of what its worker has for it
+
+
+class DaskEngine:
+    """The workers of a Dask client."""
+
+    name = "dask"
+
+    def __init__(self, client: Any, close: Callable[[], None] | None = None) -> None:
+        self.client, self.shipped = client, 0
+        self._live: weakref.WeakSet[Any] = weakref.WeakSet()
+        # A cluster that was started for this engine goes with it, or with the process.
+        self._close = None if close is None else weakref.finalize(self, close)
+
+    def __repr__(self) -> str:
+        return f"<hornbeam engine: Dask, {self.workers} workers>"
+
+    @property
+    def workers(self) -> int:
+        threads: dict[str, int] = self.client.nthreads()
+        return max(1, sum(threads.values()))
+
+    @property
+    def memory(self) -> int | None:
+        known = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        rooms = [w["memory_limit"] // max(1, w["nthreads"]) for w in known if w["memory_limit"]]
+        return min(rooms) // _MEMORY_PART if rooms else None
+
+    def parts(self, source: Source) -> list[Part]:
+        return list(source.parts())
+
+    def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Items:
+        shared = self._share(state)
+        futures = [self._submit(_run, kernel, *self._bound(item), shared) for item in items]
+        self._wait(futures, done)
+        return futures
+
+    def reduce(self, merge: Merge, items: Items, state: Any) -> bytes:
+        shared = self._share(state)
+        self._wait(items)
+        level = [self._merged(merge, here, shared) for here in self._by_worker(items)]
+        self._wait(level)
+        self.shipped += sum(self._results([self._submit(len, one) for one in level]))
+        found: bytes = self._results([self._merged(merge, level, shared)])[0]
+        return found
+
+    def shuffle(self, pick: Pick, items: Items, destinations: int, state: Any) -> Items:
+        shared = self._share(state)
+        return [[self._submit(_pick, pick, item, to, shared) for item in items] for to in range(destinations)]
+
+    def cancel(self) -> None:
+        live = list(self._live)
+        self._live.clear()
+        if live and self.client.status == "running":
+            self.client.cancel(live, force=True)
+
+    def close(self) -> None:
+        """End a cluster that was started for this engine; others go on."""
+        self.cancel()
+        if self._close is not None:
+            self._close()
+
+    # ---- futures ----
+
+    def _submit(self, run: Callable[..., Any], *given: Any) -> Any:
+        try:
+            future = self.client.submit(run, *given, pure=False)
+        except Exception as error:
+            raise _failed(error) from None
+        self._live.add(future)
+        return future
+
+    def _share(self, state: Any) -> Any:
+        return self._submit(_same, pickle.dumps(state))
+
+    def _bound(self, item: Any) -> tuple[Any, Any]:
+        """A part of a frame comes to its kernel with the rows, which Dask makes first."""
+        frame = getattr(item, "delayed", None)
+        return (item, None) if frame is None else (replace(item, delayed=None), self._computed(frame))
+
+    def _computed(self, frame: Any) -> Any:
+        future = self.client.compute(frame)
+        self._live.add(future)
+        return future
+
+    def _merged(self, merge: Merge, futures: Sequence[Any], shared: Any) -> Any:
+        """One future of all, merged a few at a time."""
+        level = list(futures)
+        while len(level) > 1:
+            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+            level = [g[0] if len(g) == 1 else self._submit(_merge, merge, g, shared) for g in groups]
+        return level[0]
+
+    def _by_worker(self, futures: Sequence[Any]) -> list[list[Any]]:
+        """Results that are with the same worker; where that changes meanwhile, merging only takes longer."""
+        places = self.client.who_has(list(futures))
+        groups: dict[Any, list[Any]] = {}
+        for future in futures:
+            groups.setdefault(next(iter(places.get(future.key) or ()), None), []).append(future)
+        return list(groups.values())
+
+    def _wait(self, futures: Sequence[Any], done: Done | None = None) -> None:
+        # The client need not be Dask's default one.
+        ended = _distributed().as_completed(list(futures), loop=self.client.loop)
+        for n, future in enumerate(ended, 1):
+            if future.status != "finished":
+                raise _failed(future.exception() if future.status == "error" else None)
+            if done is not None:
+                done(n)
+
+    def _results(self, futures: Sequence[Any]) -> list[Any]:
+        self._wait(futures)
+        try:
+            found: list[Any] = self.client.gather(list(futures))
+        except Exception as error:
+            raise _failed(error) from None
+        return found
+
+
+def dask_engine(given: Any = None, *, workers: int = 1) -> DaskEngine:
+    """The engine of a client, of a scheduler's address, of the client that Dask has, or of a cluster of so
+    many processes that is started here."""
+    distributed = _distributed()
+    if isinstance(given, distributed.Client):
+        return _with_workers(DaskEngine(given))
+    if given is not None:
+        return _with_workers(_connected(distributed, str(given)))
+    client = default_client()
+    return _started(distributed, workers) if client is None else _with_workers(DaskEngine(client))
+
+
+def default_client() -> Any:
+    """The client that Dask has, or None."""
+    try:
+        return _distributed().default_client()
+    except ValueError:  # it has none, or, as a UsageError, it is not installed
+        return None
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise UsageError(
+            "engine='dask' needs Dask; install it by pip install 'hornbeam[distributed]'"
+        ) from None
+    return distributed
+
+
+def _connected(distributed: Any, address: str) -> DaskEngine:
+    try:
+        client = distributed.Client(address, timeout=_WAIT, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise EngineError(
+            f"no Dask scheduler answers at {address!r} ({_line(error)}); start one by `dask scheduler`, and "
+            "give the address that it prints"
+        ) from None
+    return DaskEngine(client, client.close)
+
+
+def _started(distributed: Any, workers: int) -> DaskEngine:
+    cluster = distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR"
+    )
+    client = distributed.Client(cluster, set_as_default=False)
+
+    def close() -> None:
+        client.close()
+        cluster.close()
+
+    return DaskEngine(client, close)
+
+
+def _with_workers(engine: DaskEngine) -> DaskEngine:
+    if not engine.client.nthreads():
+        try:
+            engine.client.wait_for_workers(1, timeout=_WAIT)
+        except TimeoutError:
+            raise EngineError(
+                "the Dask scheduler has no workers; start some by `dask worker ADDRESS`"
+            ) from None
+    return engine
+
+
+def _failed(error: BaseException | None) -> HornbeamError:
+    """What a kernel refused, or one line for what the cluster did."""
+    if isinstance(error, HornbeamError):
+        return error
+    if isinstance(error, MemoryError):
+        return EngineError("a worker had no memory left; give a lower memory_limit, or workers more memory")
+    return EngineError(f"the Dask cluster failed: {_line(error) if error else 'the work was cancelled'}")
+
+
+def _line(error: BaseException) -> str:
+    text = (str(error).splitlines() or [""])[0][:300].rstrip(". ")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+# ---- on the workers ----
+
+
+def _same(data: bytes) -> bytes:
+    return data
+
+
+@lru_cache(maxsize=4)
+def _opened(data: bytes) -> Any:
+    return pickle.loads(data)
+
+
+def _run(kernel: Kernel, item: Any, rows: Any, shared: bytes) -> bytes:
+    return kernel(item if rows is None else item.of(rows), _opened(shared))
+
+
+def _merge(merge: Merge, parcels: Sequence[bytes], shared: bytes) -> bytes:
+    return merge(parcels, _opened(shared))
+
+
+def _pick(pick: Pick, item: Any, to: int, shared: bytes) -> bytes:
+    return pick(item, to, _opened(shared))

@@ -1,0 +1,235 @@
+"""Scans by a cluster: counts come to the client, merged; rows stay with the workers.
+
+Nodes are settled here, level by level; what settling asks of rows is a round over those that workers hold.
+Families are brought together by the engine and finished by the workers. The client sees counts and trees.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from hornbeam import _core
+from hornbeam.boat.holding import Ground
+from hornbeam.boat.nodes import Nodes
+from hornbeam.boat.plan import PlaceRecord
+from hornbeam.boat.reading import Report
+from hornbeam.boat.requests import Answer, Count, Flags, Request
+from hornbeam.boat.scanner import Check
+from hornbeam.boat.survey import Gathering, Survey, without_sample
+from hornbeam.boat.task import SourceTask
+from hornbeam.distributed import kernels
+from hornbeam.distributed.engine import Done, Engine, Items, cancelling
+from hornbeam.distributed.parcels import Parcel, expand, unpack
+from hornbeam.distributed.rounds import op_of
+from hornbeam.errors import EngineError
+from hornbeam.model import Tree
+from hornbeam.table.sources import Tally
+from hornbeam.validation import Estimate
+
+T = TypeVar("T")
+_BUNDLES = 4  # of families for each worker, so that none waits long for another
+
+
+class ClusterScanner:
+    """The scans of a growth, made by an engine. The offsets of parts are known after the survey."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.first_rows: dict[int, int] = {}
+
+    def survey(self, task: SourceTask, report: Report) -> Survey:
+        reading = elsewhere(task)
+        state = kernels.SurveyState(reading, task.sample_rows, task.seed)
+        parcel = self._scan(task, kernels.survey_part, kernels.merge_surveys, state, report)
+        with task.reading.naming():
+            gathering: Gathering = pickle.loads(expand(parcel["survey"]))
+            return gathering.survey()
+
+    def hold(
+        self, ground: Ground, grid: _core.Grid, places: Sequence[PlaceRecord], check: Check | None = None
+    ) -> ClusterHolding:
+        return ClusterHolding(self, ground, grid, places, check)
+
+    def judge(self, task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
+        state = kernels.JudgeState(*self.outline(task, survey), [], [], self.first_rows, trees=trees)
+        parcel = self._scan(task, kernels.judge_part, kernels.merge_judged, state, report)
+        judged = state.judged()
+        judged.merge(json.loads(parcel["found"]))
+        return judged.estimate
+
+    def outline(self, task: SourceTask, survey: Survey) -> tuple[Any, Survey, int, int | None, int]:
+        """What every scan of a growth is told."""
+        return elsewhere(task), without_sample(survey), task.n_targets, task.folds, task.seed
+
+    def _scan(self, task: SourceTask, kernel: Any, merge: Any, state: Any, report: Report) -> Parcel:
+        """One scan of the source, of which only what was found is kept."""
+        engine, source = self.engine, task.reading.source
+        with cancelling(engine):
+            parts = engine.parts(source)
+            found = engine.map(kernel, parts, state, rows_done(task, report))
+            parcel = unpack(engine.reduce(merge, found, state))
+        self.close(task, parcel)
+        return parcel
+
+    def close(self, task: SourceTask, parcel: Parcel) -> None:
+        """Count a scan of the source: every part must have been read, once."""
+        tallies = [Tally(**{**said, "columns": tuple(said["columns"])}) for said in parcel.notes["tallies"]]
+        task.reading.source.close_scan(tallies)
+        first = 0
+        for tally in sorted(tallies, key=lambda tally: tally.part):
+            self.first_rows[tally.part] = first
+            first += tally.rows
+
+
+class _Part(NamedTuple):
+    """The rows of a place, where the workers hold them."""
+
+    items: Items
+    place: int
+
+
+class ClusterHolding:
+    """A scan whose rows are with the workers."""
+
+    def __init__(
+        self,
+        scanner: ClusterScanner,
+        ground: Ground,
+        grid: _core.Grid,
+        places: Sequence[PlaceRecord],
+        check: Check | None,
+    ) -> None:
+        self._scanner, self._engine, self._ground = scanner, scanner.engine, ground
+        self._check = check
+        seen = [watching_held(place, grid).native() for place in places]
+        self.scan = _core.SourceScan(ground.layout, grid, seen)
+        self._outline = scanner.outline(ground.task, ground.survey)
+        self._edges = [grid.edges(i) for i in range(len(ground.survey.schema))]
+        self._items: Items = None
+        self._dropped: set[int] = set()
+
+    def run(self, report: Report) -> None:
+        task = self._ground.task
+        state = self._state(kernels.ScanState)
+        with cancelling(self._engine):
+            parts = self._engine.parts(task.reading.source)
+            self._items = self._engine.map(kernels.scan_part, parts, state, rows_done(task, report))
+            parcel = self._take_in(state)
+        self._scanner.close(task, parcel)
+
+    def run_part(self, part: _Part) -> None:
+        state = self._state(kernels.PartitionState, place=part.place)
+        with cancelling(self._engine):
+            self._items = self._engine.map(kernels.scan_held, part.items, state)
+            self._take_in(state)
+
+    def part(self, place: int) -> _Part:
+        return _Part(self._items, place)
+
+    def lay_aside(self, place: int) -> None:
+        """They are not here."""
+
+    def take(self, pending: list[T]) -> list[T]:
+        taken = pending[:]
+        pending.clear()
+        return taken
+
+    def add_place(self, place: PlaceRecord) -> int:
+        return self.scan.add_place(place.native())
+
+    def drop(self, place: int) -> None:
+        self.scan.release(place)
+        self._dropped.add(place)
+
+    def serve(self, requests: Sequence[Request]) -> list[Answer]:
+        ops = [op_of(request, self._ground.layout) for request in requests]
+        state = self._state(kernels.RoundState, ops=ops, dropped=frozenset(self._dropped))
+        first = self.scan.n_places
+        with cancelling(self._engine):
+            self._items = self._engine.map(kernels.take_round, self._items, state)
+            for op in ops:
+                op.apply(self.scan)
+            self._take_in(self._state(kernels.ScanState))
+        made = iter(range(first, self.scan.n_places))
+        return [next(made) if isinstance(request, Count) else None for request in requests]
+
+    def finish(
+        self, nodes: Nodes, families: Mapping[int, Mapping[int, int]], waiting: Sequence[int] = ()
+    ) -> None:
+        if not families:
+            return
+        tasks = {place: nodes.family(below) for place, below in families.items()}
+        rows = {place: int(self.scan.totals(place).sum()) for place in families}
+        bundles = [{p: tasks[p] for p in bundle} for bundle in dealt(rows, _BUNDLES * self._engine.workers)]
+        state = self._state(kernels.FinishState, bundles=bundles)
+        with cancelling(self._engine):
+            brought = self._engine.shuffle(kernels.rows_for, self._items, len(bundles), state)
+            grown = self._engine.map(kernels.finish_bundle, brought, state)
+            trees = unpack(self._engine.reduce(kernels.join, grown, None))
+        self._ground.meter.families += len(families)
+        for place, below in families.items():
+            for of_set, node in below.items():
+                nodes.graft(node, pickle.loads(trees[f"{place}/{of_set}"]))
+            self.drop(place)
+
+    def _take_in(self, state: kernels.ScanState) -> Parcel:
+        """Merge what all workers have found into what is known here."""
+        found = self._engine.map(kernels.found_of, self._items, None)
+        parcel = unpack(self._engine.reduce(kernels.merge_found, found, state))
+        n_parts = len(self._ground.task.reading.source.parts())
+        if sorted(parcel.parts) != list(range(n_parts)):
+            raise EngineError(f"{n_parts} parts were scanned and {len(parcel.parts)} came; run it again")
+        self.scan.merge_bytes(expand(parcel["found"]))
+        if self._check is not None:
+            self._check(self.scan)
+        meter = self._ground.meter
+        meter.held_rows = max(meter.held_rows, parcel.notes["kept"] // self._ground.layout.stride)
+        return parcel
+
+    def _state(self, kind: Any, **more: Any) -> Any:
+        places = [self.scan.place(i) for i in range(self.scan.n_places)]
+        return kind(*self._outline, self._edges, places, self._scanner.first_rows, **more)
+
+
+def elsewhere(task: SourceTask) -> Any:
+    """What is read, without the parts, which come to workers one by one."""
+    return replace(task.reading, source=task.reading.source.elsewhere())
+
+
+def rows_done(task: SourceTask, report: Report) -> Done:
+    """Tells how many rows were read by how many parts were."""
+    sizes = [part.rows or 0 for part in task.reading.source.parts()]
+    return lambda parts: report(sum(sizes[:parts]))
+
+
+def watching_held(place: PlaceRecord, grid: _core.Grid) -> PlaceRecord:
+    """The place, and where its guess leaves rows in doubt, their values too: the rows are not here to ask."""
+    if len(place.tests) != 1 or place.tests[0]["kind"] != "coarse":
+        return place
+    test = place.tests[0]
+    attribute = test["attribute"]
+    wanted: Flags = np.zeros(grid.size(attribute) + 1, dtype=np.uint8)
+    wanted[test["first"] : test["last"] + 1] = 1
+    for other, known in place.watches:
+        if other == attribute:
+            wanted[... if known is None else known != 0] = 0
+    if not wanted.any():
+        return place
+    return replace(place, watches=[*place.watches, (attribute, wanted)])
+
+
+def dealt(rows: Mapping[int, int], bundles: int) -> list[list[int]]:
+    """Places in so many bundles of about equally many rows, or fewer: the largest first, each to the least
+    bundle."""
+    made: list[tuple[int, list[int]]] = [(0, []) for _ in range(min(bundles, len(rows)))]
+    for place in sorted(rows, key=lambda place: -rows[place]):
+        size, least = min(made, key=lambda bundle: bundle[0])
+        made.remove((size, least))
+        made.append((size + rows[place], [*least, place]))
+    return [places for _, places in made]
