@@ -43,6 +43,11 @@ $(VENV)/.extra-%: pyproject.toml | $(VENV)/.installed
 	$(INSTALL) "hornbeam[$*]"
 	@touch $@
 
+# GOSDT does not know the scikit-learn of our own environment.
+.venv-gosdt:
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip --disable-pip-version-check install --quiet 'gosdt==1.0.4' 'scikit-learn<1.6'
+
 # --- what people run ------------------------------------------------------------------------------------
 
 demo: $(VENV)/.installed ## grow, draw and score a tree on built-in data
@@ -68,7 +73,7 @@ format: $(VENV)/.installed $(VENV)/.extra-lint ## write the style that lint chec
 	$(BIN)/clang-format -i $(NATIVE)
 
 bench: $(VENV)/.installed $(VENV)/.extra-bench ## measure against the peers; exit code 1 if a floor is missed
-	@missed=; for name in model prune j48 fit cross_validation tuning bagging boat maintained interrupt; do \
+	@missed=; for name in model prune j48 fit cross_validation tuning bagging anytime boat maintained distributed relational interrupt; do \
 	  echo "== $$name"; \
 	  if [ $$name = fit ]; then set -- $(ARGS); else set --; fi; \
 	  $(BIN)/python -m benchmarks.$$name "$$@" || missed="$$missed $$name"; \
@@ -88,7 +93,8 @@ SANITIZER_OPTIONS = ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
 # `make test`, and so are those that start the installed command, count loaded modules or have a time limit.
 SANITIZED_TESTS := tests/unit/boat tests/unit/column tests/unit/growth tests/unit/estimators \
   $(addprefix tests/unit/model/test_,routing.py verify.py tree.py competitors.py present.py canonical.py) \
-  $(addprefix tests/laws/test_,bagging.py c45.py core_identity.py cuts.py engine.py identity.py maintained.py pruning.py pruning_weights.py \
+  $(addprefix tests/unit/relational/test_,engine.py growth.py growth_known.py) \
+  $(addprefix tests/laws/test_,bagging.py c45.py core_identity.py cuts.py engine.py first_order.py identity.py lookahead.py maintained.py pruning.py pruning_weights.py stable.py \
     settings.py weights.py)
 
 $(SANITIZED)/.installed: $(VENV)/.tools $(SOURCES) $(wildcard core/tests/*)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import hornbeam
+from hornbeam import AnytimeTreeClassifier, LookaheadTreeClassifier
 from hornbeam.growth import ClassTarget, Pruning, prune_tree
 from hornbeam.model import Tree
 from hornbeam.table import from_data
@@ -157,6 +158,29 @@ def keep(way: str) -> Work:
     }[way]
 
 
+def look_ahead() -> Work:
+    """Millions of cuts are listed and ordered; one of them parts the classes, so that it ends there."""
+    X = np.random.default_rng(0).normal(size=(200_000, 20))
+    y = X[:, 0] > 0.0
+    return Work(
+        lambda: LookaheadTreeClassifier(r=1, random_state=0).fit(X, y), lambda model: model.tree_.digest
+    )
+
+
+def improve(objective: str, rows: int = 20_000, **parameters: Any) -> Work:
+    """A search keeps its tree where it is interrupted; that counts as heard."""
+    X, y = draw(rows, 20)
+    given = {"max_time": None, "max_iter": 1, "random_state": 0, **parameters}
+
+    def run() -> AnytimeTreeClassifier:
+        model = AnytimeTreeClassifier(objective=objective, **given).fit(X, y)
+        if model.status_ == "stopped":
+            raise KeyboardInterrupt
+        return model
+
+    return Work(run, lambda model: model.tree_.digest)
+
+
 WORKS: dict[str, Callable[[], Work]] = {
     "gini, 2 classes, 5M x 4": lambda: classify("gini", MANY, 4, 2),
     "gini, 26 classes, 5M x 2": lambda: classify("gini", MANY, 2, 26),
@@ -178,6 +202,10 @@ WORKS: dict[str, Callable[[], Work]] = {
     "100k categories, subset, 2 targets": regress_keys,
     "100k categories, value, 2 classes": lambda: tell_keys_apart("value", 2),
     "100k categories, multiway, 2 classes": lambda: tell_keys_apart("multiway", 2),
+    "look ahead, every cut of 200k x 20": look_ahead,
+    "improve the errors of 20k x 20": lambda: improve("error"),
+    "improve the size of 20k x 20, 2 threads": lambda: improve("size", n_jobs=2),
+    "improve with a referee, 5k x 20": lambda: improve("error", 5_000, referee="cv"),
     "table of 5M x 6 floats": lambda: encode("floats"),
     "table of 5M x 6 floats of few values": lambda: encode("floats of few values"),
     "table of 5M x 6 integers": lambda: encode("integers"),

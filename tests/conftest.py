@@ -21,7 +21,7 @@ COMMON: dict[str, Any] = {
 }
 # HYPOTHESIS_PROFILE=fast (the default): the same examples every time, so that a failure is about the change
 # at hand; light: fewer of them; sanitize: fewer still, for they are slow there; deep: always new ones.
-settings.register_profile("fast", max_examples=200, derandomize=True, **COMMON)
+settings.register_profile("fast", max_examples=100, derandomize=True, **COMMON)
 settings.register_profile("light", max_examples=40, derandomize=True, **COMMON)
 settings.register_profile("sanitize", max_examples=12, derandomize=True, **COMMON)
 settings.register_profile("deep", max_examples=20000, print_blob=True, **COMMON)

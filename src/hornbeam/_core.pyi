@@ -7,6 +7,16 @@ import numpy
 from numpy.typing import NDArray
 
 
+class CanonicalText:
+    """The canonical form of a tree, written part by part."""
+
+    def __init__(self, arrays: dict, names: Sequence[str], thresholds: Sequence[int], labels: Sequence[Sequence[str]], ranks: Sequence[Sequence[int]], classes: Sequence[str]) -> None: ...
+
+    def next(self, length: int) -> bytes:
+        """
+        So many characters of it or some more, as ASCII; none when all were written.
+        """
+
 def checksum(columns: list[Any], n_rows: int) -> int:
     """
     The sum of the hashes of rows, columns given as tuples (values, missing, factor, table).
@@ -108,6 +118,31 @@ def recode(values: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu
     The entry of a table that begins at low for each integer, and its last for those beyond it.
     """
 
+class Lookahead:
+    """Trees whose tests are judged by trees sampled below them."""
+
+    def __init__(self, table: EncodedTable, classes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, *, nominal: str = 'value', endings: bool = True, aborts: bool = True, fast: bool = True, threads: int = 1, kernels: str = 'auto') -> None: ...
+
+    def build(self, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int, r: int, *, sample_fraction: float | None = None, draws: int | None = None, seconds: float = float('inf')) -> dict | None:
+        """A tree as arrays in preorder; None where the time ran out."""
+
+    def size(self, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int) -> int:
+        """The leaves of one sampled tree."""
+
+    def totals(self, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int, r: int, *, sample_fraction: float | None = None, draws: int | None = None) -> list:
+        """What is seen at the node of these rows: a dict for each test."""
+
+    def bound(self, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """A proved lower bound of the leaves that the rows need."""
+
+    def prove(self, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, seconds: float = float('inf'), most_nodes: int = 1048576, upper: int | None = None) -> dict:
+        """
+        Bounds of the leaves that the rows need: lower, upper (None: no tree is known), and the sketch of a smaller tree than was known.
+        """
+
+def flat(sketch: dict, n_classes: int) -> dict:
+    """A sketch as the arrays of a tree."""
+
 def prune_by_errors(arrays: dict[str, Any], attribute_kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: list[Any], target: object, confidence: float, criterion: str, weights: object | None, costs: tuple, order: object | None) -> dict:
     """
     C4.5's error-based pruning; columns, target and weights are those that the tree was grown from. costs: what classes weigh, what mistakes cost, and the factors of qualities, each an array or None; order: the rows leaf after leaf, where known.
@@ -137,6 +172,58 @@ def masses(count_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), orde
 def expected_errors(n: float, e: float, confidence: float) -> float:
     """What C4.5 expects n rows to get wrong of which e were."""
 
+class RelationalDatabase:
+    """Examples and the coded relations of their facts."""
+
+    def __init__(self, keys: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], domains: list, relations: list) -> None: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+class LanguageBias:
+    """Which tests there are, by numbers of types and predicates."""
+
+    def __init__(self, database: RelationalDatabase, key_type: int, domain_of: Sequence[int], modes: list, lookaheads: list, max_lookahead: int, n_names: int) -> None: ...
+
+class FirstOrderForest:
+    """The first-order trees of several training sets."""
+
+    @property
+    def n_counts(self) -> int: ...
+
+    def tree(self, set: int) -> dict:
+        """A set's tree as arrays in preorder."""
+
+    def tests(self) -> list:
+        """Every test: (predicate, terms, named) for each literal."""
+
+    def thresholds(self) -> list:
+        """(domain, lo, hi) for each."""
+
+    def levels(self) -> dict:
+        """By depth: seconds of evaluating, statistics, partition, other; counts."""
+
+    def counters(self) -> dict: ...
+
+    def dropped(self) -> list:
+        """(test, examples, sets) for each test that cost more than the budget."""
+
+def grow_first_order(database: RelationalDatabase, bias: LanguageBias, target: object, n_classes: int, sets: object, *, criterion: str, min_samples_leaf: int, max_depth: int, ftest: float, accuracy: float, algorithm: str, pack: bool, connected: bool, collect: bool, cache: bool, cache_bytes: int, budget: int, threads: int, n_named: int, report: object | None) -> FirstOrderForest: ...
+
+def first_refinements(database: RelationalDatabase, bias: LanguageBias) -> list:
+    """
+    The tests offered at the root, in their order, every constant written out.
+    """
+
+def solve_query(database: RelationalDatabase, query: list, examples: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+def query_witness(database: RelationalDatabase, query: list, example: int) -> list[int]:
+    """
+    The rows of the first solution, -1 for comparisons; nothing where there is none.
+    """
+
+def route_first_order(database: RelationalDatabase, tests: list, yes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], no: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], examples: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
 def exponent_span(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, int] | None:
     """
     (a, b): every number is a whole multiple of 2^a and below 2^b in size; None: all are 0.
@@ -151,6 +238,12 @@ class RowLayout:
     @property
     def sum_words(self) -> int:
         """Words of the sums that a row has besides its number."""
+
+    @property
+    def sum_fields(self) -> list[int]:
+        """
+        Words of each sum: of weights, where rows weigh differently; of each target; of its squares.
+        """
 
     @property
     def stride(self) -> int: ...
@@ -169,6 +262,9 @@ class Grid:
     def __init__(self, layout: RowLayout, edges: list) -> None: ...
 
     def size(self, attribute: int) -> int: ...
+
+    def edges(self, attribute: int) -> object:
+        """What the grid was made from."""
 
     def single(self, attribute: int, bucket: int) -> bool: ...
 
@@ -226,13 +322,18 @@ class SourceScan:
     def put_back(self, rows: KeptRows, place: int) -> None:
         """Rows that a place has counted before are kept there again."""
 
+    def put_bytes(self, rows: bytes, place: int) -> None:
+        """The same of rows as another process has them."""
+
     def merge(self, arg: SourceScan, /) -> None: ...
 
     def fresh(self) -> SourceScan:
         """A scan of the same places that has seen no rows."""
 
-    def to_bytes(self) -> bytes:
-        """All that was found, for another process to merge."""
+    def to_bytes(self, rows: bool = True) -> bytes:
+        """
+        All that was found, for another process to merge; without the rows that are kept, or with them.
+        """
 
     def merge_bytes(self, found: bytes) -> None:
         """Takes in what another scan of the same places has found."""
@@ -250,6 +351,12 @@ class SourceScan:
 
     def release(self, arg: int, /) -> None:
         """Lets go of all that is known of a place but its totals."""
+
+    def touched(self, arg: int, /) -> bool:
+        """Whether rows came to a place, or went, since `forget_touches`."""
+
+    def forget_touches(self) -> None:
+        """No place counts as touched any more."""
 
     def rows_at(self, arg: int, /) -> int: ...
 
@@ -285,6 +392,12 @@ class SourceScan:
     def decide(self, arg0: int, arg1: Settled, arg2: Sequence[int], /) -> None:
         """Gives a place its true test, and sends the rows it held on their way."""
 
+    def decide_by(self, place: int, route: dict) -> None:
+        """The same by the test as `Settled.route` gives it."""
+
+    def place(self, place: int) -> dict:
+        """A place as a scan is made from it."""
+
     def look_up(self, place: int, watches: list) -> None:
         """
         Finds the keys of some buckets among the rows that are kept at and below a place.
@@ -296,6 +409,9 @@ class SourceScan:
     def counted(self, arg: int, /) -> bool: ...
 
     def keeps(self, arg: int, /) -> bool: ...
+
+    @property
+    def n_places(self) -> int: ...
 
     @property
     def weighted(self) -> bool: ...
@@ -351,6 +467,8 @@ class Settled:
 
     def child_counts(self, arg: int, /) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
+    def child_sums(self, arg: int, /) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
     def route(self, arg0: RowLayout, arg1: Sequence[int], /) -> dict: ...
 
 class Settling:
@@ -383,6 +501,11 @@ class Settling:
     def choose(self, arg0: int, arg1: list, /) -> Settled:
         """The test of a node from those of its attributes, in their order."""
 
+    def keep(self, *, node: int, kind: int, attribute: int, default_child: int, threshold: tuple[float, int], branches: Sequence[tuple[int, int]], counts: Sequence[Sequence[int]], sums: Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> Settled:
+        """
+        The test that a node has already, by the rows of each class in its branches and their sums: a threshold as (number, whole number), or the branches of the categories present.
+        """
+
     def split(self, arg0: int, arg1: Settled, /) -> list[int]:
         """Writes the test of a node down; its children's nodes, -1 for leaves."""
 
@@ -393,7 +516,20 @@ class Settling:
     def graft(self, node: int, forest: Forest, set: int = 0) -> None:
         """Puts a tree grown from the rows of a node in its place."""
 
+    def graft_kept(self, tree: dict, kept: Sequence[tuple[int, int]]) -> None:
+        """
+        Puts subtrees of another tree in the place of nodes that have the same rows: (node, number there).
+        """
+
     def tree(self, arg: int, /) -> dict: ...
+
+def stop_thread(thread: int) -> None:
+    """
+    The native work that a thread is in, or comes to next, ends soon with KeyboardInterrupt.
+    """
+
+def forget_stop(thread: int) -> None:
+    """Takes such a request back, if it was not heard."""
 
 class Router:
     """A tree made ready to send rows to their leaves."""

@@ -25,6 +25,10 @@ class DataTypeError(DataError, TypeError):
     """Data of a type that can never become a table; scikit-learn's suite expects a TypeError here."""
 
 
+class NoRows(DataError):  # noqa: N818 - said of the source, not of the error
+    """A source that has columns and nothing else."""
+
+
 class SourceChanged(DataError):  # noqa: N818 - said of the source, not of the error
     """The rows of a source are not those that an earlier scan saw."""
 
@@ -33,6 +37,10 @@ class StorageError(HornbeamError):
     """A file that cannot be opened, read or written."""
 
     exit_code: ClassVar[int] = 4
+
+
+class EngineError(HornbeamError):
+    """A cluster that cannot be reached, or that did not do what it was asked."""
 
 
 class ExportWarning(UserWarning):

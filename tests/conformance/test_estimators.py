@@ -8,10 +8,12 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hornbeam import (
+    AnytimeTreeClassifier,
     BaggedTreesClassifier,
     BaggedTreesRegressor,
     C45Classifier,
     CrossValidatedC45,
+    LookaheadTreeClassifier,
     TreeClassifier,
     TreeRegressor,
 )
@@ -31,7 +33,9 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         reasons["check_sample_weight_equivalence_on_dense_data"] = (
             "repetitions deal folds of rows, not weights"
         )
-    if isinstance(estimator, (TreeSearchCV, CrossValidatedC45)):
+    if isinstance(
+        estimator, (TreeSearchCV, CrossValidatedC45, LookaheadTreeClassifier, AnytimeTreeClassifier)
+    ):
         return reasons
     cut_back = (
         isinstance(estimator, C45Classifier) or estimator.prune == "reduced_error" or estimator.ccp_alpha
@@ -67,6 +71,10 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         TreeSearchCV(TreeRegressor(), {"ccp_alpha": [0.0, 0.01, 0.1]}, cv=2),
         CrossValidatedC45(cv=2, repeats=1, min_objs=[1, 2, 5]),
         CrossValidatedC45(cv=2, repeats=2, min_objs=[1, 2, 5], rule="min_samples_split", small=True, runs=2),
+        LookaheadTreeClassifier(r=1),
+        LookaheadTreeClassifier(r=2, nominal="multiway", sample_fraction=0.2, prune="error_based"),
+        AnytimeTreeClassifier(max_iter=2),
+        AnytimeTreeClassifier(max_iter=2, objective="size", prune="error_based", granularity=1),
         BaggedTreesClassifier(n_estimators=5),
         BaggedTreesClassifier(n_estimators=5, voting="hard", criterion="entropy", algorithm="serial"),
         BaggedTreesClassifier(n_estimators=5, prune="error_based", class_weight="balanced", n_jobs=2),

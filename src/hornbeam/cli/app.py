@@ -21,7 +21,19 @@ from .options import debug_option
 
 INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_COMMANDS = ("demo", "fit", "tune", "bag", "predict", "show", "maintain", "generate", "reproduce")
+_COMMANDS = (
+    "demo",
+    "fit",
+    "tune",
+    "bag",
+    "improve",
+    "predict",
+    "show",
+    "maintain",
+    "relational",
+    "generate",
+    "reproduce",
+)
 
 
 class LazyGroup(click.Group):

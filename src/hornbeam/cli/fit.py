@@ -69,7 +69,7 @@ def run(
     test = options["test"]
     if test is not None and not 0 < test < 1:
         raise click.UsageError(f"--test {test:g}: a share between 0 and 1 is allowed, for instance 0.25")
-    scanned = {name: options.pop(name) for name in ("algorithm", "key", "variant")}
+    scanned = {name: options.pop(name) for name in ("algorithm", "key", "variant", "engine", "scheduler")}
     if is_scanned(data, scanned):
         check_places(output, report, sources=files_of(data))
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .generate_linked import linked_commands
+from .generate_linked import option as _option
 from .options import common_options
 
 if TYPE_CHECKING:
@@ -21,12 +23,6 @@ if TYPE_CHECKING:
 
 Report = Callable[[float], None] | None
 _SHOWN = 12
-
-
-def _option(name: str, default: Any, text: str, kind: type = float) -> Callable[[Any], Any]:
-    """An option that the family itself checks; no default is shown where the text says what is usual."""
-    shown = default is not None
-    return click.option(name, type=kind, default=default, show_default=shown, metavar="VALUE", help=text)
 
 
 _NOISE = _option("--noise", 0.0, "The share of wrong labels.")
@@ -82,6 +78,7 @@ _FAMILIES: dict[str, tuple[str, str, tuple[Callable[[Any], Any], ...]]] = {
             _NOISE,
         ),
     ),
+    "multiplex-xor": ("The selected one of two parities.", "200", (_NOISE,)),
     "monks": (
         "Monk's problems: all 432 robots or samples of them.",
         "all",
@@ -148,6 +145,8 @@ def _add(name: str, text: str, usual: str, own: tuple[Callable[[Any], Any], ...]
 
 for _name, (_text, _usual, _own) in _FAMILIES.items():
     _add(_name, _text, _usual, _own)
+for _linked in linked_commands():
+    command.add_command(_linked)
 
 
 def run(

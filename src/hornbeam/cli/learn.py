@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import hornbeam
+from hornbeam.anytime.course import SearchCourse
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.errors import DataError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
@@ -50,6 +51,8 @@ class Learned:
     estimate: Estimate | None = None
     search: SearchRecord | None = None
     """What the tree was chosen from."""
+    course: SearchCourse | None = None
+    """How it became what it is, where it was improved."""
     growth: SourceGrowth | None = None
     """Where the rows came from a source: what was seen of them; the table is a sample then."""
 

@@ -169,6 +169,15 @@ def scan_options(function: F) -> F:
             "--key", metavar="NAME", help="The column that deals rows to folds; never an attribute."
         ),
         click.option("--variant", metavar="paper", help="Of boat: as the paper has it."),
+        click.option(
+            "--engine",
+            metavar="NAME",
+            help="Who scans: threads of this process, or dask: the workers of --scheduler, or processes that "
+            "are started here.",
+        ),
+        click.option(
+            "--scheduler", metavar="ADDRESS", help="The Dask scheduler to ask, such as tcp://10.0.0.1:8786."
+        ),
     )
 
 

@@ -44,7 +44,7 @@ def command(
         schema = stored.committee.schema if isinstance(stored, StoredBag) else stored.tree.schema
         table = conform(read_path(data, sql=sql), schema, estimator=f"the model {model!r}", what="the data")
         answers = answers_of(stored, table, proba, threads)
-    content = _as_json(answers) if as_json else _as_csv(answers)
+    content = json_bytes(answers) if as_json else csv_bytes(answers)
     if output:
         write_file(output, content)
         count = "1 answer" if answers.num_rows == 1 else f"{answers.num_rows} answers"
@@ -88,7 +88,7 @@ def _of_tree(tree: Tree, table: Any, proba: bool, threads: int) -> tuple[Any, An
     return tree.leaf_class[leaves], tree.probabilities(leaves) if proba else None
 
 
-def _as_csv(answers: pa.Table) -> bytes:
+def csv_bytes(answers: pa.Table) -> bytes:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -98,7 +98,7 @@ def _as_csv(answers: pa.Table) -> bytes:
     return content
 
 
-def _as_json(answers: pa.Table) -> bytes:
+def json_bytes(answers: pa.Table) -> bytes:
     import json
 
     content = {name: answers.column(name).to_pylist() for name in answers.column_names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -21,6 +22,7 @@ from hornbeam.report import (
     render_page,
 )
 from hornbeam.tuning.records import SearchRecord
+from hornbeam.validation import Estimate
 
 from .learn import Learned
 from .output import print_pairs, style
@@ -35,8 +37,13 @@ def print_learned(learned: Learned) -> None:
         print_search(learned.search)
     pairs = [
         ("tree", style(f"{leaves}, depth {tree.depth}", bold=True)),
-        (_measure(score), style(_score_text(score), bold=True)),
-        *([("cross-validated", style(_estimate_text(learned), bold=True))] if learned.estimate else []),
+        (_measure(score), style(score_text(score), bold=True)),
+        *(
+            [("cross-validated", style(estimate_text(learned.estimate), bold=True))]
+            if learned.estimate
+            else []
+        ),
+        *_course_pairs(learned),
         ("grown from", f"{learned.n_rows:,} rows, {columns} attributes ({_used(learned)} used)"),
         ("target", f"{learned.target} ({learned.task})"),
         *_scan_pairs(learned),
@@ -44,6 +51,23 @@ def print_learned(learned: Learned) -> None:
         ("digest", tree.digest[:16]),
     ]
     print_pairs(pairs)
+
+
+def _course_pairs(learned: Learned) -> list[tuple[str, str]]:
+    """What the search came to, and why it ended."""
+    course = learned.course
+    if course is None:
+        return []
+    last, first = course.last, course.states[0]
+    many = "1 rebuild" if last.iteration == 1 else f"{last.iteration:,} rebuilds"
+    better = len(course.states) - 1
+    pairs = [
+        ("improved", f"from {first.leaves:,} leaves, {better:,} times in {many}; {course.why}"),
+        ("expected errors", f"{last.expected_error:.2f}, from {first.expected_error:.2f}"),
+    ]
+    if last.cv_error is not None:
+        pairs.append(("inner folds", f"{last.cv_error:.4f} wrong"))
+    return pairs
 
 
 def _scan_pairs(learned: Learned) -> list[tuple[str, str]]:
@@ -70,12 +94,12 @@ def _done(learned: Learned) -> str:
     """What took the time."""
     if learned.search is not None:
         return "to grow all trees and choose"
+    if learned.course is not None:
+        return "of searching"
     return "to grow with all folds" if learned.estimate else "to grow"
 
 
-def _estimate_text(learned: Learned) -> str:
-    estimate = learned.estimate
-    assert estimate is not None
+def estimate_text(estimate: Estimate) -> str:
     name = "accuracy" if estimate.measure == "accuracy" else "R²"
     return f"{name} {estimate.mean:.3f} ± {estimate.spread:.3f} ({estimate.folds} folds)"
 
@@ -102,7 +126,7 @@ def _measure(score: Score) -> str:
     return f"{name} ({'held-out' if score.held_out else 'training'})"
 
 
-def _score_text(score: Score) -> str:
+def score_text(score: Score) -> str:
     if score.measure == "accuracy":
         right = round(score.value * score.rows)
         guess = f"always the most common class: {score.baseline:.4f}"
@@ -136,6 +160,7 @@ def learned_object(learned: Learned) -> dict[str, Any]:
         },
         "cross_validation": _estimate_object(learned),
         **({} if learned.search is None else {"search": learned.search.to_record()}),
+        **({} if learned.course is None else {"course": learned.course.to_record()}),
         **({} if learned.growth is None else {"scan_stats": learned.growth.stats.to_record()}),
         "importances": {name: share for name, share in importances if share > 0},
         "parameters": payload_of(learned.model)["parameters"],
@@ -165,13 +190,14 @@ def page_of(learned: Learned, **facts: str) -> bytes:
         points=learned.points,
         estimate=learned.estimate,
         search=learned.search,
+        course=learned.course,
         scans=None if learned.growth is None else learned.growth.stats,
         parameters=learned.model.parameters,
         seed=learned.seed,
         version=hornbeam.__version__,
         digest=tree.digest,
         seconds=learned.seconds,
-        document=payload_of(learned.model),
+        document=payload_of(replace(learned.model, search=None)),  # a page has no rows in it
     )
     return render_page(study, questions_of(tree, study.picture, table)).encode("utf-8", "replace")
 

@@ -1,11 +1,10 @@
-"""What both tree estimators share: parameters, growing, routing, and the sizes of the tree."""
+"""What both tree estimators share: parameters, growing and pruning."""
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import Bunch
@@ -21,21 +20,17 @@ from hornbeam.growth import (
     prune_tree,
 )
 from hornbeam.model import Tree
-from hornbeam.table import Schema, Table, check_same_length, conform
+from hornbeam.table import Table, check_same_length, conform
 
+from .answering import TreeAnswers
 from .from_source import FromSource
 from .growing import Growing
-from .reading import TableEstimator
 from .threads import threads_of
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
-
-class TreeEstimator(FromSource, Growing, TableEstimator):
+class TreeEstimator(FromSource, Growing, TreeAnswers):
     """A decision tree over one table. Subclasses add the target: a class or numbers."""
 
-    tree_: Tree
     unpruned_tree_: Tree
     cv_results_: dict[str, Any]
     forest_: Forest
@@ -128,43 +123,3 @@ class TreeEstimator(FromSource, Growing, TableEstimator):
             tree = grow_tree(*self._read(X, y, sample_weight), parameters, threads=threads_of(self.n_jobs))
         alphas, impurities = complexity_path(tree)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
-
-    def _fitted(self) -> Tree:
-        try:
-            return self.__dict__["tree_"]  # type: ignore[no-any-return]
-        except KeyError:
-            self._not_fitted()
-
-    def _conform(self, X: Any) -> tuple[Tree, Table]:
-        tree = self._fitted()
-        if isinstance(X, Table):  # rows of the table that the folds were grown from
-            return tree, X
-        return tree, self._brought(X, tree.schema)
-
-    @property
-    def schema_(self) -> Schema:
-        """Names, kinds and categories of the attributes."""
-        return self._fitted().schema
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of the decrease of impurity by the tests on each attribute; zeros for a single leaf."""
-        return self._fitted().feature_importances
-
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """The leaf that each row reaches, as an index of `tree_`."""
-        tree, table = self._conform(X)
-        return tree.apply(table, threads_of(self.n_jobs)).astype(np.int64)
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """The nodes that each row passes: a sparse indicator matrix of rows by nodes."""
-        tree, table = self._conform(X)
-        return tree.decision_path(table, threads_of(self.n_jobs))
-
-    def get_depth(self) -> int:
-        """The most tests on the way from the root to a leaf."""
-        return self._fitted().depth
-
-    def get_n_leaves(self) -> int:
-        """The number of leaves."""
-        return self._fitted().n_leaves

@@ -8,17 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget, Pair, Target, TrainingSet
 from hornbeam.model import Tree, narrowed
-from hornbeam.table import encode_classes, encode_weights
+from hornbeam.table import encode_weights
 
+from .answering import ClassAnswers
 from .base import TreeEstimator
-from .reading import ReadsClasses, one_column
-from .threads import threads_of
 
 
-class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ignore[misc]
+class TreeClassifier(ClassifierMixin, ClassAnswers, TreeEstimator):  # type: ignore[misc]
     """One decision tree that predicts a class, grown exactly and deterministically.
 
     Parameters
@@ -128,10 +126,6 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
 
-    classes_: NDArray[Any]
-    n_classes_: int
-    n_outputs_: int
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree from a table X and the class y of each of its rows, and what the rows weigh."""
         return self._fit(X, y, sample_weight)
@@ -139,9 +133,7 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
     def _learn(self, pair: Pair, labels: NDArray[Any] | None) -> None:
         super()._learn(pair, labels)
         assert labels is not None
-        self.classes_ = labels
-        self.n_classes_ = len(labels)
-        self.n_outputs_ = 1
+        self._keep_classes(labels)
 
     def _of_rows(
         self, pair: Pair, target: Target, rows: TrainingSet | None
@@ -158,29 +150,5 @@ class TreeClassifier(ClassifierMixin, ReadsClasses, TreeEstimator):  # type: ign
         return Pair(tree, grown), target.labels[kept]
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> ClassTarget:
-        codes, classes = encode_classes(one_column(y, type(self).__name__))
-        places = {label: place for place, label in enumerate(self.classes_.tolist())}
-        unknown = [label for label in classes.tolist() if label not in places]
-        if unknown:
-            raise DataError(
-                f"y has the class {unknown[0]!r}, which the tree has never seen; leave its rows out"
-            )
-        known = np.array([places[label] for label in classes.tolist()], dtype=np.int32)
-        return ClassTarget(known[codes], self.classes_, encode_weights(sample_weight, len(codes)))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row: the heaviest, or cheapest, one in its leaf, among equals the first."""
-        tree, table = self._conform(X)
-        codes = tree.predict_codes(table, threads_of(self.n_jobs))
-        labels: NDArray[Any] = self.classes_.take(codes)
-        return labels
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class in the leaf of each row, by weight, in the order of `classes_`."""
-        tree, table = self._conform(X)
-        return tree.predict_shares(table, threads_of(self.n_jobs))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The natural logarithm of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        codes = self._codes(y)
+        return ClassTarget(codes, self.classes_, encode_weights(sample_weight, len(codes)))

@@ -24,9 +24,19 @@ OF_BAGGING = {
 }
 
 
+OF_LOOKAHEAD = {
+    "class_weight": "every row counts as one; repeat rows instead",
+    "max_depth": "a consistent tree is as deep as it must be; leave it out, or prune",
+    "max_iter": "looking ahead is done once; AnytimeTreeClassifier goes on",
+    "warm_start": "improve() goes on where fit ended",
+}
+
+
 def refuse_foreign(estimator: str, names: Iterable[str], own: Collection[str]) -> None:
     """Raise a TypeError for the first of the names that is scikit-learn's and not ours."""
     instead = INSTEAD | OF_BAGGING if "n_estimators" in own else INSTEAD
+    if {"r", "granularity"} & set(own):
+        instead = instead | OF_LOOKAHEAD
     for name in names:
         if name in instead and name not in own:
             raise TypeError(f"{estimator} has no parameter {name!r}: {instead[name]}")
@@ -40,7 +50,7 @@ class PlainEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         if parameters:
-            refuse_foreign(cls.__name__, parameters, inspect.signature(cls.__init__).parameters)
+            refuse_foreign(cls.__name__, parameters, cls.__signature__.parameters)
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     def __init_subclass__(cls, **defaults: Any) -> None:

@@ -16,6 +16,7 @@ from .threads import threads_of
 
 if TYPE_CHECKING:
     from hornbeam.boat.meter import Listener
+    from hornbeam.boat.scanner import Scanner
     from hornbeam.boat.stats import SourceStats
     from hornbeam.boat.task import SourceTask
     from hornbeam.table.sources import Source
@@ -109,7 +110,8 @@ class FromSource:
         )
 
         parameters, pruning = self._checked()
-        source, limit = check_source(src), check_memory(memory_limit)
+        source = check_source(src)
+        limit = memory_for(source, check_memory(memory_limit))
         check_class_weight(getattr(self, "class_weight", None))
         nominal = check_nominal(self.nominal_features, source)
         of_classes = self._task == "classification"
@@ -122,6 +124,7 @@ class FromSource:
             folds=check_cv(self.cv),
             threads=threads_of(self.n_jobs),
             seed=_seed(self.random_state),
+            scanner=scanner_for(source),
             **how,
         )
 
@@ -134,6 +137,23 @@ class FromSource:
         """What classes weigh and mistakes cost."""
         class_weight, matrix = (getattr(self, name, None) for name in ("class_weight", "cost_matrix"))
         return ClassCosts.checked(class_weight, matrix, labels)
+
+
+def memory_for(source: Source, limit: int | None) -> int | None:
+    """What may be allocated; of a cluster that says so, what each of its tasks may."""
+    if limit is None and source.engine is not None:
+        known: int | None = source.engine.memory
+        return known
+    return limit
+
+
+def scanner_for(source: Source) -> Scanner | None:
+    """Who scans a source: the cluster that it was given, or, None, this process."""
+    if source.engine is None:
+        return None
+    from hornbeam.distributed.scanner import ClusterScanner
+
+    return ClusterScanner(source.engine)
 
 
 def _seed(random_state: Any) -> int:

@@ -22,9 +22,13 @@ from .plain import (
     refused,
 )
 from .stored_bags import BAGGED, StoredBag
+from .stored_search import ANYTIME, LOOKAHEAD, SEARCHED, SEARCHED_PARAMETERS
 
 CLASSIFIER, C45, REGRESSOR = "TreeClassifier", "C45Classifier", "TreeRegressor"
-_KNOWN = (CLASSIFIER, C45, REGRESSOR, *BAGGED)
+RELATIONAL = ("RelationalTreeClassifier", "RelationalTreeRegressor", "RelationalBagging")
+_KNOWN = (CLASSIFIER, C45, REGRESSOR, *SEARCHED, *BAGGED)
+# What a fit depends on or tells, but not the tree: how folds were made, and who listened.
+_NOT_KEPT = ("cv", "callback")
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class StoredModel:
     """What else the writer wanted to keep: plain JSON, shown and never interpreted."""
     unpruned: Tree | None = None
     """The tree before pruning; None where it is the tree itself."""
+    search: dict[str, Any] | None = None
+    """How to go on improving the tree, as it stands in the file: it is verified when that is asked for."""
 
     @property
     def is_classifier(self) -> bool:
@@ -57,27 +63,44 @@ def payload_of(model: StoredModel) -> dict[str, Any]:
         "tree": model.tree.to_record(),
         "notes": model.notes,
     }
-    return payload if model.unpruned is None else payload | {"unpruned": model.unpruned.to_record()}
+    if model.unpruned is not None:
+        payload["unpruned"] = model.unpruned.to_record()
+    return payload if model.search is None else payload | {"search": model.search}
 
 
 def read_model(path: str | os.PathLike[str]) -> StoredModel | StoredBag:
-    """Read a model file; DataError in one line where it holds anything but a known model."""
-    payload = read_document(path)
+    """Read a model file of one table; DataError in one line where it holds anything but a known model."""
+    return _read(path, read_document(path))
+
+
+def _read(path: str | os.PathLike[str], payload: dict[str, Any]) -> StoredModel | StoredBag:
+    if payload.get("estimator") in RELATIONAL:
+        raise UsageError(
+            f"{os.fspath(path)!r} holds a model of linked tables; use hornbeam relational show or predict"
+        )
     if payload.get("estimator") in BAGGED:
         return StoredBag.read(path, payload)
-    if set(payload) - {"unpruned"} != {"estimator", "parameters", "tree", "notes"}:
+    if set(payload) - {"unpruned", "search"} != {"estimator", "parameters", "tree", "notes"}:
         raise refused(path, f"it has the entries {', '.join(sorted(map(str, payload))[:6])}")
     name = payload["estimator"]
     if name not in _KNOWN:
         raise refused(path, f"its estimator {str(name)[:40]!r} is none of {', '.join(_KNOWN)}")
-    check_parameters(path, payload, TREE_PARAMETERS | (CLASS_PARAMETERS if name != REGRESSOR else set()))
+    if (name == ANYTIME) != ("search" in payload):
+        raise refused(path, f"a {name} comes {'with' if name == ANYTIME else 'without'} a search")
+    check_parameters(path, payload, _parameters_of(name))
     tree = Tree.from_record(payload["tree"])
     if (tree.classes is not None) != (name != REGRESSOR):
         raise refused(path, f"its tree is not that of a {name}")
     unpruned = Tree.from_record(payload["unpruned"]) if "unpruned" in payload else None
     if unpruned is not None and not _is_of(unpruned, tree):
         raise refused(path, "its unpruned tree has other attributes, classes or targets than its tree")
-    return StoredModel(name, payload["parameters"], tree, payload["notes"], unpruned)
+    return StoredModel(name, payload["parameters"], tree, payload["notes"], unpruned, payload.get("search"))
+
+
+def _parameters_of(name: str) -> set[str]:
+    if name in SEARCHED:
+        return SEARCHED_PARAMETERS[name]
+    return TREE_PARAMETERS | (CLASS_PARAMETERS if name != REGRESSOR else set())
 
 
 def _is_of(unpruned: Tree, tree: Tree) -> bool:
@@ -91,18 +114,23 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Of a search, such as `TreeSearchCV` or `CrossValidatedC45`, the estimator that it chose is saved.
     """
+    from .answering import TreeAnswers
     from .bagging import BaggedTrees
-    from .base import TreeEstimator
 
     model = getattr(model, "best_estimator_", model)  # of a search the tree that it chose
     name = type(model).__name__
-    if not isinstance(model, (TreeEstimator, BaggedTrees)) or name not in _KNOWN:
+    if name in RELATIONAL and hasattr(model, "bias"):
+        from .stored_relational import StoredRelational
+
+        write_document(path, StoredRelational.of(model).payload())
+        return
+    if not isinstance(model, (TreeAnswers, BaggedTrees)) or name not in _KNOWN:
         raise UsageError(
-            f"save takes a fitted {', '.join(_KNOWN[:-1])} or {_KNOWN[-1]}; given is a {name} "
+            f"save takes a fitted {', '.join((*_KNOWN, *RELATIONAL[:-1]))} or {RELATIONAL[-1]}; "
+            f"given is a {name} "
             "(save a pipeline's tree alone)"
         )
-    # The file is of the tree: what folds said of it is not kept, and neither is how they were made.
-    given = {key: value for key, value in model.get_params(deep=False).items() if key != "cv"}
+    given = {key: value for key, value in model.get_params(deep=False).items() if key not in _NOT_KEPT}
     parameters = {key: plain(key, value) for key, value in given.items()}
     if isinstance(model, BaggedTrees):
         members = model._members_there()
@@ -110,18 +138,27 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         return
     tree = model._fitted()
     unpruned = None if model.unpruned_tree_ is tree else model.unpruned_tree_
-    write_document(path, payload_of(StoredModel(name, parameters, tree, {}, unpruned)))
+    search = model._search_record() if name == ANYTIME else None
+    write_document(path, payload_of(StoredModel(name, parameters, tree, {}, unpruned, search)))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The fitted estimator that `save` wrote."""
-    stored = read_model(path)
+    payload = read_document(path)
+    if payload.get("estimator") in RELATIONAL:
+        from .stored_relational import StoredRelational
+
+        return StoredRelational.read(path, payload).estimate()
+    stored = _read(path, payload)
     if isinstance(stored, StoredBag):
         return stored.estimate()
     model: Any = _estimator_class(stored.estimator)(**given_parameters(stored.parameters))
     tree = stored.tree
-    model.tree_ = tree
-    model.unpruned_tree_ = tree if stored.unpruned is None else stored.unpruned
+    unpruned = tree if stored.unpruned is None else stored.unpruned
+    if stored.estimator == ANYTIME:
+        model._resume(stored.search, unpruned)
+    else:
+        model.tree_, model.unpruned_tree_ = tree, unpruned
     model.n_features_in_ = len(tree.schema)
     if tree.schema.named:
         model.feature_names_in_ = np.array(tree.schema.names, dtype=object)
@@ -137,6 +174,14 @@ def _estimator_class(name: str) -> Any:
         from .c45 import C45Classifier
 
         return C45Classifier
+    if name == LOOKAHEAD:
+        from .lookahead import LookaheadTreeClassifier
+
+        return LookaheadTreeClassifier
+    if name == ANYTIME:
+        from .anytime import AnytimeTreeClassifier
+
+        return AnytimeTreeClassifier
     if name == CLASSIFIER:
         from .classifier import TreeClassifier
 

@@ -91,7 +91,7 @@ class StoredBag:
         check_parameters(path, payload, _PARAMETERS | own)
         if payload["parameters"].get("voting", "soft") not in VOTING:
             raise refused(path, "its voting is neither soft nor hard")
-        bags, trees = _read_bags(path, payload["bags"]), payload["trees"]
+        bags, trees = read_bags(path, payload["bags"]), payload["trees"]
         unpruned = payload.get("unpruned", [None] * len(bags))
         if any(not isinstance(some, list) or len(some) != len(bags) for some in (trees, unpruned)):
             raise refused(path, "it has not a tree for each of its bags")
@@ -135,7 +135,7 @@ def _read_tree(path: Path, record: object, shared: dict[str, Any]) -> Tree:
     return Tree.from_record({**record, **shared})
 
 
-def _read_bags(path: Path, record: object) -> Bags:
+def read_bags(path: Path, record: object) -> Bags:
     if not isinstance(record, dict) or {name: type(value) for name, value in record.items()} != _BAGS:
         raise refused(path, f"its bags are not an object with exactly the keys {', '.join(_BAGS)}")
     seeds = record["seeds"]

@@ -19,10 +19,11 @@ _EASY_BOXES = 19
 
 def heading(study: Study) -> str:
     """The result in one sentence, and where it comes from."""
-    return page_head(_headline(study), _lead(study))
+    return page_head(headline(study), _lead(study))
 
 
-def _headline(study: Study) -> str:
+def headline(study: Study) -> str:
+    """What the tree comes to, as HTML."""
     score = study.score
     size = f"{count_text(study.n_leaves)} {'leaf' if study.n_leaves == 1 else 'leaves'}"
     if study.search is not None:
@@ -100,6 +101,8 @@ def cards(study: Study) -> str:
     time = "to grow the tree" if study.estimate is None else "to grow the tree and all folds"
     if study.search is not None:
         time = "to grow all trees and choose"
+    if study.course is not None:
+        time = "of searching"
     if study.scans is not None:
         time = time.replace("grow", "read the rows and grow")
     return tag(

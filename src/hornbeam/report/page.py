@@ -11,6 +11,7 @@ from hornbeam.drawing.style import write_page
 from hornbeam.drawing.text import escape
 
 from . import findings, overview
+from .course import course_section
 from .records import Study
 from .scans import scans_section
 from .search import search_section
@@ -23,6 +24,7 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
         overview.cards(study),
         overview.tree_section(study),
         search_section(study.search) if study.search is not None else "",
+        course_section(study.course) if study.course is not None else "",
         overview.icicle_section(study),
         overview.ask_section() if ask is not None else "",
         _side_by_side(findings.importance_section(study), findings.error_section(study)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hornbeam.anytime.course import SearchCourse
 from hornbeam.boat.stats import SourceStats
 from hornbeam.drawing import Picture
 from hornbeam.tuning.records import SearchRecord
@@ -74,6 +75,8 @@ class Study:
     """What folds promise for new rows, where there were any."""
     search: SearchRecord | None = None
     """What the tree was chosen from, where it was."""
+    course: SearchCourse | None = None
+    """How the tree became what it is, where it was improved."""
     scans: SourceStats | None = None
     """What reading took, where the rows came from a source."""
     parameters: Mapping[str, object] = field(default_factory=dict)

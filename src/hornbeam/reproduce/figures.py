@@ -104,6 +104,29 @@ def levels_of(
     )
 
 
+def time_and_f(sheet: Sheet, meaning: str) -> tuple[Figure, Figure]:
+    """Figure 10: what each level takes by each algorithm, and f of the level before it."""
+    seconds = levels_of(
+        "figure-10-seconds",
+        sheet,
+        ("S", "OS", "CV"),
+        title="Time of each level",
+        y_name="CPU milliseconds",
+        scale=1000,
+        same=False,
+    )
+    tests = levels_of(
+        "figure-10-f",
+        sheet,
+        ("f(i-1)",),
+        title="Different tests",
+        y_name=f"f(i - 1): {meaning}",
+        scale=1,
+        same=True,
+    )
+    return seconds, tests
+
+
 def memory_bars(name: str, sheet: Sheet, parts: Sequence[str], *, title: str) -> Figure:
     """Stacked bars of megabytes: a group for each set and a bar for each algorithm."""
     groups = []

@@ -18,7 +18,7 @@ class Mean:
     runs: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Mean:
+    def of(cls, values: Sequence[float], confidence: float = CONFIDENCE) -> Mean:
         n = len(values)
         if n == 0:
             raise ValueError("no runs to average; run at least once")
@@ -26,7 +26,7 @@ class Mean:
         if n == 1:
             return cls(mean, 0.0, 1)
         spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-        return cls(mean, t_quantile(n - 1) * spread / math.sqrt(n), n)
+        return cls(mean, t_quantile(n - 1, confidence) * spread / math.sqrt(n), n)
 
     @property
     def low(self) -> float:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import hornbeam
-from hornbeam.errors import StorageError, UsageError
+from hornbeam.errors import UsageError
+from hornbeam.reproduce.asking import answer_of
 from hornbeam.reproduce.plan import Plan
 from hornbeam.reproduce.records import Cell, Sheet
 from hornbeam.reproduce.sets import PaperSet
@@ -29,16 +26,8 @@ def check_machine() -> None:
 def probe(entry: PaperSet, folds: Sequence[int], most_rows: int | None) -> list[dict[str, Cell]]:
     """What a process of its own held at each point, by number of folds and algorithm, in megabytes."""
     question = json.dumps({"set": entry.name, "folds": list(folds), "most_rows": most_rows})
-    command = [sys.executable, "-m", "hornbeam.reproduce.probe", question]
-    package = str(Path(hornbeam.__file__).parent.parent)
-    paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": paths}
-    )
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise StorageError(f"the process that measures the memory of {entry.title} ended: {last}")
-    answers: list[dict[str, Cell]] = json.loads(done.stdout)
+    what = ["-m", "hornbeam.reproduce.probe", question]
+    answers: list[dict[str, Cell]] = answer_of(what, f"the memory of {entry.title}")
     return answers
 
 

@@ -11,6 +11,7 @@ STYLE = (
     "td:first-child { white-space: nowrap; } td, th { overflow-wrap: normal; }"
     ".found { border-left: 3px solid var(--hb-accent); padding: 2px 0 2px 14px; margin: 0 0 14px; }"
     ".found b { color: var(--hb-soft); font-weight: 600; font-size: 13px; display: block; }"
+    ".scroll+.scroll { margin-top: 18px; }"
     ".beside { display: flex; flex-wrap: wrap; gap: 18px; } .beside>div { flex: 1 1 320px; min-width: 0; }"
     ".beside pre { background: var(--hb-ground); border-radius: 8px; padding: 12px 14px; }"
 )

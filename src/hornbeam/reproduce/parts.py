@@ -84,24 +84,7 @@ def gains(all_runs: Sequence[TenFolds]) -> Sheet:
 
 def levels_part(all_runs: Sequence[TenFolds]) -> Part:
     sheet = by_level(all_runs)
-    seconds = figures.levels_of(
-        "figure-10-seconds",
-        sheet,
-        ("S", "OS", "CV"),
-        title="Time of each level",
-        y_name="CPU milliseconds",
-        scale=1000,
-        same=False,
-    )
-    tests = figures.levels_of(
-        "figure-10-f",
-        sheet,
-        ("f(i-1)",),
-        title="Different tests",
-        y_name="f(i - 1): nodes of the forest for each node of a tree",
-        scale=1,
-        same=True,
-    )
+    seconds, tests = figures.time_and_f(sheet, "nodes of the forest for each node of a tree")
     hint = "Above: time that growth spends on a level. Below: nodes of the forest for each node of a tree."
     return Part("Figure 10: level by level", hint, said("figure 10"), (seconds, tests), (sheet,))
 

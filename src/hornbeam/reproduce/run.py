@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from hornbeam.errors import UsageError
-from hornbeam.reproduce import boat, cvc45
+from hornbeam.reproduce import anytime, boat, cvc45, relational
 from hornbeam.reproduce.growths import warm
 from hornbeam.reproduce.paper import paper
 from hornbeam.reproduce.parts import bagging, cross_validation, memory_use
@@ -24,14 +24,21 @@ def prepare(
     quick: bool = False,
     tell: Tell | None = None,
     scale: float | None = None,
+    parts: Sequence[str] | None = None,
 ) -> Callable[[], Results]:
     """The experiment that a user asks for, ready to be run; what means nothing is refused here."""
     if experiment == "boat":
-        return partial(boat.run, boat.Plan.of(sets, runs, quick, tell, scale))
+        return partial(boat.run, boat.Plan.of(sets, runs, quick, tell, scale, parts))
     if scale is not None:
         raise UsageError(f"a scale of {scale:g}: {experiment} has none, it is of boat; use --quick")
+    if parts is not None:
+        raise UsageError(f"parts {','.join(parts)}: {experiment} has none, they are of boat; leave them out")
     if experiment == "cvc45":
         return partial(cvc45.run, cvc45.Plan.of(sets, runs, quick, tell))
+    if experiment == "anytime":
+        return partial(anytime.run, anytime.Plan.of(sets, runs, quick, tell))
+    if experiment == "relational":
+        return partial(relational.run, relational.Plan.of(sets, runs, quick, tell))
     return partial(run, experiment, Plan.of(sets, runs, quick, tell))
 
 

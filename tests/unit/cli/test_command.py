@@ -56,9 +56,9 @@ def files(place: Path) -> set[str]:
 def test_help_lists_the_commands_and_exit_codes() -> None:
     result = run("--help")
     assert result.exit_code == 0
-    for word in ("demo", "fit", "tune", "bag", "predict", "show", "generate", "130"):
+    for word in ("demo", "fit", "tune", "bag", "improve", "predict", "show", "generate", "130"):
         assert word in result.output
-    for command in ("demo", "fit", "tune", "bag", "predict", "show", "generate"):
+    for command in ("demo", "fit", "tune", "bag", "improve", "predict", "show", "generate"):
         assert run(command, "--help").exit_code == 0
     assert hornbeam.__version__ in run("--version").output
 

@@ -125,7 +125,8 @@ def test_a_wrong_value_is_named_by_its_option(given: tuple[str, ...], says: str,
 
 
 def test_an_unknown_command_is_told_the_commands() -> None:
-    assert "there is no command 'fitt'; the commands are demo, fit, tune, bag, predict" in refused(2, "fitt")
+    said = refused(2, "fitt")
+    assert "there is no command 'fitt'; the commands are demo, fit, tune, bag, improve, predict" in said
 
 
 def test_forms_of_show_exclude_each_other(place: Path) -> None:

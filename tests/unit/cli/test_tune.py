@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,23 +16,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 import hornbeam
 from hornbeam.cli import main
 from hornbeam.model_selection import cross_val_score
-from tests.unit.cli.test_command import COMMAND, files, place, refused, run
+from tests.unit.cli.lines import deny, found, say
+from tests.unit.cli.test_command import COMMAND, files, place, run
 
 __all__ = ["place"]
-
-
-def say(line: str) -> Any:
-    done = run(*line.split())
-    assert done.exit_code == 0, done.output
-    return done
-
-
-def found(line: str) -> Any:
-    return json.loads(say(f"{line} --json").stdout)
-
-
-def deny(code: int, line: str, says: str) -> None:
-    refused(code, *line.split(), says=says)
 
 
 @pytest.fixture

@@ -18,7 +18,18 @@ pytestmark = pytest.mark.house
 
 ROOT = Path(__file__).resolve().parents[3]
 GUIDE = sorted((ROOT / "docs").rglob("*.md"))
-COMMANDS = ("bag", "demo", "fit", "generate", "maintain", "predict", "reproduce", "show")
+COMMANDS = (
+    "bag",
+    "demo",
+    "fit",
+    "generate",
+    "improve",
+    "maintain",
+    "predict",
+    "relational",
+    "reproduce",
+    "show",
+)
 
 
 def blocks(page: Path, language: str = "") -> list[str]:
@@ -58,7 +69,16 @@ def test_the_examples_of_the_guide_run(page: Path, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/boat.md", "docs/command.md", "docs/exports.md", "docs/maintained.md"]
+    "page",
+    [
+        "README.md",
+        "docs/anytime.md",
+        "docs/boat.md",
+        "docs/command.md",
+        "docs/exports.md",
+        "docs/maintained.md",
+        "docs/relational.md",
+    ],
 )
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
