@@ -255,7 +255,9 @@ class _Maker:
                     self._lookaheads[Lookahead(there, patterns)] = None
         for next_child, column in self._links.children(child):
             placed = self._placed[next_child]
-            if placed.owner is None or column not in self._data.columns_of(next_child, self._target):
+            if placed.owner is None or next_child == self._table:
+                continue
+            if column not in self._data.columns_of(next_child, self._target):
                 continue
             fresh = self._fresh(next_child, column, variable)
             self._lookaheads[Lookahead(there, (self._literal(next_child, fresh),))] = None

@@ -39,11 +39,8 @@ class LinkedTables:
 
     def check_column(self, name: str, option: str) -> tuple[str, str]:
         """`table.column` as two names, refused where there is no such column."""
-        table, dot, column = name.partition(".")
         tables = self.links.tables
-        while dot and table not in tables and "." in column:  # a table may have a dot in its name
-            more, dot, column = column.partition(".")
-            table = f"{table}.{more}"
+        table, dot, column = self._parted(name)
         if table not in tables:
             raise UsageError(
                 f"{option} {name!r}: there is no table {table!r}; write table.column; "
@@ -56,13 +53,24 @@ class LinkedTables:
             )
         return table, column
 
+    def _parted(self, name: str) -> tuple[str, str, str]:
+        """The table, a dot, the column; tables and columns may have dots in their names themselves."""
+        parts = name.split(".")
+        ways = [(".".join(parts[:i]), ".", ".".join(parts[i:])) for i in range(1, len(parts))]
+        tables = self.links.tables
+        there = [way for way in ways if way[0] in tables and way[2] in tables[way[0]].columns]
+        known = [way for way in ways if way[0] in tables]
+        return next(iter(there or known or ways), (name, "", ""))
+
     def target_of(self, name: str) -> tuple[str, str | None]:
         """The table and the column of a target; None where the column is missing: no labels."""
-        table, dot, column = name.partition(".")
+        table, dot, column = self._parted(name)
         if table in self.links.tables and dot and column not in self.links.tables[table].columns:
             found: tuple[str, str | None] = (table, None)
         else:
             found = self.check_column(name, "target")
+        if self.links.keys.get(table) == column:
+            raise UsageError(f"target {name!r} is the key of {table!r}; name another column to predict")
         if found[0] not in self.links.keys:
             raise UsageError(
                 f"target {name!r}: table {found[0]!r} has no key, and its rows are the examples; "
@@ -75,10 +83,12 @@ class LinkedTables:
         given = self.types.get(f"{table}.{column}")
         if given is not None:
             return given
-        seen = {table}
-        while (to := self.links.references.get(table, {}).get(column)) is not None and to not in seen:
+        seen = [(table, column)]
+        while (to := self.links.references.get(table, {}).get(column)) is not None:
             table, column = to, self.links.keys[to]
-            seen.add(to)
+            if (table, column) in seen:  # keys that refer to each other are of one type
+                return min(name for name, _ in seen[seen.index((table, column)) :])
+            seen.append((table, column))
         return table if self.links.keys.get(table) == column else self._own_types[table, column]
 
     @cached_property

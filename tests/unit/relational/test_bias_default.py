@@ -121,6 +121,54 @@ def test_straight_back_only_where_it_is_asked_for() -> None:
     assert back in lines(data.default_bias(self_join=True), "rmode")
 
 
+def test_references_may_run_in_circles() -> None:
+    frames = {
+        "team": {"id": [1, 2, 3, 4], "lead": [1, 2, 3, 4], "wins": list("yyyn")},
+        "player": {"id": [1, 2, 3, 4], "team": [2, 1, 4, 3], "age": [20, 30, 40, 50]},
+    }
+    data = RelationalData.from_frames(
+        frames,
+        {"team": "id", "player": "id"},
+        {"team": {"lead": "player"}, "player": {"team": "team"}},
+        target="team.wins",
+    )
+    bias = data.default_bias()
+    assert data.coded(bias).relations["player"].owner.tolist() == [1, 0, 3, 2]  # type: ignore[union-attr]
+    assert not any(ahead.then[0].predicate == "team" for ahead in bias.lookaheads)
+
+
+def test_rows_that_refer_to_rows_of_their_own_table_are_joined() -> None:
+    frames = {
+        "thread": {"id": [1, 2], "spam": ["y", "n"]},
+        "post": {"id": [1, 2, 3], "thread": [1, 1, 2], "reply_to": [None, 1, None], "words": [5, 7, 9]},
+    }
+    data = RelationalData.from_frames(
+        frames,
+        {"thread": "id", "post": "id"},
+        {"post": {"thread": "thread", "reply_to": "post"}},
+        target="thread.spam",
+    )
+    bias = data.default_bias()
+    assert bias.types["post"] == ("post", "thread", "post", "post_words")
+    answered = "rmode((post(-Post, +Key, -Post_of_Post, _), post(Post_of_Post, Key, _, -Value), Value <= #))."
+    assert answered in lines(bias, "rmode")
+    data.coded(bias)
+
+
+def test_keys_that_refer_to_each_other_have_one_type() -> None:
+    frames = {"b": {"id": [1, 2], "y": list("uv")}, "a": {"id": [2, 1], "x": [1, 2]}}
+    data = RelationalData.from_frames(
+        frames, {"a": "id", "b": "id"}, {"b": {"id": "a"}, "a": {"id": "b"}}, target="b.y"
+    )
+    assert {types[0] for types in data.default_bias().types.values()} == {"a"}
+
+
+def test_tables_and_columns_may_have_dots_in_their_names() -> None:
+    frames = {"a": {"id": [1], "y": ["u"]}, "a.b": {"id": [1], "y.z": ["u"], "x": [1]}}
+    data = RelationalData.from_frames(frames, {"a": "id", "a.b": "id"}, target="a.b.y.z")
+    assert list(data.default_bias().types) == ["a.b"]
+
+
 def test_a_target_is_needed() -> None:
     with pytest.raises(UsageError, match=r"default_bias needs a target"):
         RelationalData.from_frames(BANK, KEYS, REFERENCES).default_bias()

@@ -162,6 +162,10 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: load(nominal={"pay": ["y"]}),
         r"nominal of table 'pay' names 'y'; columns are",
     ),
+    "the key as target": (
+        lambda: load(target="loan.id"),
+        r"target 'loan.id' is the key of 'loan'; name another column to predict",
+    ),
     "a negative number of hops": (
         lambda: load().default_bias(max_hops=-1),
         r"max_hops=-1; a number of at least 0",

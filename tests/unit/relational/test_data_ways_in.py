@@ -3,6 +3,7 @@
 import gzip
 import os
 import sqlite3
+import warnings
 import stat
 from pathlib import Path
 
@@ -141,6 +142,36 @@ def test_a_folder_tells_keys_and_references_by_names_and_says_so(tmp_path: Path)
 def test_a_column_with_a_value_twice_is_no_key_by_its_name(tmp_path: Path) -> None:
     path = folder(tmp_path, picture="picture_id,class\n1,a\n", object="picture_id,object_id\n1,o1\n1,o1\n")
     assert "object            2 rows  no key" in RelationalData.from_csv_folder(path).describe()
+
+
+@pytest.mark.parametrize(
+    ("orders", "why"),
+    [
+        ("id,customer_id\n1,1\n1,2\n2,1\n", "1 of 3 rows repeat a value"),
+        ("id,customer_id\n1,1\n,2\n2,1\n", "1 of 3 rows have none"),
+    ],
+)
+def test_a_spoilt_key_that_others_refer_to_is_told(tmp_path: Path, orders: str, why: str) -> None:
+    path = folder(
+        tmp_path, customers="id,churn\n1,a\n2,b\n", orders=orders, items="order_id,price\n1,3\n2,4\n"
+    )
+    message = f"table 'orders': 'id' is no key, for {why}; so items.order_id refers to nothing; mend"
+    with pytest.warns(UserWarning, match=message):
+        RelationalData.from_csv_folder(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RelationalData.from_csv_folder(path, keys={"orders": None})  # type: ignore[dict-item]
+
+
+def test_a_file_with_names_alone_is_a_table_without_rows(tmp_path: Path) -> None:
+    path = folder(
+        tmp_path, customers="id,churn\n1,a\n2,b\n", orders="id,customer_id,state\n", items="id,order_id\n"
+    )
+    data = RelationalData.from_csv_folder(path, target="customers.churn")
+    assert "orders              0 rows  key id (by its name)" in data.describe()
+    coded = data.coded(data.default_bias())
+    assert coded.relations["orders"].n_rows == 0
+    assert rows_of(coded, "count_orders") == [(1, 1, 0), (2, 2, 0)]
 
 
 @pytest.mark.parametrize(

@@ -38,18 +38,50 @@ def read_csv_folder(folder: str | os.PathLike[str], tables: Sequence[str] | None
     references = {name: _references(name, frames[name], keys) for name in chosen}
     where = {f"{name}.{column}": _WHERE for name, column in keys.items()}
     where |= {f"{name}.{column}": _WHERE for name, columns in references.items() for column in columns}
-    return Found(frames, keys, {name: found for name, found in references.items() if found}, where)
+    linked = {name: found for name, found in references.items() if found}
+    return Found(frames, keys, linked, where, _spoilt_keys(frames, keys))
 
 
 def _key(table: str, frame: Any) -> str | None:
     """`loan_id` or `id` in table loan or loans, where no value stands twice and none is missing."""
-    for column in frame.column_names:
-        if column == "id" or (column.endswith("_id") and column[:-3] in _singular(table)):
-            cells = frame.column(column)
-            distinct = pc.count_distinct(cells).as_py()
-            if not cells.null_count and distinct == len(cells):
-                return str(column)
+    for column in _called_keys(table, frame):
+        cells = frame.column(column)
+        if not cells.null_count and _n_distinct(cells) == len(cells):
+            return column
     return None
+
+
+def _called_keys(table: str, frame: Any) -> list[str]:
+    return [
+        str(column)
+        for column in frame.column_names
+        if column == "id" or (column.endswith("_id") and column[:-3] in _singular(table))
+    ]
+
+
+def _n_distinct(cells: Any) -> int:
+    """How many values a column has, NULL left out."""
+    return len(pc.unique(cells.drop_null()))
+
+
+def _spoilt_keys(frames: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, str]:
+    """Tables that others refer to by their names, and why what is called as their key is none."""
+    called = {name: _called_keys(name, frame) for name, frame in frames.items() if name not in keys}
+    would = {**keys, **{name: columns[0] for name, columns in called.items() if columns}}
+    spoilt: dict[str, str] = {}
+    for name, frame in frames.items():
+        for column, to in _references(name, frame, would).items():
+            if to not in keys and to != name:
+                why = _not_a_key(frames[to].column(would[to]))
+                spoilt.setdefault(to, f"{would[to]!r} is no key, for {why}; so {name}.{column} refers to nothing")
+    return spoilt
+
+
+def _not_a_key(cells: Any) -> str:
+    repeated = len(cells) - cells.null_count - _n_distinct(cells)
+    reasons = [f"{cells.null_count:,} of {len(cells):,} rows have none"] * (cells.null_count > 0)
+    reasons += [f"{repeated:,} of {len(cells):,} rows repeat a value"] * (repeated > 0)
+    return " and ".join(reasons)
 
 
 def _singular(table: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,12 +14,16 @@ from hornbeam.table.schema import list_names
 
 @dataclass(frozen=True)
 class Found:
-    """Frames by table, what was found of keys and references, and where (`table.column`: a few words)."""
+    """Frames by table, what was found of keys and references, and where (`table.column`: a few words).
+
+    `spoilt` says of tables that others refer to by name why what is called as their key is none.
+    """
 
     frames: Mapping[str, Any]
     keys: Keys
     references: References
     where: Mapping[str, str] = field(default_factory=dict)
+    spoilt: Mapping[str, str] = field(default_factory=dict)
 
 
 def declared_over(found: Found, keys: Keys | None, references: References | None) -> Found:
@@ -38,6 +43,12 @@ def declared_over(found: Found, keys: Keys | None, references: References | None
     declared = {f"{table}.{column}" for table, column in (keys or {}).items()}
     declared |= {f"{table}.{column}" for table, given in (references or {}).items() for column in given}
     where = {name: text for name, text in found.where.items() if name not in declared}
+    for table, text in found.spoilt.items():
+        if table not in (keys or {}):
+            warnings.warn(
+                f"table {table!r}: {text}; mend the column, or name the key of the table (None: it has none)",
+                stacklevel=5,
+            )
     return Found(found.frames, all_keys, linked, where)
 
 
