@@ -47,7 +47,7 @@ SHOP = Signature(
             ("id", "order", "product", "price"),
             ("item", "order", "product", "price"),
             identity=0,
-            route=Route(1, "orders", 0),
+            routes=(Route(1, "orders", 0),),
         ),
         "products": Predicate("products", ("id", "category"), ("product", "category"), identity=0),
     },

@@ -24,7 +24,7 @@ PREDICATES = (
         "visit", ("who", "thing", 'other "thing"', "weight"), ("key", "thing", "thing", "number"), key=0
     ),
     Predicate("kind", ("thing", "label"), ("thing", "label")),
-    Predicate("part", ("thing", "label", "size"), ("own", "label", "number"), route=Route(0, "holds", 1)),
+    Predicate("part", ("thing", "label", "size"), ("own", "label", "number"), routes=(Route(0, "holds", 1),)),
     Predicate("holds", ("who", "own"), ("key", "own"), key=0),
 )
 SIGNATURE = Signature(

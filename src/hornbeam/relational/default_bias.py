@@ -61,6 +61,8 @@ class _Maker:
 
     def bias(self) -> Bias:
         self._attributes(self._table, "Key", (), None, self._max_hops, determinate=True)
+        own_row = {self._links.keys[self._table]: Place(Sign.OLD, "Key")}
+        self._beside(self._table, "Key", own_row, None, self._max_hops)
         self._children(self._table, "Key", self._max_hops)
         if not self._modes:
             raise DataError(
@@ -155,13 +157,42 @@ class _Maker:
         """Conditions on the rows that a row refers to: there is one of each, so they are its attributes."""
         if hops < 1:
             return
-        for column, to in self._links.references.get(table, {}).items():
-            back = (table, column) == came_by
-            if back or to == self._table or column not in self._data.columns_of(table, self._target):
-                continue
-            variable = f"{_variable(to)}_of_{name}" if name != "Key" else _variable(to)
+        for column, to in self._followed(table, came_by):
+            variable = _parent_variable(to, name)
             row = self._literal(table, {**places, column: Place(Sign.NEW, variable)})
             yield from self._conditions_of(to, variable, (*way, row), None, hops - 1, determinate)
+
+    def _followed(self, table: str, came_by: tuple[str, str] | None) -> list[tuple[str, str]]:
+        """The references of a row that tests may follow: not back, and to no other example."""
+        known = self._data.columns_of(table, self._target)
+        return [
+            (column, to)
+            for column, to in self._links.references.get(table, {}).items()
+            if (table, column) != came_by and to != self._table and column in known
+        ]
+
+    def _beside(
+        self, table: str, name: str, places: dict[str, Place], came_by: tuple[str, str] | None, hops: int
+    ) -> None:
+        """Modes for rows of shared tables that refer to what a row refers to: payments of its account."""
+        if hops < 2:
+            return
+        for column, to in self._followed(table, came_by):
+            variable = _parent_variable(to, name)
+            way = (self._literal(table, {**places, column: Place(Sign.NEW, variable)}),)
+            for child, by in self._links.children(to):
+                known = by in self._data.columns_of(child, self._target)
+                if known and child != table and self._placed[child].hops < 0 and not self._placed[child].torn:
+                    self._rows_of_parent(child, by, variable, way, hops - 2)
+
+    def _rows_of_parent(self, child: str, by: str, name: str, way: Patterns, hops: int) -> None:
+        """Modes for a row that refers to a known one, each with the way there; then for what it is like."""
+        fresh = self._fresh(child, by, name)
+        self._modes[Mode((*way, self._literal(child, fresh)))] = None
+        for condition in self._conditions(child, fresh, determinate=False):
+            self._modes[Mode((*way, *condition))] = None
+        if self._has_own_key(child, by):
+            self._attributes(child, _variable(child), (), (child, by), hops, determinate=False)
 
     def _children(self, table: str, name: str, hops: int) -> None:
         """Modes for the rows that refer to a row, and lookaheads from each of them."""
@@ -199,6 +230,7 @@ class _Maker:
             self._modes[Mode(condition)] = None
         for condition in self._parents(child, variable, fresh, (), came_by, hops - 1, False):
             self._modes[Mode(condition)] = None
+        self._beside(child, variable, fresh, came_by, hops - 1)
         if not self._has_own_key(child, column):
             for other, to in self._linked(child, column):
                 if hops > 1 and to != self._table:
@@ -263,6 +295,10 @@ class _Maker:
             self._lookaheads[Lookahead(there, (self._literal(next_child, fresh),))] = None
             for condition in self._conditions(next_child, fresh, determinate=False):
                 self._lookaheads[Lookahead(there, condition)] = None
+
+
+def _parent_variable(table: str, name: str) -> str:
+    return _variable(table) if name == "Key" else f"{_variable(table)}_of_{name}"
 
 
 def _linked_variable(table: str, column: str) -> str:

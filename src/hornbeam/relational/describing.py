@@ -35,8 +35,7 @@ def _whose(placed: Placed, name: str, target: str | None) -> str:
         return f"shared by all examples{linked}"
     if placed.hops == 0:
         return "the examples"
-    where = (
-        f"{placed.hops} reference{'s' if placed.hops > 1 else ''} away" if placed.hops > 0 else "by its time"
-    )
+    if placed.hops < 0:
+        return f"seen by some examples, {len(placed.owner):,} times"
     left = "" if placed.rows is None else f", {len(placed.rows):,} of its rows"
-    return f"of one example each, {where}{left}"
+    return f"of one example each, {placed.hops} reference{'s' if placed.hops > 1 else ''} away{left}"

@@ -144,7 +144,7 @@ class LinkedTables:
             else:
                 known = list_names([*self.links.tables, *counts])
                 raise DataError(f"the bias names {name!r}, which is no table of this data; there are {known}")
-        self._warn_of_sharing(placed, {table.name for table in arranged})
+        self._warn_of_sharing(table, placed, {table.name for table in arranged})
         return Arranged(self._examples(table, column, target), tuple(arranged))
 
     def _examples(self, table: str, column: str | None, target: str) -> TypedExamples:
@@ -175,14 +175,19 @@ class LinkedTables:
             columns.index(row_key) if row_key in columns else None,
         )
 
-    def _warn_of_sharing(self, placed: Mapping[str, Placed], used: Collection[str]) -> None:
+    def _warn_of_sharing(self, target: str, placed: Mapping[str, Placed], used: Collection[str]) -> None:
+        from hornbeam.relational.groups import are_shared
+
         torn = [name for name, rows in placed.items() if rows.torn and name in used]
-        if torn:
-            warnings.warn(
-                f"rows of {list_names(torn)} refer to several examples, so folds share them; cross-validate "
-                f"with groups=db.groups({torn[0]!r}) to keep such examples together",
-                stacklevel=4,
-            )
+        below = [name for name, rows in placed.items() if rows.hops < 0 and name in used and not rows.torn]
+        shared = [name for name in below if are_shared(self.links, target, name)]
+        for names, why in ((torn, "refer to several examples"), (shared, "are seen by several examples")):
+            if names:
+                warnings.warn(
+                    f"rows of {list_names(names)} {why}, so folds share them; cross-validate with "
+                    f"groups=db.groups({names[0]!r}) to keep such examples together",
+                    stacklevel=4,
+                )
 
     def groups(self, by: str, target: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """A number for each example: equal where rows of a table are shared, directly or through others."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from hornbeam.errors import DataError
 from hornbeam.relational.coding import Rows
 from hornbeam.relational.records import MISSING, Codes
 from hornbeam.relational.schema import Links
+from hornbeam.relational.sharing import Pairs, Way, pairs_by, ways_to_shared
 from hornbeam.relational.times import ExampleTimes
 
 
@@ -21,7 +21,8 @@ class Placed:
 
     A row stands once for each example that may see it. `hops` is how many references lead to the example,
     -1 where none do; `key` is the column of the first of them where it refers to the examples themselves.
-    `torn` says that the references of its rows lead to different examples.
+    `torn` says that the references of its rows lead to different examples; `ways` are those by which examples
+    see rows of a shared table that was divided among them by its time.
     """
 
     rows: Rows | None
@@ -29,6 +30,7 @@ class Placed:
     hops: int = -1
     key: str | None = None
     torn: bool = False
+    ways: tuple[Way, ...] = ()
 
 
 def place_rows(links: Links, target: str, times: ExampleTimes | None) -> dict[str, Placed]:
@@ -93,36 +95,47 @@ def _reaches(links: Links, table: str, owned: Mapping[str, object]) -> bool:
 
 
 def _divide_shared(links: Links, placed: dict[str, Placed], times: ExampleTimes) -> None:
-    """Give each example its own rows of shared tables that have a time: its time decides what it sees."""
+    """Give each example its own rows of shared tables that have a time, and of those between them and the
+    example: its time decides what it sees."""
+    owned = [table for table in links.tables if placed[table].owner is not None]
+    ways = ways_to_shared(links, owned)
+    divided = _to_divide(links, placed, times, ways)
+    pairs = {table: own_pairs(placed[table]) for table in owned if divided}
+    for table in (table for table in ways if table in divided):
+        pairs[table] = pairs_by(links, table, ways[table], pairs)
+        if times.has(table):
+            pairs[table] = _earlier(times, table, pairs[table])
+        owner = pairs[table].examples.astype(np.int32)
+        placed[table] = Placed(pairs[table].rows, owner, torn=placed[table].torn, ways=ways[table])
+
+
+def _to_divide(
+    links: Links, placed: Mapping[str, Placed], times: ExampleTimes, ways: Mapping[str, tuple[Way, ...]]
+) -> set[str]:
     waiting = [table for table in links.tables if placed[table].owner is None and times.has(table)]
-    while waiting:
-        ready = [table for table in waiting if _seen_from_owned(links, placed, table)]
-        if not ready:
-            raise DataError(
-                f"table {waiting[0]!r} has a time column and all examples share its rows; leave that out, "
-                "or give it a reference to the examples"
-            )
-        for table in ready:
-            placed[table] = _divided(links, placed, table, times)
-        waiting = [table for table in waiting if table not in ready]
+    lost = [table for table in waiting if table not in ways]
+    if lost:
+        raise DataError(
+            f"table {lost[0]!r} has a time column and no reference links it to the examples; leave that out, "
+            "or declare the reference"
+        )
+    divided = set(waiting)
+    for table, steps in ways.items():  # what is found by a row that is left out is left out with it
+        if any(way.table in divided and way.leads_down(links, table) for way in steps):
+            divided.add(table)
+    for table in reversed(ways):
+        if table in divided:
+            divided |= {way.table for way in ways[table] if way.table in ways}
+    return divided
 
 
-def _seen_from_owned(links: Links, placed: Mapping[str, Placed], table: str) -> bool:
-    seen_from = links.children(table)
-    return bool(seen_from) and all(placed[name].owner is not None for name, _ in seen_from)
+def own_pairs(placed: Placed) -> Pairs:
+    """The rows of a table that has owners, each with its own."""
+    assert placed.owner is not None
+    rows = np.arange(len(placed.owner)) if placed.rows is None else placed.rows
+    return Pairs(placed.owner.astype(np.int64), rows)
 
 
-def _divided(links: Links, placed: Mapping[str, Placed], table: str, times: ExampleTimes) -> Placed:
-    n_rows = links.tables[table].n_rows
-    pairs: list[npt.NDArray[np.int64]] = []
-    for name, column in links.children(table):
-        source = placed[name]
-        assert source.owner is not None
-        parents = links.parents[name, column]
-        seen = parents if source.rows is None else parents[source.rows]
-        there = seen >= 0
-        pairs.append(source.owner[there].astype(np.int64) * n_rows + seen[there])
-    joined = np.unique(np.concatenate(pairs))
-    rows, owner = joined % n_rows, (joined // n_rows).astype(np.int32)
-    kept = times.earlier(table, rows, owner)
-    return Placed(rows[kept], owner[kept])
+def _earlier(times: ExampleTimes, table: str, pairs: Pairs) -> Pairs:
+    kept = times.earlier(table, pairs.rows, pairs.examples.astype(np.int32))
+    return Pairs(pairs.examples[kept], pairs.rows[kept])

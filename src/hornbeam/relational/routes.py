@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from hornbeam.errors import UsageError
 from hornbeam.relational.logic import KEY, Anything, Literal, Query, Term, Variable, variables_of
-from hornbeam.relational.signature import Predicate, Signature
+from hornbeam.relational.signature import Predicate, Route, Signature
 
 
 def routed(query: Query, signature: Signature) -> Query:
@@ -16,25 +17,33 @@ def routed(query: Query, signature: Signature) -> Query:
     while done < len(result):
         literal = result[done]
         predicate = signature.predicates.get(literal.predicate)
-        if (
-            predicate is not None
-            and predicate.route is not None
-            and not _is_known(result[:done], literal, predicate)
-        ):
-            literal, above = _with_route(tuple(result), literal, predicate, signature)
-            result[done] = literal
-            if not _is_said(tuple(result), above):
-                result.insert(done + 1, above)
+        if predicate is not None and predicate.hidden:
+            raise UsageError(
+                f"rows of {predicate.name!r} belong to examples by columns that are excluded, so no query can "
+                "say whose they are; exclude less, and let the bias leave such columns out instead"
+            )
+        if predicate is not None and predicate.routes and not _is_known(result[:done], literal, predicate):
+            ways = [_with_route(tuple(result), literal, route, signature) for route in predicate.routes]
+            if not any(_is_said(tuple(result), above) for _, above in ways):
+                result[done : done + 1] = _only(ways, predicate)
         done += 1
     return tuple(result)
 
 
+def _only(ways: list[tuple[Literal, Literal]], predicate: Predicate) -> tuple[Literal, Literal]:
+    if len(ways) == 1:
+        return ways[0]
+    shown = " or ".join(dict.fromkeys(above.predicate for _, above in ways))
+    raise UsageError(
+        f"a test asks about {predicate.name!r} alone, whose rows examples see by {shown}; let its mode name "
+        "the row that leads there, so that a query can say whose they are"
+    )
+
+
 def _with_route(
-    query: Query, literal: Literal, predicate: Predicate, signature: Signature
+    query: Query, literal: Literal, route: Route, signature: Signature
 ) -> tuple[Literal, Literal]:
     """The literal with a term that its route can start from, and the literal that it leads to."""
-    assert predicate.route is not None
-    route = predicate.route
     link: Term = literal.terms[route.column]
     if isinstance(link, Anything):
         link = Variable(1 + max((variable.number for variable in variables_of(query)), default=0))

@@ -10,7 +10,9 @@ from hornbeam.errors import DataError
 from hornbeam.relational.records import Coded, Relation
 from hornbeam.table.storage import parse_type
 
-_PREDICATE_KEYS: Final = ("columns", "types", "key", "identity", "route", "table", "fields", "counts", "time")
+_PREDICATE_KEYS: Final = (
+    "columns", "types", "key", "identity", "routes", "table", "fields", "counts", "time", "hidden"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,24 +45,26 @@ class Predicate:
     """The column that holds the key of the example."""
     identity: int | None = None
     """The column that no two rows share: the row's own name."""
-    route: Route | None = None
-    """Of rows that belong to an example without naming it."""
+    routes: tuple[Route, ...] = ()
+    """Of rows that belong to an example without naming it; of several ways each one alone will do."""
     table: str | None = None
     fields: tuple[str, ...] = ()
     """The columns of the table, where they are called otherwise than `columns`."""
     counts: Counted | None = None
     time: str | None = None
     """The field of the table that says when a row came to be, where later rows are not seen."""
+    hidden: bool = False
+    """Whether rows belong to examples by columns that no literal has, so that no query can say whose."""
 
     def field_of(self, column: int) -> str:
         return self.fields[column] if self.fields else self.columns[column]
 
     def to_record(self) -> dict[str, Any]:
-        route = None if self.route is None else [self.route.column, self.route.relation, self.route.target]
+        routes = [[route.column, route.relation, route.target] for route in self.routes]
         counts = None if self.counts is None else [self.counts.table, self.counts.field, self.counts.time]
-        plain = {name: getattr(self, name) for name in ("key", "identity", "table", "time")}
+        plain = {name: getattr(self, name) for name in ("key", "identity", "table", "time", "hidden")}
         lists = {name: list(getattr(self, name)) for name in ("columns", "types", "fields")}
-        return {**lists, **plain, "route": route, "counts": counts}
+        return {**lists, **plain, "routes": routes, "counts": counts}
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def _predicate(relation: Relation) -> Predicate:
 def _read(record: Any) -> Signature:
     predicates = {str(name): _read_predicate(name, entry) for name, entry in record["predicates"].items()}
     for name in predicates:
-        _check_route(predicates, name)
+        _check_routes(predicates, name)
     texts = {name: _text(record[name]) for name in ("key_type", "examples", "key_field")}
     time = record["time_field"]
     return Signature(
@@ -133,18 +137,16 @@ def _read(record: Any) -> Signature:
     )
 
 
-def _check_route(predicates: dict[str, Predicate], name: str) -> None:
-    """A route leads to a predicate that is there, and in the end to one without a route."""
-    predicate, seen = predicates[name], {name}
-    while predicate.route is not None:
-        above = predicates[predicate.route.relation]
-        inside = predicate.route.column < len(predicate.columns) and predicate.route.target < len(
-            above.columns
-        )
-        if not inside or above.name in seen:
+def _check_routes(predicates: dict[str, Predicate], name: str, below: tuple[str, ...] = ()) -> None:
+    """Routes lead to predicates that are there, and in the end to ones without routes."""
+    if name in below:
+        raise ValueError(name)
+    predicate = predicates[name]
+    for route in predicate.routes:
+        above = predicates[route.relation]
+        if route.column >= len(predicate.columns) or route.target >= len(above.columns):
             raise ValueError(name)
-        seen.add(above.name)
-        predicate = above
+        _check_routes(predicates, above.name, (*below, name))
 
 
 def _read_predicate(name: str, entry: Any) -> Predicate:
@@ -156,18 +158,19 @@ def _read_predicate(name: str, entry: Any) -> Predicate:
     for place in (entry["key"], entry["identity"]):
         if place is not None and not (type(place) is int and 0 <= place < len(columns)):
             raise ValueError(name)
-    route, counts = entry["route"], entry["counts"]
+    counts = entry["counts"]
     return Predicate(
         name,
         columns,
         types,
         entry["key"],
         entry["identity"],
-        None if route is None else Route(_place(route[0]), _text(route[1]), _place(route[2])),
+        tuple(Route(_place(column), _text(to), _place(target)) for column, to, target in entry["routes"]),
         None if entry["table"] is None else _text(entry["table"]),
         fields,
         None if counts is None else _read_counted(counts),
         None if entry["time"] is None else _text(entry["time"]),
+        bool(entry["hidden"]),
     )
 
 

@@ -8,6 +8,7 @@ from hornbeam.relational.counts import CountColumn
 from hornbeam.relational.linked import LinkedTables
 from hornbeam.relational.ownership import Placed
 from hornbeam.relational.records import Coded
+from hornbeam.relational.sharing import Way
 from hornbeam.relational.signature import Counted, Predicate, Route, Signature
 
 
@@ -16,7 +17,7 @@ def signature_of(data: LinkedTables, target: str, coded: Coded) -> Signature:
     table, _ = data.target_of(target)
     placed = data.placed(table)
     predicates = {name: _table(data, name, placed[name], target, placed) for name in data.links.tables}
-    predicates |= {count.name: _count(data, count, placed) for count in data.counts(table)}
+    predicates |= {count.name: _count(data, count, placed, target) for count in data.counts(table)}
     for name, relation in coded.relations.items():
         predicates[name] = replace(predicates[name], types=relation.types)
     key = data.links.keys[table]
@@ -36,47 +37,62 @@ def _table(
 ) -> Predicate:
     columns = data.columns_of(name, target)
     row_key = data.links.keys.get(name)
+    key = columns.index(placed.key) if placed.key in columns else None
+    routes = () if key is not None else _routes(data, name, placed, target, all_placed)
     return Predicate(
         name,
         columns,
         tuple(data.type_of(name, column) for column in columns),
-        columns.index(placed.key) if placed.key in columns else None,
+        key,
         columns.index(row_key) if row_key in columns else None,
-        _route(data, name, placed, columns, target, all_placed),
+        routes,
         table=name,
         time=None if placed.hops == 0 else data.time_columns.get(name),
+        hidden=placed.owner is not None and key is None and not routes,
     )
 
 
-def _route(
-    data: LinkedTables,
-    name: str,
-    placed: Placed,
-    columns: tuple[str, ...],
-    target: str,
-    all_placed: dict[str, Placed],
-) -> Route | None:
-    """The reference by which rows without a key belong to their example."""
-    if placed.hops < 1 or placed.key is not None:
-        return None
-    for column, to in data.links.references[name].items():
-        beyond = data.columns_of(to, target)
-        key = data.links.keys[to]
-        if all_placed[to].hops == placed.hops - 1 and column in columns and key in beyond:
-            return Route(columns.index(column), to, beyond.index(key))
-    return None
+def _routes(
+    data: LinkedTables, name: str, placed: Placed, target: str, all_placed: dict[str, Placed]
+) -> tuple[Route, ...]:
+    """The steps by which rows that do not name their example belong to it: one where all agree, every one of
+    those of divided tables; none where a column of one may not be asked about."""
+    ways = placed.ways
+    if placed.hops > 0:
+        near = [
+            Way(column, to, data.links.keys[to])
+            for column, to in data.links.references[name].items()
+            if all_placed[to].hops == placed.hops - 1
+        ]
+        ways = tuple(way for way in near if _may_be_asked(data, name, way, target))[:1]
+    if not all(_may_be_asked(data, name, way, target) for way in ways):
+        return ()
+    columns = data.columns_of(name, target)
+    return tuple(
+        Route(columns.index(way.column), way.table, data.columns_of(way.table, target).index(way.target))
+        for way in ways
+    )
 
 
-def _count(data: LinkedTables, count: CountColumn, placed: dict[str, Placed]) -> Predicate:
-    key = data.links.keys[count.parent]
+def _may_be_asked(data: LinkedTables, name: str, way: Way, target: str) -> bool:
+    beyond = data.columns_of(way.table, target)
+    return way.column in data.columns_of(name, target) and way.target in beyond
+
+
+def _count(data: LinkedTables, count: CountColumn, placed: dict[str, Placed], target: str) -> Predicate:
+    key, columns = data.links.keys[count.parent], data.columns_of(count.parent, target)
+    of_example = placed[count.parent].hops == 0
+    routes = () if of_example or key not in columns else (Route(0, count.parent, columns.index(key)),)
     return Predicate(
         count.name,
         (key, "count"),
         (data.type_of(count.parent, key), count.name),
-        0 if placed[count.parent].hops == 0 else None,
+        0 if of_example else None,
         0,
+        routes,
         table=count.parent,
         fields=(key, "count"),
         counts=Counted(count.child, count.column, data.time_columns.get(count.child)),
-        time=None if placed[count.parent].hops == 0 else data.time_columns.get(count.parent),
+        time=None if of_example else data.time_columns.get(count.parent),
+        hidden=not of_example and not routes,
     )

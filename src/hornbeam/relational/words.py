@@ -44,6 +44,8 @@ class _Path:
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
+        named = [p for p in signature.predicates.values() if p.identity is not None and p.counts is None]
+        self.row_types = {p.types[p.identity] for p in named if p.identity is not None}
         self.rows: Counter[str] = Counter()
         self.names: dict[Variable, _Row] = {}
         self.kinds: dict[Variable, str] = {}
@@ -63,7 +65,8 @@ class _Path:
             own = [k for k in range(i + 1, len(query)) if self._is_about(query[k], literal)]
             taken.update(own)
             said.append(self._literal(literal, [query[k] for k in own]))
-        return said
+        asked = [phrase for phrase in said if phrase]
+        return asked or [f"is in {one_line(literal.predicate)}" for literal in query[:1]]
 
     def _is_about(self, comparison: Literal, literal: Literal) -> bool:
         """Whether it asks about a value that the literal introduces, and about nothing later."""
@@ -107,7 +110,7 @@ class _Path:
         name = None if place is None else literal.terms[place]
         if place is not None and place == predicate.key:  # the example's own row
             conditions = self._conditions(predicate, literal, comparisons, {place}, None)
-            return listed(conditions) or f"is in {one_line(predicate.name)}"
+            return listed(conditions)  # that it has this row goes without saying
         if isinstance(name, Variable) and self._is_known(name):
             row = self.names.get(name)
             subject = self._reference(name)
@@ -123,7 +126,7 @@ class _Path:
         """A row that was not spoken of before, by what it is linked, and what is asked of it."""
         noun, said = singular(predicate.name), {predicate.identity, predicate.key}
         links = [i for i in self._links(predicate, literal) if i not in said]
-        opening = "there is" if predicate.key is None and predicate.route is None else "has"
+        opening = "there is" if predicate.key is None and not predicate.routes else "has"
         if links:
             opening = f"for {self._reference(literal.terms[links[0]])},"
             said.add(links[0])
@@ -140,12 +143,13 @@ class _Path:
         return f"{opening} {article(noun)}{number}" + (f" with {listed(conditions)}" if conditions else "")
 
     def _links(self, predicate: Predicate, literal: Literal) -> list[int]:
-        """Columns that alone could hold the name of a known row: `for that order, an item`."""
+        """Columns that alone could hold the name of a known row: `for that order, an item`, and what a known
+        row refers to: `for its account, a payment`."""
         return [
             i
             for i, term in enumerate(literal.terms)
             if isinstance(term, Variable)
-            and term in self.names
+            and (term in self.names or (term in self.values and predicate.types[i] in self.row_types))
             and predicate.types.count(predicate.types[i]) == 1
         ]
 

@@ -121,6 +121,41 @@ def test_straight_back_only_where_it_is_asked_for() -> None:
     assert back in lines(data.default_bias(self_join=True), "rmode")
 
 
+ACCOUNTS = {
+    "loan": {"id": [1, 2, 3], "account": [7, 7, 8], "since": [10, 20, 30], "bad": ["y", "n", "n"]},
+    "account": {"id": [7, 8, 9], "city": ["u", "v", "u"]},
+    "payment": {
+        "id": [1, 2, 3, 4, 5],
+        "account": [7, 8, 8, 9, None],
+        "amount": [5, 6, 7, 8, 9],
+        "day": [15, 5, 30, 1, 1],
+    },
+}
+
+
+def accounts(frames: dict = ACCOUNTS, **options: object) -> RelationalData:
+    return RelationalData.from_frames(
+        frames,
+        {"loan": "id", "account": "id", "payment": "id"},
+        {"loan": {"account": "account"}, "payment": {"account": "account"}},
+        target="loan.bad",
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def test_rows_that_refer_to_a_parent_are_asked_about() -> None:
+    modes = lines(accounts(exclude=["payment.day", "loan.since"]).default_bias(), "rmode")
+    assert modes == [
+        "rmode((loan(+Key, -Account), account(Account, #[u]))).",
+        "rmode((loan(+Key, -Account), payment(-Payment, Account, _))).",
+        "rmode((loan(+Key, -Account), payment(-Payment, Account, -Value), Value <= #)).",
+        "rmode((loan(+Key, -Account), payment(-Payment, Account, -Value), Value > #)).",
+        "rmode((payment(+Payment, _, -Value), Value <= #)).",
+        "rmode((payment(+Payment, _, -Value), Value > #)).",
+    ]
+    assert "payment" not in str(accounts().default_bias(max_hops=1))
+
+
 def test_references_may_run_in_circles() -> None:
     frames = {
         "team": {"id": [1, 2, 3, 4], "lead": [1, 2, 3, 4], "wins": list("yyyn")},

@@ -233,6 +233,26 @@ def test_groups_keep_together_what_shared_rows_connect() -> None:
     assert friends().groups("club").tolist() == [0, 1, 0, 2]
 
 
+def test_rows_of_a_parent_that_examples_share_are_warned_of_and_make_groups() -> None:
+    data = RelationalData.from_frames(
+        {
+            "loan": {"id": [1, 2, 3, 4], "account": [7, 7, 8, 8], "bad": list("ynyn")},
+            "account": {"id": [7, 8], "city": ["u", "u"]},
+            "payment": {"account": [7], "amount": [3]},
+        },
+        {"loan": "id", "account": "id"},
+        {"loan": {"account": "account"}, "payment": {"account": "account"}},
+        target="loan.bad",
+    )
+    with pytest.warns(UserWarning, match=r"rows of 'payment' are seen by several examples, so folds share"):
+        data.coded(data.default_bias())
+    assert data.groups("payment").tolist() == [0, 0, 1, 2]
+    assert data.groups("account").tolist() == [0, 0, 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data.coded(data.default_bias(max_hops=1))
+
+
 def test_two_references_that_agree_make_owners() -> None:
     frames = {
         "mol": {"id": [1, 2], "c": ["a", "b"]},

@@ -8,6 +8,7 @@ import pytest
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.data import RelationalData
+from tests.unit.relational.test_bias_default import ACCOUNTS, accounts
 from tests.unit.relational.test_data import rows_of
 
 DAYS = ["2020-01-05", "2020-01-09"]
@@ -66,6 +67,46 @@ def test_the_time_may_be_one_moment_for_all_examples() -> None:
 def test_a_shared_table_with_a_time_is_divided_among_the_examples() -> None:
     coded = data(time_columns={"loan": "since", "city": "counted"}).coded()
     assert rows_of(coded, "city") == [(2, "v", "2020-01-01", 8)]
+
+
+@pytest.mark.filterwarnings("ignore:rows of 'payment' are seen by several examples")
+def test_rows_of_a_parent_with_a_time_are_divided_among_the_examples() -> None:
+    some = accounts(time_columns={"loan": "since", "payment": "day"})
+    coded = some.coded(some.default_bias())
+    assert [row[:2] for row in rows_of(coded, "payment")] == [(2, 1), (3, 2)]
+    assert [row[:2] for row in rows_of(coded, "account")] == [(1, 7), (2, 7), (3, 8)]
+    assert "account           3 rows  key id  seen by some examples, 3 times" in some.describe()
+
+
+@pytest.mark.filterwarnings("ignore:rows of 'payment' are seen by several examples")
+def test_what_refers_to_a_row_that_is_left_out_is_left_out_too() -> None:
+    frames = {**ACCOUNTS, "account": {**ACCOUNTS["account"], "opened": [15, 1, 1]}}
+    some = accounts(frames, time_columns={"loan": "since", "account": "opened"})
+    coded = some.coded(some.default_bias())
+    assert [row[:2] for row in rows_of(coded, "account")] == [(2, 7), (3, 8)]
+    assert [row[:2] for row in rows_of(coded, "payment")] == [(2, 1), (3, 2), (3, 3)]
+
+
+def test_rows_between_examples_may_have_a_time() -> None:
+    some = RelationalData.from_frames(
+        {
+            "person": {"id": [1, 2], "since": [5, 9], "happy": ["y", "n"]},
+            "friend": {"one": [1, 1], "other": [2, 2], "met": [3, 7]},
+        },
+        {"person": "id"},
+        {"friend": {"one": "person", "other": "person"}},
+        target="person.happy",
+        time_columns={"person": "since", "friend": "met"},
+    )
+    with pytest.warns(UserWarning, match=r"rows of 'friend' refer to several examples"):
+        coded = some.coded(some.default_bias())
+    assert [(row[0], row[3]) for row in rows_of(coded, "friend")] == [(1, 3), (2, 3), (2, 7)]
+
+
+def test_a_time_of_a_table_that_nothing_links_is_refused() -> None:
+    frames = {**FRAMES, "rate": {"day": ["2020-01-01"], "percent": [3]}}
+    with pytest.raises(DataError, match=r"'rate' has a time column and no reference links it to the examples"):
+        data(frames, time_columns={"loan": "since", "rate": "day"}).coded()
 
 
 def test_times_are_no_attributes_of_the_default_bias() -> None:
