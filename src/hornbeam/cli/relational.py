@@ -50,7 +50,9 @@ def _data_options(function: Any) -> Any:
             help="When rows came to be known: those at or after the time of their example are not seen.",
         ),
         click.option(
-            "--example-time", metavar="COLUMN", help="The column of the examples that says their time."
+            "--example-time",
+            metavar="COLUMN",
+            help="The column of the examples that says their time, or one moment (2024-06-30).",
         ),
     )
     for option in reversed(options):
@@ -85,7 +87,18 @@ def _data_options(function: Any) -> Any:
     "--confidence", type=float, metavar="X", help="Of error_based, above 0 up to 1.  [default: 0.25]"
 )
 @click.option(
+    "--ftest",
+    type=float,
+    metavar="X",
+    help="Of regression: how significant a test must be, above 0 up to 1.  [default: 0.05]",
+)
+@click.option(
     "--cv", type=Whole(2), metavar="K", help="Cross-validate by K folds, in the same growth as the tree."
+)
+@click.option(
+    "--groups",
+    metavar="TABLE",
+    help="With --cv: examples that share rows of this table stay in one fold.",
 )
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Deals examples to folds.")
 @click.option("--budget", type=Whole(1), metavar="N", help="Join steps that a test may take for one example.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,9 +15,10 @@ from typing import Any
 import click
 import numpy as np
 
-from hornbeam.errors import StorageError, UsageError
+from hornbeam.errors import DataError, StorageError, UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
+from hornbeam.relational.records import Examples
 from hornbeam.table.sources.sqlite_queries import is_sqlite
 
 from .output import working
@@ -24,7 +26,16 @@ from .plan import naming_options
 from .sources import data_name, naming
 
 _DUCKDB = (".duckdb", ".ddb", ".db")
-_PARAMETERS = ("criterion", "min_samples_leaf", "lookahead", "max_depth", "prune", "confidence", "budget")
+_PARAMETERS = (
+    "criterion",
+    "min_samples_leaf",
+    "lookahead",
+    "max_depth",
+    "prune",
+    "confidence",
+    "ftest",
+    "budget",
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +101,8 @@ def _column(option: str, text: str) -> tuple[str, str]:
 def bias_of(given: Mapping[str, Any], data: RelationalData) -> Bias:
     """The declarations of a file, those of the data, or those that keys and references suggest."""
     if given["bias"] is not None:
-        return Bias.from_text(_read_text(given["bias"]))
+        with naming(given["bias"]):
+            return Bias.from_text(_read_text(given["bias"]))
     if data.bias is not None:
         return data.bias
     if data.target is None:
@@ -134,20 +146,25 @@ def fitted(given: Mapping[str, Any]) -> RelationalLearned:
 
 def _fitted(given: Mapping[str, Any]) -> RelationalLearned:
     data = open_data(given, given["target"])
-    with naming(given["data"]):
+    with naming_times():
         bias = bias_of(given, data)
-        task = given["task"] or data.coded(bias, None, given["target"]).examples.task
+        with naming(given["data"]):
+            examples = data.coded(bias, given["task"], given["target"]).examples
+            groups = _groups(given, data)
+    task = examples.task
     kind = _class(task)
     parameters = {name: value for name, value in data.parameters.items() if name in kind().get_params()}
     parameters |= {name: given[name] for name in _PARAMETERS if given[name] is not None}
+    if task == "classification" and given["ftest"] is not None:
+        raise UsageError("--ftest judges tests of numbers, and classes are predicted here; leave it out")
     if parameters.get("prune") == "none":
         parameters["prune"] = None
     if task == "regression" and given["prune"] is None:
         parameters["prune"] = None
-    model = kind(bias, **parameters, cv=_folds(given, task), n_jobs=given["threads"])
+    model = kind(bias, **parameters, cv=_folds(given, examples), n_jobs=given["threads"])
     begin = perf_counter()
     with working("growing the tree") as report, naming(given["data"]), naming_options():
-        model._fit(data, given["target"], None, report)
+        model._fit(data, given["target"], groups, report)
     return RelationalLearned(model, data, given["bias"] is not None, perf_counter() - begin)
 
 
@@ -157,13 +174,58 @@ def _class(task: str) -> Any:
     return RelationalTreeClassifier if task == "classification" else RelationalTreeRegressor
 
 
-def _folds(given: Mapping[str, Any], task: str) -> Any:
-    if given["cv"] is None:
+def _groups(given: Mapping[str, Any], data: RelationalData) -> Any:
+    if given["groups"] is None:
         return None
-    from sklearn.model_selection import KFold, StratifiedKFold
+    if given["cv"] is None:
+        raise UsageError("--groups keeps examples in one fold; add --cv K, or leave it out")
+    return data.groups(given["groups"], given["target"])
 
-    splitter = StratifiedKFold if task == "classification" else KFold
-    return splitter(given["cv"], shuffle=True, random_state=given["seed"])
+
+def _folds(given: Mapping[str, Any], examples: Examples) -> Any:
+    """How examples are dealt: by class where there are classes, by group where groups are given."""
+    n_folds, seed = given["cv"], given["seed"]
+    if n_folds is None:
+        return None
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    classes = examples.task == "classification"
+    _check_folds(n_folds, examples)
+    if given["groups"] is not None:
+        return (
+            StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed) if classes else GroupKFold(n_folds)
+        )
+    return (StratifiedKFold if classes else KFold)(n_folds, shuffle=True, random_state=seed)
+
+
+def _check_folds(n_folds: int, examples: Examples) -> None:
+    target = examples.target
+    if target is None:
+        return
+    if examples.task == "regression":
+        known = int((~np.isnan(target)).sum())
+        if n_folds > known:
+            raise DataError(f"{n_folds} folds, but there are {known} examples; use fewer folds")
+        return
+    largest = int(np.bincount(np.asarray(target)[np.asarray(target) >= 0], minlength=1).max())
+    if n_folds > largest:
+        raise DataError(
+            f"{n_folds} folds, but no class has as many examples (the largest has {largest}); use fewer folds"
+        )
+
+
+@contextmanager
+def naming_times() -> Iterator[None]:
+    """What the package calls its options for times, as the options of the command."""
+    try:
+        yield
+    except UsageError as error:
+        text = re.sub(r"time_columns\['(.*?)'\]", r"--time \1.COLUMN", str(error))
+        text = text.replace("time_columns", "--time")
+        text = re.sub(r"example_time=|example_time", "--example-time ", text).replace(
+            "--example-time ,", "--example-time,"
+        )
+        raise UsageError(text) from None
 
 
 def plain_keys(keys: Any) -> Sequence[Any]:

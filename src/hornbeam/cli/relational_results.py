@@ -29,7 +29,8 @@ def give_out(learned: RelationalLearned, line: str, given: Mapping[str, Any]) ->
     results = {output: document_of(stored.payload())} if output else {}
     if report:
         with working("writing the report"):
-            page = _page(learned, stored, safe_line(line, given["data"]), given["data"])
+            seed = None if given["cv"] is None else given["seed"]
+            page = _page(learned, stored, safe_line(line, given["data"]), given["data"], seed)
             results[report] = page.encode("utf-8", "replace")
     replace_files(results)
     if given["as_json"]:
@@ -39,7 +40,9 @@ def give_out(learned: RelationalLearned, line: str, given: Mapping[str, Any]) ->
     _tell_places(learned.model.tree_, output, report)
 
 
-def _page(learned: RelationalLearned, stored: StoredRelational, line: str, data: str) -> str:
+def _page(
+    learned: RelationalLearned, stored: StoredRelational, line: str, data: str, seed: int | None
+) -> str:
     from hornbeam.report.relational import RelationalStudy, render_relational
 
     model = learned.model
@@ -59,6 +62,7 @@ def _page(learned: RelationalLearned, stored: StoredRelational, line: str, data:
         data_hash(data),
         hornbeam.__version__,
         stored.payload(),
+        seed,
     )
     return render_relational(study)
 
@@ -102,7 +106,7 @@ def print_learned(learned: RelationalLearned) -> None:
     rows = sum(relation.n_rows for relation in relations.values() if relation.counts is None)
     tables = sum(relation.counts is None for relation in relations.values())
     pairs = [
-        ("tree", style(f"{leaves}, depth {tree.depth}, {tests} tests of {literals} literals", bold=True)),
+        ("tree", style(f"{leaves}, depth {tree.depth}, {_complexity(tests, literals)}", bold=True)),
         (
             "accuracy (training)" if score.measure == "accuracy" else "R² (training)",
             style(score_text(score), bold=True),
@@ -123,6 +127,10 @@ def print_learned(learned: RelationalLearned) -> None:
         ("digest", tree.digest[:16]),
     ]
     print_pairs(pairs)
+
+
+def _complexity(tests: int, literals: int) -> str:
+    return f"{tests} test{'' if tests == 1 else 's'} of {literals} literal{'' if literals == 1 else 's'}"
 
 
 def _stable(model: Any) -> str:

@@ -86,6 +86,8 @@ class RelationalEstimator(PlainEstimator):
             raise UsageError(
                 f"{shown('bias', given)}: a Bias, its text, or None for that of the data is allowed"
             )
+        if not given.modes:
+            raise UsageError("the bias has no mode, so nothing can be asked; add rmode(...) declarations")
         if type(self.lookahead) is not int or self.lookahead < 0:
             raise UsageError(f"{shown('lookahead', self.lookahead)}: a whole number from 0 is allowed")
         return given if self.lookahead == 1 else replace(given, max_lookahead=self.lookahead)

@@ -65,6 +65,17 @@ def _nominal_types(tables: Collection[TypedTable]) -> frozenset[str]:
     )
 
 
+def _holder(tables: Collection[TypedTable], type_: str | None) -> str:
+    """A column of text that has this type."""
+    held = (
+        f"{table.name}.{column}"
+        for table in tables
+        for column, of, cells in zip(table.columns, table.types, table.cells, strict=True)
+        if of == type_ and cells.type == "nominal" and cells.source != "null"
+    )
+    return next(held)
+
+
 def _check_columns(bias: Bias, table: TypedTable) -> None:
     declared = bias.types[table.name]
     if len(declared) != len(table.columns):
@@ -95,8 +106,9 @@ def _check_patterns(
             type_ = types.get(pattern.places[0].name)
             if pattern.predicate in (AT_MOST, ABOVE) and type_ in labels:
                 raise DataError(
-                    f"{where} of the bias: {pattern.places[0].name} is of type {type_!r} and has no order; "
-                    f"ask with = instead of {pattern.predicate}"
+                    f"{where} of the bias: {pattern.places[0].name} is of type {type_!r} and has no order, "
+                    f"for {_holder(tables.values(), type_)} holds text; ask with = instead of "
+                    f"{pattern.predicate}, or give numbers or times"
                 )
             continue
         table = tables[pattern.predicate]

@@ -78,6 +78,7 @@ def route(
         if node.is_leaf:
             continue
         inside = dict(types)
+        native.check_constants(node.test)
         tests[number] = native.query(node.test, inside)
         waiting += [(node.yes, inside), (node.no, types)]
     yes, no = (np.array([getattr(n, way) for n in tree.nodes], dtype=np.int32) for way in ("yes", "no"))

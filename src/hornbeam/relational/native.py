@@ -72,6 +72,20 @@ class NativeDatabase:
         except TypeError:  # a value that cannot be looked up is in no domain
             return NOWHERE
 
+    def check_constants(self, query: Query) -> None:
+        """That constants are of the kind that their columns hold: what was learned from numbers is not asked
+        of text, nor the other way about."""
+        for literal in query:
+            kinds = () if literal.compares else self.types.get(literal.predicate, ())
+            for term, kind in zip(literal.terms, kinds, strict=False):
+                if isinstance(term, Constant) and len(self._domains[kind].values):
+                    holds_text = self._domains[kind].kind == "nominal"
+                    if holds_text != isinstance(term.value, str):
+                        raise DataError(
+                            f"the tree asks '{literal.predicate}' for {term.value!r} of type '{kind}', which "
+                            f"holds {'text' if holds_text else 'numbers'} here; give it as it was learned"
+                        )
+
     def cut(self, kind: str, threshold: Any) -> int:
         """The largest code whose value is not above the threshold; -1: there is none."""
         domain = self._domains[kind]

@@ -123,7 +123,7 @@ def _to_divide(
     for table, steps in ways.items():  # what is found by a row that is left out is left out with it
         if any(way.table in divided and way.leads_down(links, table) for way in steps):
             divided.add(table)
-    for table in reversed(ways):
+    for table in reversed(list(ways)):
         if table in divided:
             divided |= {way.table for way in ways[table] if way.table in ways}
     return divided

@@ -19,8 +19,8 @@ def routed(query: Query, signature: Signature) -> Query:
         predicate = signature.predicates.get(literal.predicate)
         if predicate is not None and predicate.hidden:
             raise UsageError(
-                f"rows of {predicate.name!r} belong to examples by columns that are excluded, so no query can "
-                "say whose they are; exclude less, and let the bias leave such columns out instead"
+                f"rows of {predicate.name!r} belong to examples by columns that are excluded, so no query "
+                "can say whose they are; exclude less, and let the bias leave such columns out instead"
             )
         if predicate is not None and predicate.routes and not _is_known(result[:done], literal, predicate):
             ways = [_with_route(tuple(result), literal, route, signature) for route in predicate.routes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -81,8 +82,28 @@ def example_times(
         if missing:
             raise DataError(f"{where} is NULL in {missing} rows; every example needs its time")
         return ExampleTimes(tables, others, where, cells)
+    if isinstance(example_time, str):
+        kinds = {parse_type(tables[table].cells(column).type).group for table, column in others.items()}
+        example_time = _moment_of(example_time, target, kinds)
     moment = np.array([example_time] * tables[target].n_rows, dtype=_dtype_of(example_time))
     return ExampleTimes(tables, others, "example_time", read_vector(moment, "example_time"))
+
+
+def _moment_of(text: str, target: str, kinds: set[str]) -> Any:
+    """One moment given as text, as the times that it is compared with; a misspelt column is none."""
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+        return text if kinds <= {"nominal"} else np.datetime64(moment.replace(tzinfo=None), "us")
+    except ValueError:
+        pass
+    try:
+        if kinds <= {"number"}:
+            return float(text)
+    except ValueError:
+        pass
+    raise UsageError(
+        f"example_time={text!r} is neither a column of {target!r} nor a moment; write one such as 2024-06-30"
+    )
 
 
 def _dtype_of(moment: Any) -> Any:

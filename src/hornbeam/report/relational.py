@@ -37,6 +37,8 @@ class RelationalStudy:
     data_hash: str = ""
     version: str = ""
     document: Mapping[str, object] = field(default_factory=dict)
+    seed: int | None = None
+    """Of the folds."""
 
     @property
     def plain(self) -> Study:
@@ -61,6 +63,7 @@ class RelationalStudy:
             data_hash=self.data_hash,
             digest=tree.digest,
             seconds=self.seconds,
+            seed=self.seed,
         )
 
 
@@ -115,7 +118,10 @@ def _cards(study: RelationalStudy) -> str:
     leaves = "leaf" if study.tree.n_leaves == 1 else "leaves"
     figures += [
         (count_text(study.tree.n_leaves), f"{leaves}, depth {study.tree.depth}"),
-        (count_text(tests), f"tests of {literals} literals"),
+        (
+            count_text(tests),
+            f"test{'' if tests == 1 else 's'} of {literals} literal{'' if literals == 1 else 's'}",
+        ),
     ]
     cards = [
         tag("div", tag("b", escape(figure)), tag("span", escape(said)), class_="card")

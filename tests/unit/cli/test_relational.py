@@ -9,6 +9,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from sklearn.model_selection import StratifiedGroupKFold
 
 import hornbeam
 from hornbeam import RelationalBagging, RelationalData, RelationalTree, RelationalTreeClassifier
@@ -88,10 +89,34 @@ def test_options_are_the_parameters_of_the_estimator(shops: Path) -> None:
     assert found["digest"] == model.tree_.digest
 
 
+def test_examples_that_share_rows_stay_in_one_fold(place: Path) -> None:
+    Path("bank").mkdir()
+    loans = [f"{i},{i // 4},{'bad' if i % 8 < 4 else 'good'}" for i in range(80)]
+    Path("bank/loan.csv").write_text("\n".join(["id,account_id,status", *loans]))
+    Path("bank/account.csv").write_text("\n".join(["id,city", *(f"{i},u" for i in range(20))]))
+    payments = [f"{i},{i},{100 if i % 2 else 5}" for i in range(20)]
+    Path("bank/payment.csv").write_text("\n".join(["id,account_id,amount", *payments]))
+    line = (*FIT, "bank", "--target", "loan.status", "--cv", "4", "--json")
+    alone = run(*line)
+    assert "rows of 'payment' are seen by several examples, so folds share them" in alone.stderr
+    grouped = run(*line, "--groups", "payment")
+    assert grouped.exit_code == 0
+    data = RelationalData.from_csv_folder("bank", target="loan.status")
+    folds = StratifiedGroupKFold(4, shuffle=True, random_state=0)
+    with pytest.warns(UserWarning, match="are seen by several examples"):
+        model = RelationalTreeClassifier(cv=folds).fit(data, groups=data.groups("payment"))
+    found = json.loads(grouped.stdout)["cross_validation"]["scores"]
+    assert found == list(model.estimate_.scores)
+    refused(2, *FIT, "bank", "--target", "loan.status", "--groups", "payment", says="add --cv K")
+    refused(2, *line, "--groups", "loan", says="each row of 'loan' belongs to one example")
+
+
 def test_numbers_are_predicted_too(shops: Path) -> None:
     found = json.loads(run(*FIT, "shop.duckdb", "--target", "customers.age", "--cv", "3", "--json").output)
     assert found["task"] == "regression"
     assert found["cross_validation"]["measure"] == "r2"
+    loose = run(*FIT, "shop.duckdb", "--target", "customers.age", "--ftest", "1", "--json")
+    assert json.loads(loose.output)["leaves"] > found["leaves"]
 
 
 def test_a_settings_file_of_ace_brings_its_own_everything(shops: Path) -> None:
@@ -176,6 +201,24 @@ def test_bagged_trees_are_shown_one_by_one(shops: Path) -> None:
         (2, "fit shop --target customers.churn --key orders", "--key 'orders': write TABLE.COLUMN"),
         (2, "fit shop --target customers.churn --reference a.b", "write TABLE.COLUMN=TABLE"),
         (2, "fit mach.s --exclude a.b", "names its own tables"),
+        (2, "fit shop --target customers.churn --ftest 0.1", "--ftest judges tests of numbers"),
+        (2, "fit shop --target customers.churn --time orders.x", "--time names orders.x, which is not there"),
+        (
+            2,
+            "fit shop --target customers.churn --time orders.id",
+            "give --time customers.COLUMN, or --exam",
+        ),
+        (
+            2,
+            "fit shop --target customers.churn --time orders.id --example-time sicne",
+            "--example-time 'sicne' is neither a column of 'customers' nor a moment",
+        ),
+        (
+            3,
+            "fit shop --target customers.churn --cv 999",
+            "999 folds, but no class has as many examples",
+        ),
+        (3, "fit shop --target customers.churn --bias mach.kb", "'mach.kb': the bias, line 1, column"),
         (4, "show nowhere", "cannot read 'nowhere'"),
         (3, "show mach.kb", "not a Hornbeam model file"),
     ],

@@ -150,7 +150,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: load(pay={"loan": [1], "kind": ["a"]}).coded(
             Bias.from_text("key(loan). type(pay(loan, kind)). rmode((pay(+K, -X), X <= #)).")
         ),
-        r"mode 1 of the bias: X is of type 'kind' and has no order; ask with = instead of <=",
+        r"mode 1 of the bias: X is of type 'kind' and has no order, for pay.kind holds text; ask with =",
     ),
     "groups by no table": (lambda: load().groups("x"), r"groups: there is no table 'x'"),
     "groups by rows of one example": (

@@ -64,6 +64,21 @@ def test_the_time_may_be_one_moment_for_all_examples() -> None:
     assert [row[1] for row in rows_of(coded, "orders")] == [11, 12]
 
 
+def test_a_moment_as_text_is_compared_as_the_times_are() -> None:
+    for frames in (FRAMES, as_times("s")):
+        coded = data(frames, time_columns={"orders": "day"}, example_time="2020-01-06").coded()
+        assert [row[1] for row in rows_of(coded, "orders")] == [11, 12]
+    numbers = {**FRAMES, "orders": {**FRAMES["orders"], "day": [1, 5, None, 9]}}
+    coded = data(numbers, time_columns={"orders": "day"}, example_time="5.5").coded()
+    assert [row[1] for row in rows_of(coded, "orders")] == [11, 12]
+
+
+def test_a_misspelt_column_is_no_moment() -> None:
+    for frames in (FRAMES, as_times("s")):
+        with pytest.raises(UsageError, match=r"example_time='sicne' is neither a column of 'loan' nor a mom"):
+            data(frames, time_columns={"orders": "day"}, example_time="sicne").coded()
+
+
 def test_a_shared_table_with_a_time_is_divided_among_the_examples() -> None:
     coded = data(time_columns={"loan": "since", "city": "counted"}).coded()
     assert rows_of(coded, "city") == [(2, "v", "2020-01-01", 8)]
@@ -105,7 +120,9 @@ def test_rows_between_examples_may_have_a_time() -> None:
 
 def test_a_time_of_a_table_that_nothing_links_is_refused() -> None:
     frames = {**FRAMES, "rate": {"day": ["2020-01-01"], "percent": [3]}}
-    with pytest.raises(DataError, match=r"'rate' has a time column and no reference links it to the examples"):
+    with pytest.raises(
+        DataError, match=r"'rate' has a time column and no reference links it to the examples"
+    ):
         data(frames, time_columns={"loan": "since", "rate": "day"}).coded()
 
 

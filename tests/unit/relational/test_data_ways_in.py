@@ -3,8 +3,8 @@
 import gzip
 import os
 import sqlite3
-import warnings
 import stat
+import warnings
 from pathlib import Path
 
 import duckdb

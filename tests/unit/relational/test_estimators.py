@@ -189,6 +189,18 @@ def test_other_data_may_hold_constants_never_seen(fitted: RelationalTreeClassifi
         fitted.score(other)
 
 
+def test_data_of_another_kind_is_refused(fitted: RelationalTreeClassifier) -> None:
+    frames = shop_frames(50, 9)
+    orders = frames["orders"].assign(status=range(len(frames["orders"])))
+    other = RelationalData.from_frames(frames | {"orders": orders}, KEYS, REFERENCES)
+    with pytest.raises(DataError, match=r"the tree asks 'orders' for 'late' .*, which holds numbers here"):
+        fitted.predict(other)
+    items = frames["items"].assign(price=frames["items"]["price"].astype(str))
+    other = RelationalData.from_frames(frames | {"items": items}, KEYS, REFERENCES)
+    with pytest.raises(DataError, match=r"has no order, for items.price holds text; ask with = inst"):
+        fitted.predict(other)
+
+
 def test_columns_are_matched_by_name(fitted: RelationalTreeClassifier, tmp_path: Path) -> None:
     frames = shop_frames()
     orders = frames["orders"].assign(remark="x", paid=1.5)
@@ -316,6 +328,7 @@ def test_examples_without_label_are_predicted_and_not_learned_from() -> None:
         ({"algorithm": "fast"}, "algorithm='fast'"),
         ({"cache_bytes": -1}, "cache_bytes=-1"),
         ({"bias": 7}, "bias=7"),
+        ({"bias": "key(customers)."}, "the bias has no mode, so nothing can be asked"),
         ({"cv": 1}, "cv=1"),
     ],
 )  # fmt: skip

@@ -57,6 +57,8 @@ def rows(text: str, name: str, arity: int) -> list[Row]:
         ("u(X,Y) :- e(X,Y), mark(Y). t(X,Y) :- u(X,Y). t(X,X) :- v(X). v(X) :- \\+ u(_,X), n(X,_).", None),
         ("t(X,Y) :- n(X,N), n(Y,M), N < M.", [("a", "b"), ("a", "c"), ("b", "c")]),
         ("t(X,Y) :- e(X,Y), X == Y.", [("c", "c")]),
+        ("t(b,Y) :- mark(b), Y is 9223372036854775807 // 2.", [("b", 4611686018427387903)]),
+        ("t(X,Y) :- member(X,[7,-7]), Y is X // 2, mark(b).", [(7, 3), (-7, -3)]),
     ],
 )
 def test_rules_give_their_rows(rule: str, expected: list[Row] | None) -> None:
@@ -189,6 +191,7 @@ def test_rules_that_nobody_asks_for_are_not_refused() -> None:
         ("t(X,M) :- e(X,Y), M is Y + 1.", r"'b' is no number"),
         ("t(X,M) :- n(X,N), M is N / 0.", r"/ has no result: division by zero"),
         ("t(X,M) :- n(X,N), M is foo(N).", r"a number is needed"),
+        ("t(X,M) :- n(X,N), M is N // 2.", r"// divides integers only"),
     ],
 )
 def test_arithmetic_without_a_result_is_refused(rule: str, message: str) -> None:

@@ -79,10 +79,20 @@ def test_sql_says_what_predict_says(seed: int, linked: bool, timed: bool) -> Non
         if not linked:
             text += "\n".join(unlinked_modes(data))
         model = RelationalTreeClassifier(text, min_samples_leaf=1, max_depth=4, prune=None).fit(data)
-        try:
-            assert differing(data, frames, model) == []
-        except UsageError as error:
-            assert "let its mode name the row that leads there" in str(error)
+        if not linked and is_refused(model):
+            return
+        assert differing(data, frames, model) == []
+
+
+def is_refused(model: RelationalTreeClassifier) -> bool:
+    """Whether rows are asked about that several ways lead to, without naming one."""
+    try:
+        model.to_sql()
+    except UsageError:
+        with pytest.raises(UsageError, match=r"let its mode name the row that leads there"):
+            model.to_sql()
+        return True
+    return False
 
 
 UNLINKED = """

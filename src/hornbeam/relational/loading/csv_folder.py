@@ -73,7 +73,9 @@ def _spoilt_keys(frames: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str
         for column, to in _references(name, frame, would).items():
             if to not in keys and to != name:
                 why = _not_a_key(frames[to].column(would[to]))
-                spoilt.setdefault(to, f"{would[to]!r} is no key, for {why}; so {name}.{column} refers to nothing")
+                spoilt.setdefault(
+                    to, f"{would[to]!r} is no key, for {why}; so {name}.{column} refers to nothing"
+                )
     return spoilt
 
 

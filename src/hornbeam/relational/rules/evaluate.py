@@ -19,7 +19,7 @@ _ARITHMETIC: dict[tuple[str, int], Callable[..., int | float]] = {
     ("-", 2): lambda a, b: a - b,
     ("*", 2): lambda a, b: a * b,
     ("/", 2): lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) and a % b == 0 else a / b,
-    ("//", 2): lambda a, b: int(a / b),
+    ("//", 2): lambda a, b: _truncated(a, b),
     ("mod", 2): lambda a, b: a % b,
     ("-", 1): lambda a: -a,
     ("+", 1): lambda a: +a,
@@ -30,6 +30,13 @@ _ARITHMETIC: dict[tuple[str, int], Callable[..., int | float]] = {
     ("log", 1): math.log,
     ("exp", 1): math.exp,
 }
+
+
+def _truncated(a: int | float, b: int | float) -> int:
+    """Division towards zero, exact for integers of any size."""
+    if not isinstance(a, int) or not isinstance(b, int):
+        raise EvaluationError("// divides integers only")
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
 class EvaluationError(Exception):
