@@ -3,7 +3,7 @@ refers to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class _Maker:
         self._lookaheads: dict[Lookahead, None] = {}
 
     def bias(self) -> Bias:
-        self._attributes(self._table, "Key", (), None, self._max_hops, determinate=True)
+        self._offer(self._conditions_of(self._table, "Key", (), None, self._max_hops, determinate=True))
         own_row = {self._links.keys[self._table]: Place(Sign.OLD, "Key")}
         self._beside(self._table, "Key", own_row, None, self._max_hops)
         self._children(self._table, "Key", self._max_hops)
@@ -111,18 +111,9 @@ class _Maker:
         places = np.argsort(-frequent, kind="stable")[: self._top]
         return tuple(cells.labels[i] for i in sorted(places.tolist()) if frequent[i] > 1)
 
-    def _attributes(
-        self,
-        table: str,
-        name: str,
-        way: Patterns,
-        came_by: tuple[str, str] | None,
-        hops: int,
-        determinate: bool,
-    ) -> None:
-        """Modes for conditions on a row that is known by its key, and on the rows that it refers to."""
-        for found in self._conditions_of(table, name, way, came_by, hops, determinate):
-            self._modes[Mode(found)] = None
+    def _offer(self, found: Iterable[Patterns]) -> None:
+        for patterns in found:
+            self._modes[Mode(patterns)] = None
 
     def _conditions_of(
         self,
@@ -133,6 +124,7 @@ class _Maker:
         hops: int,
         determinate: bool,
     ) -> Iterator[Patterns]:
+        """Conditions on a row that is known by its key, and on the rows that it refers to."""
         key = self._links.keys[table]
         known = {key: Place(Sign.OLD, name)}
         for condition in self._conditions(table, self._owned(table, known), determinate):
@@ -188,11 +180,12 @@ class _Maker:
     def _rows_of_parent(self, child: str, by: str, name: str, way: Patterns, hops: int) -> None:
         """Modes for a row that refers to a known one, each with the way there; then for what it is like."""
         fresh = self._fresh(child, by, name)
-        self._modes[Mode((*way, self._literal(child, fresh)))] = None
-        for condition in self._conditions(child, fresh, determinate=False):
-            self._modes[Mode((*way, *condition))] = None
+        asked = [(self._literal(child, fresh),), *self._conditions(child, fresh, determinate=False)]
+        self._offer((*way, *condition) for condition in asked)
         if self._has_own_key(child, by):
-            self._attributes(child, _variable(child), (), (child, by), hops, determinate=False)
+            self._offer(
+                self._conditions_of(child, _variable(child), (), (child, by), hops, determinate=False)
+            )
 
     def _children(self, table: str, name: str, hops: int) -> None:
         """Modes for the rows that refer to a row, and lookaheads from each of them."""
@@ -200,8 +193,7 @@ class _Maker:
             return
         for count in self._counts:
             if count.parent == table:
-                for patterns in self._counting(count, name):
-                    self._modes[Mode(patterns)] = None
+                self._offer(self._counting(count, name))
         for child, column in self._links.children(table):
             if column not in self._data.columns_of(child, self._target) or child == self._table:
                 continue
@@ -224,19 +216,19 @@ class _Maker:
         variable = _variable(child)
         fresh = self._fresh(child, column, name)
         there = self._literal(child, fresh)
-        self._modes[Mode((there,))] = None
+        self._offer([(there,)])
         came_by = (child, column)
-        for condition in self._conditions(child, fresh, determinate=False):
-            self._modes[Mode(condition)] = None
-        for condition in self._parents(child, variable, fresh, (), came_by, hops - 1, False):
-            self._modes[Mode(condition)] = None
+        self._offer(self._conditions(child, fresh, determinate=False))
+        self._offer(self._parents(child, variable, fresh, (), came_by, hops - 1, False))
         self._beside(child, variable, fresh, came_by, hops - 1)
         if not self._has_own_key(child, column):
             for other, to in self._linked(child, column):
                 if hops > 1 and to != self._table:
-                    self._attributes(to, _linked_variable(to, other), (), came_by, hops - 2, False)
+                    self._offer(
+                        self._conditions_of(to, _linked_variable(to, other), (), came_by, hops - 2, False)
+                    )
             return
-        self._attributes(child, variable, (), came_by, hops - 1, determinate=False)
+        self._offer(self._conditions_of(child, variable, (), came_by, hops - 1, determinate=False))
         if self._self_join and hops > 1:
             self._same_parent(child, column)
         places = (Place(Sign.OLD, place.name) if place.name else _ANY for place in there.places)
@@ -251,7 +243,7 @@ class _Maker:
             known = {key: Place(Sign.OLD, variable), other: Place(Sign.NEW, shared)}
             again = {key: Place(Sign.NEW, f"Other_{variable}"), other: Place(Sign.OLD, shared)}
             rows = (self._literal(child, self._owned(child, places)) for places in (known, again))
-            self._modes[Mode(tuple(rows))] = None
+            self._offer([tuple(rows)])
 
     def _fresh(self, child: str, column: str, name: str) -> dict[str, Place]:
         """Places of a row that refers to a known one. Where it has no key of its own, the rows that it links
