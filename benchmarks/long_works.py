@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import LeaveOneOut
 
 import hornbeam
-from hornbeam import AnytimeTreeClassifier, LookaheadTreeClassifier
+from hornbeam import (
+    AnytimeTreeClassifier,
+    LookaheadTreeClassifier,
+    RelationalBagging,
+    RelationalData,
+    RelationalTreeClassifier,
+)
+from hornbeam.datasets import make_bongard
 from hornbeam.growth import ClassTarget, Pruning, prune_tree
 from hornbeam.model import Tree
 from hornbeam.table import from_data
@@ -181,6 +189,60 @@ def improve(objective: str, rows: int = 20_000, **parameters: Any) -> Work:
     return Work(run, lambda model: model.tree_.digest)
 
 
+def pictures(rows: int) -> RelationalData:
+    made = make_bongard(rows, theory="complex", seed=7, noise=0.1)
+    return RelationalData.from_frames(made.tables, made.keys, made.references, target=made.target)
+
+
+def grow_first_order(rows: int, **parameters: Any) -> Work:
+    """Linked tables are coded, then grown from with all folds."""
+    data = pictures(rows)
+    return Work(
+        lambda: RelationalTreeClassifier(**parameters).fit(data), lambda model: model.forest_.trees[-1].digest
+    )
+
+
+def bag_first_order() -> Work:
+    data = pictures(20_000)
+    bagging = RelationalBagging(n_estimators=50, min_samples_leaf=20, random_state=0, n_jobs=2)
+    return Work(lambda: bagging.fit(data), lambda model: model.trees_[-1].digest)
+
+
+def ask_first_order() -> Work:
+    """Other pictures than those that were learned from: they are coded first."""
+    model, data = RelationalTreeClassifier(min_samples_leaf=5).fit(pictures(2_000)), pictures(200_000)
+    return Work(
+        lambda: model.predict(data), lambda labels: hashlib.sha256("".join(labels).encode()).hexdigest()
+    )
+
+
+def join_in_vain(wide: int = 12, steps: int = 6) -> Work:
+    """Layers of things, each linked to all of the next, and a question for one step more than there is."""
+    pairs = np.array([(i, wide + j) for i in range(wide) for j in range(wide)])
+    links = np.concatenate([pairs + layer * wide for layer in range(steps)])
+    frames = {
+        "example": {"id": [0, 1, 2, 3], "odd": list("nyny")},
+        "link": {
+            "example": np.repeat(np.arange(4), len(links)),
+            "one": np.tile(links[:, 0], 4),
+            "other": np.tile(links[:, 1], 4),
+        },
+    }
+    data = RelationalData.from_frames(
+        frames,
+        {"example": "id"},
+        {"link": {"example": "example"}},
+        target="example.odd",
+        types={"link.one": "thing", "link.other": "thing"},
+    )
+    way = ", ".join(f"link(Key, X{i}, -X{i + 1})" for i in range(1, steps + 1))
+    bias = f"key(example). type(link(example, thing, thing)). rmode((link(+Key, -X0, -X1), {way}))."
+    return Work(
+        lambda: RelationalTreeClassifier(bias, budget=None, min_samples_leaf=1).fit(data),
+        lambda model: model.tree_.digest,
+    )
+
+
 WORKS: dict[str, Callable[[], Work]] = {
     "gini, 2 classes, 5M x 4": lambda: classify("gini", MANY, 4, 2),
     "gini, 26 classes, 5M x 2": lambda: classify("gini", MANY, 2, 26),
@@ -206,6 +268,13 @@ WORKS: dict[str, Callable[[], Work]] = {
     "improve the errors of 20k x 20": lambda: improve("error"),
     "improve the size of 20k x 20, 2 threads": lambda: improve("size", n_jobs=2),
     "improve with a referee, 5k x 20": lambda: improve("error", 5_000, referee="cv"),
+    "first-order tree and 10 folds, 50k pictures": lambda: grow_first_order(
+        50_000, cv=10, min_samples_leaf=20
+    ),
+    "first-order trees that leave one out of 600": lambda: grow_first_order(600, cv=LeaveOneOut()),
+    "first-order trees of 50 bags, 2 threads": bag_first_order,
+    "first-order test without a budget": join_in_vain,
+    "first-order predict, 200k pictures": ask_first_order,
     "table of 5M x 6 floats": lambda: encode("floats"),
     "table of 5M x 6 floats of few values": lambda: encode("floats of few values"),
     "table of 5M x 6 integers": lambda: encode("integers"),

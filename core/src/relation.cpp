@@ -28,6 +28,32 @@ Code ValueDomain::cut_between(Code lo, Code hi) const {
                                   : last_of(floats, float_threshold(lo, hi));
 }
 
+namespace {
+
+constexpr std::uint32_t counted = 1u << 16; // rows; more take long to sort, and no stop is seen meanwhile
+
+/// The rows from `begin` to `end` by (code, row), in time that their number and that of the codes say.
+void sort_by_counting(const std::vector<Code> &column, std::uint32_t begin, std::uint32_t end,
+                      std::vector<std::uint32_t> &order, Cancel &cancel) {
+    Pace pace(cancel, 5);
+    Code most = null_code;
+    for (std::uint32_t row = begin; row < end; ++row) most = std::max(most, column[row]);
+    auto place = [&](std::uint32_t row) { return static_cast<std::size_t>(column[row] - null_code); };
+    std::vector<std::uint32_t> next(static_cast<std::size_t>(most - null_code) + 2, 0);
+    for (std::uint32_t row = begin; row < end; ++row) {
+        pace.step();
+        ++next[place(row) + 1];
+    }
+    next[0] = begin;
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (std::uint32_t row = begin; row < end; ++row) {
+        pace.step();
+        order[next[place(row)]++] = row;
+    }
+}
+
+} // namespace
+
 Relation::Relation(std::span<const std::span<const Code>> columns, std::span<const Code> owner, bool shared,
                    std::size_t n_examples, int key, Cancel &cancel)
     : shared_(shared), key_(key) {
@@ -81,11 +107,14 @@ void Relation::index(std::size_t n_examples, Cancel &cancel) {
             pace.step();
             const RowRange rows = rows_of(e);
             if (rows.end - rows.begin <= scanned) continue;
+            if (rows.end - rows.begin > counted) {
+                sort_by_counting(column, rows.begin, rows.end, order, cancel);
+                continue;
+            }
             std::sort(order.begin() + rows.begin, order.begin() + rows.end,
                       [&](std::uint32_t a, std::uint32_t b) {
                           return column[a] != column[b] ? column[a] < column[b] : a < b;
                       });
-            if (rows.end - rows.begin > 4096) cancel.poll();
         }
     }
 }

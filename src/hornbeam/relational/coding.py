@@ -186,8 +186,17 @@ def _texts(labels: Sequence[str]) -> Array:
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
+def _all_labels(runs: Sequence[Sequence[str]]) -> Sequence[str]:
+    """All labels by their UTF-8 bytes, as those of each column are already. Mostly the longest run has all:
+    references hold keys, and then nothing is sorted."""
+    longest = max(runs, key=len, default=())
+    known = {label for label in longest}  # unlike set(longest) it hears a signal
+    others = {label for run in runs if run is not longest for label in run if label not in known}
+    return sorted([*longest, *sorted(others)]) if others else longest
+
+
 def _code_labels(name: str, columns: Sequence[tuple[str, Cells]]) -> tuple[Domain, list[Codes]]:
-    labels = sorted(set().union(*(cells.labels for _, cells in columns)))  # by code points, as UTF-8 sorts
+    labels = _all_labels([cells.labels for _, cells in columns])
     boolean = bool(columns) and all(cells.source == "boolean" for _, cells in columns)
     domain = Domain(name, "nominal", _texts(labels), "boolean" if boolean else "")
     place = {label: i for i, label in enumerate(labels)}

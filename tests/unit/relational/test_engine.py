@@ -83,6 +83,18 @@ def test_rows_found_by_value_are_those_that_SQL_finds(seed: int) -> None:
         assert set(np.flatnonzero(found).tolist()) == {row[0] for row in rows}
 
 
+def test_rows_of_a_large_shared_relation_are_found_by_value() -> None:
+    n = 70_000  # more than are sorted by comparing them
+    values = np.random.default_rng(0).integers(0, 500, n)
+    rows = [(None if i % 7 == 0 else value, i % 9) for i, value in enumerate(values.tolist())]
+    data = coded_of([1], {"big": (("value", "kind"), rows)}, target=["t"])
+    for value, kind in ((3, 4), (499, 0), (250, 8)):
+        there = [i for i, row in enumerate(rows) if row == (value, kind)]
+        query = (Literal("big", (Constant(value), Constant(kind))),)
+        assert witness(data, query, 0) == ((there[0],) if there else None)
+    assert not solve(data, (Literal("big", (Constant(500), Anything())),)).any()
+
+
 def answers(coded: Coded, *query: Literal) -> set[int]:
     return {key for key, found in zip((1, 2, 3, 4, 5, 6), solve(coded, query), strict=True) if found}
 
