@@ -54,6 +54,12 @@ def _data_options(function: Any) -> Any:
             metavar="COLUMN",
             help="The column of the examples that says their time, or one moment (2024-06-30).",
         ),
+        click.option(
+            "--prolog-seconds",
+            type=click.FloatRange(0, min_open=True),
+            metavar="X",
+            help="Of a settings file: how long swipl may work on its rules.  [default: 60]",
+        ),
     )
     for option in reversed(options):
         function = option(function)

@@ -54,13 +54,15 @@ def open_data(given: Mapping[str, Any], target: str | None) -> RelationalData:
     options = _options(given, target)
     if not os.path.lexists(path):
         raise StorageError(f"cannot read {path!r}: there is no such file or directory; check the path")
+    if given["prolog_seconds"] is not None and not path.endswith(".s"):
+        raise UsageError("--prolog-seconds is for a settings file of ACE (.s); leave it out")
     with working(f"reading {data_name(path)}"), naming(path):
         if os.path.isdir(path):
             return RelationalData.from_csv_folder(path, **options)
         if path.endswith(".s"):
             if any(value for name, value in options.items() if name != "target"):
                 raise UsageError("a settings file of ACE names its own tables; leave such options out")
-            return RelationalData.from_ace(path)
+            return RelationalData.from_ace(path, prolog_seconds=given["prolog_seconds"] or 60.0)
         if is_sqlite(path):
             return RelationalData.from_sqlite(path, **options)
         if path.lower().endswith(_DUCKDB):

@@ -201,6 +201,12 @@ def test_bagged_trees_are_shown_one_by_one(shops: Path) -> None:
         (2, "fit shop --target customers.churn --key orders", "--key 'orders': write TABLE.COLUMN"),
         (2, "fit shop --target customers.churn --reference a.b", "write TABLE.COLUMN=TABLE"),
         (2, "fit mach.s --exclude a.b", "names its own tables"),
+        (
+            2,
+            "fit shop --target customers.churn --prolog-seconds 5",
+            "--prolog-seconds is for a settings file",
+        ),
+        (2, "fit mach.s --prolog-seconds 0", "0.0 is not in the range x>0"),
         (2, "fit shop --target customers.churn --ftest 0.1", "--ftest judges tests of numbers"),
         (2, "fit shop --target customers.churn --time orders.x", "--time names orders.x, which is not there"),
         (
