@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tests.children import Driver
 
-CALLS = ("write", "pwrite64", "fsync", "fdatasync", "rename", "ftruncate", "unlink")
-"""What changes files."""
+CALLS = ("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "ftruncate", "unlink")
+"""What makes and changes files."""
 
 # Everything is imported once; a child is forked for each task, and waits until it is traced.
 _DRIVER = """
@@ -65,7 +65,8 @@ def why_no_strace() -> str:
 
 
 class Traced(Driver):
-    """A program with a function `work(folder)`, run in children of which calls on some files are traced."""
+    """A program with a function `work(folder)`, run in children of which calls on that folder and on some
+    files in it are traced."""
 
     def __init__(self, program: str, names: Sequence[str]) -> None:
         super().__init__(program + _DRIVER)
@@ -76,7 +77,8 @@ class Traced(Driver):
         folder.mkdir()
         command = ["strace", "-f", "-qq", "-o", f"{folder}.trace", "-e", f"trace={','.join(CALLS)}"]
         command += [given for rule in injected for given in ("-e", f"inject={rule}")]
-        command += [given for name in self._names for given in ("-P", str(folder / name))]
+        places = [folder, *(folder / name for name in self._names)]
+        command += [given for place in places for given in ("-P", str(place))]
         return int(self.ask([*command, str(folder)]))
 
 
