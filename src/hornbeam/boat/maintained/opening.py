@@ -85,6 +85,16 @@ def remove_files(path: str) -> None:
         file.unlink(missing_ok=True)
 
 
+def _remove_spilled(path: str) -> None:
+    """Rows that the database had put aside when its process was killed. It would leave them until it puts
+    some aside again; nobody else has the file, so they are nobody's."""
+    folder = Path(f"{path}.tmp")
+    with suppress(OSError):
+        for file in folder.glob("duckdb_temp_*"):
+            file.unlink()
+        folder.rmdir()
+
+
 def refuse_existing(path: str) -> None:
     if Path(path).exists():
         raise StorageError(f"{path!r} exists already; open it, or name another file")
@@ -129,7 +139,7 @@ def connect(path: str, memory: int | None, read_only: bool) -> duckdb.DuckDBPyCo
         config["memory_limit"] = f"{megabytes(memory)}MB"
     try:
         with stoppable():
-            return duckdb.connect(path, read_only=read_only, config=config)
+            connection = duckdb.connect(path, read_only=read_only, config=config)
     except duckdb.Error as error:
         text = str(error)
         owner = re.search(r"PID (\d+)", text)
@@ -137,3 +147,6 @@ def connect(path: str, memory: int | None, read_only: bool) -> duckdb.DuckDBPyCo
             told = f"{path!r} is locked by process {owner[1]}; close the tree there, or wait until it ends"
             raise InUse(told, int(owner[1])) from None
         raise NotRead(f"{path!r} cannot be opened as a maintained tree: {first_line(error)}") from None
+    if not read_only:
+        _remove_spilled(path)
+    return connection
