@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC
 from hornbeam.model.text import Style, branch_text, test_text
 
-KEPT, MOVED, REBUILT = "kept", "moved", "rebuilt"
+KEPT, MOVED, REBUILT = _STATES = "kept", "moved", "rebuilt"
+_SHOWN_LABELS = 5
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,24 @@ class NodeChange:
     reason; `standard_errors` are then of that one."""
     below: int = 0
     """How many nodes below are the same, rows and all, and therefore not listed."""
+    changed_sides: tuple[str, ...] = ()
+    """The labels that take another branch than before, where a test on labels moved."""
 
     @property
     def beyond_chance(self) -> bool:
         """Whether the new test is better by more than two standard errors."""
         return self.standard_errors is not None and self.standard_errors > CHANCE
+
+    def to_record(self) -> dict[str, Any]:
+        """The same for JSON; whether it is beyond chance is None where that was not asked."""
+        beyond = None if self.standard_errors is None else self.beyond_chance
+        return vars(self) | {"changed_sides": list(self.changed_sides), "beyond_chance": beyond}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> NodeChange:
+        """What `to_record` gave, also to an earlier version."""
+        plain = {name: value for name, value in record.items() if name != "beyond_chance"}
+        return cls(**plain | {"changed_sides": tuple(plain.get("changed_sides", ()))})
 
 
 @dataclass(frozen=True)
@@ -55,48 +69,71 @@ class Changes:
     nodes: tuple[NodeChange, ...] = ()
     repeated: bool = False
     """The batch had been applied before: nothing was done."""
+    proof: Mapping[str, Any] | None = None
+    """What `forget` found by growing the tree anew, as `verify` has it."""
     past: Mapping[str, int] | None = None
-    """The counts of a batch so old that its nodes are not kept any more."""
+    """The counts of a batch so old that its nodes are not kept any more, and how many were withheld."""
 
     @property
     def counts(self) -> dict[str, int]:
         """How many tests were kept, moved and rebuilt."""
         if self.past is not None:
-            return dict(self.past)
+            return {state: self.past[state] for state in _STATES}
         found = Counter(node.state for node in self.nodes if node.before or node.after)
         found[KEPT] += sum(tests_below(node) for node in self.nodes)
-        return {state: found[state] for state in (KEPT, MOVED, REBUILT)}
+        return {state: found[state] for state in _STATES}
 
     @property
     def withheld(self) -> int:
         """How many tests were kept though another one is the best, by chance."""
+        if self.past is not None:
+            return self.past["withheld"]
         return sum(bool(node.withheld) for node in self.nodes)
 
     def to_record(self) -> dict[str, Any]:
         """The same for JSON; `nodes` is None where they are not kept any more."""
-        record = vars(self) | {"nodes": [vars(node) for node in self.nodes], "counts": self.counts}
-        return record if record.pop("past") is None else record | {"nodes": None}
+        nodes = None if self.past is not None else [node.to_record() for node in self.nodes]
+        record = vars(self) | {"nodes": nodes, "counts": self.counts, "withheld": self.withheld}
+        del record["past"]
+        return record
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Changes:
-        """What `to_record` gave."""
+        """What `to_record` gave, also to an earlier version."""
         plain = dict(record)
-        counts, nodes = plain.pop("counts"), plain.pop("nodes")
+        counts, nodes, withheld = plain.pop("counts"), plain.pop("nodes"), plain.pop("withheld", 0)
         if nodes is None:
-            return cls(**plain, past=counts)
-        return cls(**plain, nodes=tuple(NodeChange(**node) for node in nodes))
+            return cls(**plain, past=counts | {"withheld": withheld})
+        return cls(**plain, nodes=tuple(map(NodeChange.from_record, nodes)))
+
+    def certificate(self, keys: Sequence[Any], absent: Sequence[Any] | None) -> dict[str, Any]:
+        """What `forget` hands out for keys, of which some had no row; None: that is not known any more."""
+        proof = self.proof or {"rebuilt": None, "equal": False}
+        return {
+            "keys": keys,
+            "absent": absent,
+            "rows": self.deleted,
+            "digest_before": self.digest_before,
+            "digest_after": self.digest_after,
+            "digest_rebuilt": proof["rebuilt"],
+            "equal": proof["equal"],
+            "repeated": self.repeated,
+        }
 
     def to_text(self) -> str:
         """A line on the whole, and one for each test that is not the same."""
         counts = self.counts
         more = f"; {self.withheld} of those kept are not the best" if self.withheld else ""
+        rows, tests = "row" if self.inserted == 1 else "rows", "test" if counts[KEPT] == 1 else "tests"
         lines = [
-            f"batch {self.number}: {self.inserted:,} rows inserted, {self.deleted:,} deleted, {self.rows:,} "
-            f"present; {counts[KEPT]} tests kept, {counts[MOVED]} moved, {counts[REBUILT]} rebuilt{more}"
+            f"batch {self.number}: {self.inserted:,} {rows} inserted, {self.deleted:,} deleted, "
+            f"{self.rows:,} present; {counts[KEPT]:,} {tests} kept, {counts[MOVED]:,} moved, "
+            f"{counts[REBUILT]:,} rebuilt{more}"
         ]
         for node in self.nodes:
             if node.state != KEPT:
-                said = f"{node.before or 'a leaf'} -> {node.after or 'a leaf'}"
+                was, now = _shown(node.before, node.rows_before), _shown(node.after, node.rows_after)
+                said = f"{was} -> {now}{sides_text(node)}"
                 lines.append(f"  {node.state:8} {node.path or 'root'}: {said}{_by_chance(node)}")
             elif node.withheld:
                 said = f"{node.after} stays, the best is {node.withheld}"
@@ -109,10 +146,25 @@ def tests_below(node: NodeChange) -> int:
     return max(0, node.below // 2 - 1)
 
 
+def _shown(test: str, rows: int | None) -> str:
+    return test or ("no tree" if rows is None else "a leaf")
+
+
+def sides_text(node: NodeChange) -> str:
+    """The labels that changed sides: of a long test they may be among those that are not shown."""
+    labels = node.changed_sides
+    if not labels:
+        return ""
+    more = len(labels) - _SHOWN_LABELS
+    shown = ", ".join(labels[:_SHOWN_LABELS]) + (f" and {more} more" if more > 0 else "")
+    return f"; {shown} changed sides"
+
+
 def _by_chance(node: NodeChange) -> str:
     if node.standard_errors is None:
         return ""
-    return f" ({node.standard_errors:.1f} standard errors{'' if node.beyond_chance else ': chance'})"
+    judged = "beyond chance" if node.beyond_chance else "chance"
+    return f" ({node.standard_errors:.1f} standard errors: {judged})"
 
 
 def compare(
@@ -136,7 +188,8 @@ def compare(
         if state == KEPT and withheld is not None and new in withheld:
             best, better = withheld[new]
         below = int(sizes[new]) - 1 if same(old, new) else 0
-        found.append(NodeChange(path, state, was, now, rows_was, rows_now, better, best, below))
+        labels = _changed_sides(before, old, after, new) if state == MOVED else ()
+        found.append(NodeChange(path, state, was, now, rows_was, rows_now, better, best, below, labels))
     return tuple(found)
 
 
@@ -186,9 +239,15 @@ def _state(before: Tree, old: int, after: Tree, new: int) -> str:
     if kind == NUMERIC:
         same = all(was[name][old] == now[name][new] for name in ("threshold", "threshold_integer"))
         return KEPT if same else MOVED
-    sides, now_sides = _branches(before, old), _branches(after, new)
-    stayed = all(sides[label] == now_sides[label] for label in sides.keys() & now_sides.keys())
-    return KEPT if stayed else MOVED
+    return MOVED if _changed_sides(before, old, after, new) else KEPT
+
+
+def _changed_sides(before: Tree, old: int, after: Tree, new: int) -> tuple[str, ...]:
+    """The labels that both tests know and send to different branches; none where a number is asked for."""
+    if before.arrays["kind"][old] == NUMERIC:
+        return ()
+    was, now = _branches(before, old), _branches(after, new)
+    return tuple(label for label in was if now.get(label, was[label]) != was[label])
 
 
 def _branches(tree: Tree, node: int) -> dict[str, int]:

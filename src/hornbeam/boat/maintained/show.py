@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from hornbeam.boat.maintained import changes as record
-from hornbeam.boat.maintained.changes import Changes, NodeChange, matched, tests_below
+from hornbeam.boat.maintained.changes import Changes, NodeChange, matched, sides_text, tests_below
 from hornbeam.drawing import sides
 from hornbeam.drawing.changes import MOST_BOXES, draw_changes
 from hornbeam.drawing.changes_page import render_changes
@@ -99,6 +99,7 @@ def _since(after: Side, before: Side, earlier: Mapping[int, int]) -> Side:
 
 
 def _change(state: str, node: NodeChange) -> Change:
+    after = node.after + sides_text(node)
     return Change(
-        state, node.path, node.before, node.after, node.rows_before, node.rows_after, node.standard_errors
+        state, node.path, node.before, after, node.rows_before, node.rows_after, node.standard_errors
     )
