@@ -10,6 +10,7 @@ import click
 from hornbeam.boat.maintained.changes import Changes
 from hornbeam.errors import HornbeamError
 from hornbeam.model.store import replace_files
+from hornbeam.model.text import share_text
 from hornbeam.model.view import View
 
 from .output import print_json, print_pairs, style
@@ -38,11 +39,16 @@ def _estimate(stats: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the folds say, where there are some."""
     if "estimate" not in stats:
         return []
-    found = stats["estimate"]
+    found, agreed = stats["estimate"], stats["stability"]
     if found is None:
-        return [("estimate", stats["why"])]
-    told = f"{found['measure']} {found['mean']:.4f} ± {found['spread']:.4f} over {found['folds']} folds"
-    return [("estimate", told)]
+        told = stats["why"]
+    else:
+        told = f"{found['measure']} {found['mean']:.4f} ± {found['spread']:.4f} over {found['folds']} folds"
+    lines = [("estimate", told)]
+    if agreed is not None:
+        shares = share_text(agreed["root_agreement"]), share_text(agreed["agreement"])
+        lines.append(("folds agree", "{} at the root, {} of the tests that a row meets".format(*shares)))
+    return lines
 
 
 def print_batch(changes: Changes, as_json: bool) -> None:
@@ -78,9 +84,13 @@ def print_certificate(certificate: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(dict(certificate))
     else:
+        if certificate["repeated"]:
+            click.echo("these keys were forgotten before, by a batch of this id; nothing was done")
+        absent = certificate["absent"]
         print_pairs(
             [
                 ("keys", ", ".join(certificate["keys"])),
+                *([("of no row", ", ".join(absent))] if absent else []),
                 ("rows deleted", f"{certificate['rows']:,}"),
                 ("digest before", certificate["digest_before"]),
                 ("digest after", certificate["digest_after"] or "none: there are no rows"),
@@ -92,10 +102,15 @@ def print_certificate(certificate: Mapping[str, Any], as_json: bool) -> None:
 
 
 def print_proof(tree: str, proof: Mapping[str, Any], as_json: bool) -> None:
-    """Whether the tree is that of a rebuild, or by the policy "stable" has the right counts; an error where
-    not."""
+    """Whether the rows are intact and the tree is that of a rebuild, or by the policy "stable" has the right
+    counts; an error where not."""
     if as_json:
         print_json(dict(proof))
+    if not proof["intact"]:
+        raise HornbeamError(
+            f"{tree!r} has other rows than its batches left: something else wrote to it; use a copy that is "
+            "whole"
+        )
     if not proof.get("sound", True):
         raise HornbeamError(f"{tree!r} has other counts than its rows; keep the file and report it")
     if not proof["equal"] and "sound" in proof:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -22,6 +22,8 @@ from .output import check_places, scanning, working
 from .plan import Plan
 from .sources import data_name, files_of, naming
 
+_T = TypeVar("_T")
+
 
 def opened(tree: str) -> MaintainedTree:
     """A tree to look at."""
@@ -34,19 +36,28 @@ def judged(kept: MaintainedTree) -> dict[str, Any]:
         return {}
     try:
         with working("judging by folds"):
-            found = kept.estimate()
-    except (DataError, InUse) as error:
-        return {"estimate": None, "why": str(error)}
-    scores = list(found.scores)
+            return {"estimate": _estimate(kept), "stability": _agreement(kept)}
+    except InUse as error:  # trees can be compared without the rows
+        return {"estimate": None, "stability": _agreement(kept), "why": str(error)}
+    except DataError as error:
+        return {"estimate": None, "stability": None, "why": str(error)}
+
+
+def _estimate(kept: MaintainedTree) -> dict[str, Any]:
+    found = kept.estimate()
     return {
-        "estimate": {
-            "measure": found.measure,
-            "mean": found.mean,
-            "spread": found.spread,
-            "folds": found.folds,
-            "scores": scores,
-        }
+        "measure": found.measure,
+        "mean": found.mean,
+        "spread": found.spread,
+        "folds": found.folds,
+        "scores": list(found.scores),
     }
+
+
+def _agreement(kept: MaintainedTree) -> dict[str, Any]:
+    """How far the trees of the folds ask what the tree asks; of all levels, not of all nodes."""
+    record = kept.forest().stability().to_record()
+    return {name: record[name] for name in ("agreement", "root_agreement", "levels")}
 
 
 def create_tree(
@@ -87,32 +98,54 @@ def create_tree(
 def change_tree(
     tree: str, data: Sequence[str], sql: str | None, method: str, doing: str, **given: Any
 ) -> Changes:
-    """What a method of the tree that takes rows did. Where Ctrl-C comes after the batch, it is told what that
-    did, and not that nothing was done."""
-    changes: Changes | None = None
-    try:
-        with MaintainedTree.open(tree) as kept, working(f"{doing} {_shown(data)}"), naming(_shown(data)):
-            number = kept.stats["batch"]
-            try:
-                changes = getattr(kept, method)(_rows_or_none(kept, data, sql, method), **given)
-            except KeyboardInterrupt:
-                if kept.stats["batch"] == number:
-                    raise
-                changes = kept.changes(last=1)[0]
-    except KeyboardInterrupt:
-        if changes is None:
-            raise
-    assert changes is not None
-    return changes
+    """What a method of the tree that takes rows did."""
+
+    def change(kept: MaintainedTree) -> Changes:
+        with naming(_shown(data)):
+            changes: Changes = getattr(kept, method)(_rows_or_none(kept, data, sql, method), **given)
+            return changes
+
+    return _changed(tree, f"{doing} {_shown(data)}", change, lambda late: late)
 
 
 def forget_keys(tree: str, keys: Sequence[str], id_: str | None) -> dict[str, Any]:
     """The certificate of rows that were deleted by their keys, which it has as they were given."""
-    with MaintainedTree.open(tree) as kept, working("forgetting, and growing the tree anew"):
+
+    def forget(kept: MaintainedTree) -> dict[str, Any]:
         typed = _typed(kept, keys)
         given = dict(zip(typed, keys, strict=True))
-        told = kept.forget(typed, id=id_)
-        return told | {"keys": list(keys), "absent": [given[key] for key in told["absent"]]}
+        told, absent = kept.forget(typed, id=id_), None
+        if told["absent"] is not None:
+            absent = [given[key] for key in told["absent"]]
+        return told | {"keys": list(keys), "absent": absent}
+
+    doing = "forgetting, and growing the tree anew"
+    return _changed(tree, doing, forget, lambda late: late.certificate(list(keys), None))
+
+
+def _changed(
+    tree: str, doing: str, change: Callable[[MaintainedTree], _T], told: Callable[[Changes], _T]
+) -> _T:
+    """What a change of the tree gives. Where Ctrl-C comes after the batch, it is told what that did, and not
+    that nothing was done."""
+    found: _T | None = None
+    try:
+        with MaintainedTree.open(tree) as kept, working(doing):
+            number = kept.stats["batch"]
+            try:
+                found = change(kept)
+            except KeyboardInterrupt:
+                if kept.stats["batch"] == number:
+                    raise
+                found = told(kept.changes(last=1)[0])
+    except KeyboardInterrupt:
+        if found is None:
+            raise
+    except UsageError:
+        with naming_options():
+            raise
+    assert found is not None
+    return found
 
 
 def _rows_or_none(kept: MaintainedTree, data: Sequence[str], sql: str | None, method: str) -> Source | None:

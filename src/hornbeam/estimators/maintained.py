@@ -15,16 +15,16 @@ from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.grown import check_folds
 from hornbeam.boat.maintained.cache import CountsCache
 from hornbeam.boat.maintained.changes import Changes, compare
-from hornbeam.boat.maintained.ordering import by_leaf
+from hornbeam.boat.maintained.filling import fill, grown
 from hornbeam.boat.maintained.packed import packed, unpacked
 from hornbeam.boat.maintained.readers import open_to_read
 from hornbeam.boat.maintained.recount import has_counts_of
 from hornbeam.boat.maintained.store import Store, stored_schema
 from hornbeam.boat.maintained.trees import KeptTrees
-from hornbeam.boat.meter import Listener, Meter
+from hornbeam.boat.meter import Listener
 from hornbeam.boat.survey import survey
 from hornbeam.boat.task import check_cv, check_memory, check_source, check_targets
-from hornbeam.errors import DataError, NoRows, StorageError, UsageError
+from hornbeam.errors import DataError, NoRows, SourceChanged, StorageError, UsageError
 from hornbeam.growth import Forest, Pair, prune_tree
 from hornbeam.growth.parameters import one_of
 from hornbeam.model import Tree
@@ -38,7 +38,6 @@ from .maintained_settings import (
     check_values,
     database_memory,
     estimator_of,
-    grown,
     is_class,
     plain_parameters,
     task_of,
@@ -46,7 +45,6 @@ from .maintained_settings import (
 
 if TYPE_CHECKING:
     from hornbeam.boat.maintained.show import ChangesView
-    from hornbeam.boat.task import SourceTask
 
 _KEPT = ("parameters", "classification", "targets", "key", "weight", "memory_limit", "policy", "cv")
 
@@ -75,7 +73,12 @@ class MaintainedTree:
     def _tree_of(self, number: int, tree: int = 0) -> Tree | None:
         """A tree that a batch left, of all rows or without those of a fold."""
         data = self._store.tree(number, tree)
-        return None if data is None else unpacked(data)
+        try:
+            return None if data is None else unpacked(data)
+        except DataError as error:
+            raise StorageError(
+                f"{self._store.path!r}: {error}; use a copy of the file that is whole"
+            ) from None
 
     def _open(self, trees: Sequence[Tree | None], fold_rows: Sequence[int]) -> None:
         self._kept = KeptTrees(self._present, trees, key=self.key, fold_rows=fold_rows, stable=self._stable)
@@ -135,7 +138,8 @@ class MaintainedTree:
             empty = {"number": 0, "rows": 0, "fold_rows": [0] * (folds or 0)}
             store.set_all(settings | empty)
             made = cls(store)
-            trees = made._fill(replace(task, folds=folds, progress=progress))
+            asked = replace(task, folds=folds, progress=progress)
+            trees = fill(store, made._kept, asked, lambda: made._present(()))
             made._open(trees, made._kept.fold_rows)
             made._rows = store.count()
             record = Changes(0, None, made._rows, 0, made._rows, None, made._pruned(trees[0]).digest)
@@ -146,26 +150,17 @@ class MaintainedTree:
             raise
         return made
 
-    def _fill(self, task: SourceTask) -> list[Tree]:
-        """Copy the rows of a source, and grow their trees: first, where they can be read again, so that those
-        of a leaf lie together."""
-        chunks = (self._kept.dealt(self._store.checked(chunk)) for _, chunk in task.reading.scan())
-        if task.reading.source.repeatable:
-            trees = grown(task)
-            with Meter(task.reading.source, task.progress).phase("copying the rows") as tell:
-                ordered = by_leaf(trees[0], chunks, task.budget)
-                self._store.insert(_told(ordered, int(trees[0].arrays["rows"][0]), tell))
-            return trees
-        self._store.insert(chunks)
-        present = self._present((), algorithm=task.algorithm)
-        return grown(replace(present, folds=task.folds, progress=task.progress))
-
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
         """A tree that `create` made, also after a crash; nobody else may write to it meanwhile. Readers of a
         tree that is being written to have the state after its last batch, without the rows."""
         place = os.fspath(path)
-        return cls(open_to_read(place) if read_only else Store.open(place))
+        store = open_to_read(place) if read_only else Store.open(place)
+        try:
+            return cls(store)
+        except BaseException:
+            store.close()
+            raise
 
     def close(self) -> None:
         """Give the file free, with what is counted of its rows: whoever opens it next need not count them."""
@@ -277,18 +272,23 @@ class MaintainedTree:
     def verify(self) -> dict[str, Any]:
         """Grow the tree of the present rows anew and compare: both digests, and whether they are equal; with
         folds also those of their trees. By the policy "stable" they need not be: whether the tree is `sound`,
-        its leaves having the rows that come there, is told besides."""
+        its leaves having the rows that come there, is told besides. The rows are `intact` if there are as
+        many as the batches left, each with the hash that it came with."""
+        proof = self._proof(self._rows) | {"intact": self._store.intact(self._rows)}
+        if not self._stable:
+            return proof
+        tree, rows, weight = self._kept.whole.tree, self.source().scan(), self._settings["weight"]
+        return proof | {"sound": tree is None or has_counts_of(tree, rows, weight)}
+
+    def _proof(self, rows: int) -> dict[str, Any]:
+        """The digest of the tree beside that of one that is grown anew, where so many rows are present."""
         trees = self._kept.trees if None not in self._kept.trees else self._kept.trees[:1]
         kept = [None if tree is None else self._pruned(tree).digest for tree in trees]
         rebuilt: list[str | None] = [None]
-        if self._rows:
+        if rows:
             task = replace(self._present(()), folds=len(trees) - 1 or None)
             rebuilt = [self._pruned(tree).digest for tree in grown(task)]
-        proof = {"digest": kept[0], "rebuilt": rebuilt[0], "equal": kept == rebuilt}
-        if not self._stable:
-            return proof
-        rows, weight = self.source().scan(), self._settings["weight"]
-        return proof | {"sound": trees[0] is None or has_counts_of(trees[0], rows, weight)}
+        return {"digest": kept[0], "rebuilt": rebuilt[0], "equal": kept == rebuilt}
 
     @property
     def _stable(self) -> bool:
@@ -309,7 +309,7 @@ class MaintainedTree:
         before is a no-op."""
         return self._apply(inserted, deleted, id)
 
-    def _apply(self, inserted: Any, deleted: Any, id: str | None, *, anew: bool = False) -> Changes:
+    def _apply(self, inserted: Any, deleted: Any, id: str | None, *, forgetting: bool = False) -> Changes:
         self._check_writable()
         done = self._done(id)
         if done is not None:
@@ -322,7 +322,7 @@ class MaintainedTree:
             if more.num_rows:
                 self._store.insert(more.to_batches())
 
-        return self._batch(change, more, less, id, anew)
+        return self._batch(change, more, less, id, forgetting)
 
     def sync(self, src: Source, *, key: str | None = None, id: str | None = None) -> Changes:
         """Make the present rows those of a source: what is not in it goes, what is new comes. Rows are
@@ -339,31 +339,25 @@ class MaintainedTree:
 
     def forget(self, keys: Iterable[Any], *, id: str | None = None) -> dict[str, Any]:
         """Delete all rows of some keys. The certificate has the digest before and after, and that of a tree
-        grown anew without those rows."""
-        key, wanted = self.key, list(keys)
+        grown anew without those rows, before the batch is written.
+
+        The file does not keep the keys: where the `id` was applied before, `absent` is None.
+        """
+        key, wanted = self.key, _listed(keys)
         if key is None:
             raise UsageError("forget needs a key, and create was given none; delete rows instead")
         self._check_writable()
-        changes, absent = self._done(id), list[Any]()
+        changes, absent = self._done(id), None
         if changes is None:
             rows = self._store.rows_of(key, wanted)
             there = set(rows[key].to_pylist())
             absent = [value for value in wanted if value not in there]
             if not there:
-                raise DataError(f"{self._store.path!r}: no row has such a {key!r}; nothing was changed")
-            # Tests that were kept may be there because of those rows.
-            changes = self._apply(None, rows, id, anew=self._stable)
-        proof = self.verify()
-        return {
-            "keys": wanted,
-            "absent": absent,
-            "rows": changes.deleted,
-            "digest_before": changes.digest_before,
-            "digest_after": changes.digest_after,
-            "digest_rebuilt": proof["rebuilt"],
-            "equal": proof["equal"],
-            "repeated": changes.repeated,
-        }
+                raise DataError(f"{self._store.path!r}: {key!r} has none of these keys; nothing was changed")
+            changes = self._apply(None, rows, id, forgetting=True)
+        if changes.proof is None:
+            raise UsageError(f"id={id!r} names a batch without a certificate; give another one")
+        return changes.certificate(wanted, absent)
 
     def _check_writable(self) -> None:
         if self._store.read_only:
@@ -380,7 +374,7 @@ class MaintainedTree:
         more: pa.Table,
         less: pa.Table,
         id_: str | None,
-        anew: bool,
+        forgetting: bool,
     ) -> Changes:
         before = self._kept.trees[0]
         self._counts.recall(self._number, self._kept.engines)
@@ -389,12 +383,20 @@ class MaintainedTree:
                 self._counts.drop()
                 change()
                 rows = self._rows + more.num_rows - less.num_rows
-                self._kept.follow(more, less, rows, anew=anew)
+                # Tests that a stable tree kept may be there because of rows that have to go.
+                self._kept.follow(more, less, rows, anew=forgetting and self._stable)
                 record = self._record((before, self._kept.whole.tree), more, less, rows, id_)
+                if forgetting:
+                    record = replace(record, proof=self._proof(rows))
                 self._write(record)
-        except BaseException:
+        except BaseException as error:
             with suppress(StorageError):  # which says what to do already
                 self._load()  # a stop may come after the commit too
+            if isinstance(error, SourceChanged):  # by nobody that a transaction lets in
+                raise StorageError(
+                    f"{self._store.path!r} has other rows than its tree was grown from; verify it, and use a "
+                    "copy that is whole"
+                ) from None
             raise
         self._number, self._rows = record.number, rows
         return record
@@ -450,15 +452,11 @@ class MaintainedTree:
             return self._store.schema.empty_table()
 
 
-def _told(
-    batches: Iterable[pa.RecordBatch], rows: int, tell: Callable[[float], None]
-) -> Iterator[pa.RecordBatch]:
-    """Batches of so many rows; after each it is told which share is done."""
-    done = 0
-    for batch in batches:
-        yield batch
-        done += batch.num_rows
-        tell(min(1.0, done / max(1, rows)))
+def _listed(keys: Any) -> list[Any]:
+    """Keys as plain values; a text is one key, and not one for each of its letters."""
+    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+        raise UsageError(f"keys={keys!r}: give a list of keys, [{keys!r}]")
+    return [key.item() if isinstance(key, np.generic) else key for key in keys]
 
 
 def _checked_id(id_: Any) -> str:

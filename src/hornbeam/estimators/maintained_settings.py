@@ -10,13 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hornbeam.boat.growth import grow_source
 from hornbeam.boat.maintained.rows import LeftOut
 from hornbeam.boat.maintained.store import Store
 from hornbeam.boat.maintained.where import Conditions
 from hornbeam.boat.task import LEAST_MEMORY
 from hornbeam.errors import DataError, UsageError
-from hornbeam.model import Tree
 from hornbeam.table.sources import Source
 
 from .base import TreeEstimator
@@ -40,12 +38,10 @@ class Present:
     settings: Mapping[str, Any]
     left_out: LeftOut | None = None
 
-    def __call__(
-        self, wants: Sequence[Want], *, algorithm: str = "auto", kept: KeptTree | None = None
-    ) -> SourceTask:
+    def __call__(self, wants: Sequence[Want], *, kept: KeptTree | None = None) -> SourceTask:
         where = [""] if kept is None else Conditions(kept, self.store.schema).where(wants)
         rows = self.store.source(where, self.settings["weight"], self.left_out)
-        task = task_of(estimator_of(self.settings), rows, self.settings, algorithm)
+        task = task_of(estimator_of(self.settings), rows, self.settings)
         folds = self.settings["cv"]
         if task.memory_limit is None or folds is None:
             return task
@@ -123,7 +119,9 @@ def estimator_of(settings: Mapping[str, Any]) -> TreeEstimator:
         raise UsageError(f"{str(error).split(') ')[-1]}; see {kind.__name__} for its parameters") from None
 
 
-def task_of(model: TreeEstimator, rows: Source, settings: Mapping[str, Any], algorithm: str) -> SourceTask:
+def task_of(
+    model: TreeEstimator, rows: Source, settings: Mapping[str, Any], algorithm: str = "auto"
+) -> SourceTask:
     task = model._source_task(
         rows, settings["targets"], settings["memory_limit"], key=settings["key"], algorithm=algorithm
     )
@@ -136,13 +134,6 @@ def task_of(model: TreeEstimator, rows: Source, settings: Mapping[str, Any], alg
             "c45, quest and multiway tests do not have"
         )
     return task
-
-
-def grown(task: SourceTask) -> list[Tree]:
-    """The trees of all rows and of the folds, before pruning."""
-    if task.folds is not None and task.algorithm == "boat":  # which guesses one tree
-        task = replace(task, algorithm="auto")
-    return [pair.unpruned for pair in grow_source(task).pairs]
 
 
 def database_memory(limit: int | None) -> int | None:

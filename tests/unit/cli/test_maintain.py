@@ -125,7 +125,8 @@ def test_rows_come_and_go_and_the_tree_is_that_of_fit(rows: pa.Table) -> None:
     assert told("delete", "t.tree", "gone.parquet")["deleted"] == 30
     left = pa.concat_tables([rows.slice(0, 50), rows.slice(80)])
     assert told("status", "t.tree")["digest"] == digest_of(left)
-    assert told("verify", "t.tree") == {"digest": digest_of(left), "rebuilt": digest_of(left), "equal": True}
+    proof = {"digest": digest_of(left), "rebuilt": digest_of(left), "equal": True, "intact": True}
+    assert told("verify", "t.tree") == proof
 
 
 def test_several_files_are_one_batch(rows: pa.Table) -> None:
@@ -198,8 +199,12 @@ def test_forget_gives_a_certificate(rows: pa.Table) -> None:
         "equal": True,
         "repeated": False,
     }
-    assert told("forget", "t.tree", "8", "99999", "--id", "r1")["absent"] == ["99999"]
-    assert told("forget", "t.tree", "8", "99999", "--id", "r1")["repeated"] is True
+    first = told("forget", "t.tree", "8", "99999", "--id", "r1")
+    assert first["absent"] == ["99999"]
+    again = told("forget", "t.tree", "8", "99999", "--id", "r1")
+    assert again == first | {"repeated": True, "absent": None}
+    assert "were forgotten before" in shown("forget", "t.tree", "8", "--id", "r1").splitlines()[0]
+    assert "of no row      88888" in shown("forget", "t.tree", "11", "88888")
     lines = shown("forget", "t.tree", "10").splitlines()
     assert lines[0].split() == ["keys", "10"]
     assert lines[1].split() == ["rows", "deleted", "1"]
@@ -383,7 +388,7 @@ def test_a_stable_tree_is_asked_for_by_its_policy(rows: pa.Table) -> None:
 
 def test_sync_names_a_key_that_does_not_fit(rows: pa.Table) -> None:
     before = told("status", "t.tree")
-    for key, code, says in (("zipcode", 3, "zipcode='zipcode"), ("nobody", 2, "key='nobody': rows have")):
+    for key, code, says in (("zipcode", 3, "zipcode='zipcode"), ("nobody", 2, "--key 'nobody': rows have")):
         refused(code, "maintain", "sync", "t.tree", "first.parquet", "--key", key, says=says)
     assert told("status", "t.tree") == before
 
@@ -394,7 +399,7 @@ def test_a_row_that_is_not_there_is_named_and_nothing_is_changed(rows: pa.Table)
     line = refused(3, "maintain", "delete", "t.tree", "gone.parquet", "--id", "x")
     first = {name: rows[name][400].as_py() for name in ("id", "salary", "commission", "age", "elevel", "car")}
     row = ", ".join(f"{name}={value!r}" for name, value in first.items())
-    assert f"'gone.parquet': 't.tree': no such row to delete: {row} and 5 more columns; nothing" in line
+    assert f"'gone.parquet': 't.tree': no such row to delete: row 11 of the batch, {row} and 5 more" in line
     assert told("status", "t.tree") == before
     pq.write_table(rows.slice(390, 10), "gone.parquet")
     assert told("delete", "t.tree", "gone.parquet", "--id", "x")["deleted"] == 10  # the id was not used up
@@ -402,7 +407,7 @@ def test_a_row_that_is_not_there_is_named_and_nothing_is_changed(rows: pa.Table)
 
 def test_forget_refuses_what_it_cannot_prove(rows: pa.Table) -> None:
     before = told("status", "t.tree")
-    refused(3, "maintain", "forget", "t.tree", "4000", says="no row has such a 'id'; nothing was changed")
+    refused(3, "maintain", "forget", "t.tree", "4000", says="'id' has none of these keys; nothing was")
     refused(2, "maintain", "forget", "t.tree", "5", "x", says="KEY: 'id' is int64: Failed to parse")
     refused(2, "maintain", "forget", "t.tree", says="Missing argument 'KEY...'")
     assert told("status", "t.tree") == before
@@ -450,8 +455,9 @@ def test_export_writes_neither_over_the_tree_nor_half_a_model(rows: pa.Table, pl
 
 
 def test_another_tree_than_that_of_a_rebuild_exits_1(rows: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = {"digest": "a" * 64, "rebuilt": "b" * 64, "equal": False}
+    wrong = {"digest": "a" * 64, "rebuilt": "b" * 64, "equal": False, "intact": True}
     monkeypatch.setattr(MaintainedTree, "verify", lambda _: wrong)
+    monkeypatch.setattr(MaintainedTree, "_proof", lambda *_: wrong)
     says = f"'t.tree' has the tree {'a' * 16}, and a rebuild gives {'b' * 16}"
     refused(1, "maintain", "verify", "t.tree", says=says)
     done = run("maintain", "verify", "t.tree", "--json")
@@ -461,6 +467,16 @@ def test_another_tree_than_that_of_a_rebuild_exits_1(rows: pa.Table, monkeypatch
     done = run("maintain", "forget", "t.tree", "5")
     assert done.exit_code == 1
     assert "the rows are gone, but the tree is not that of a rebuild" in done.stderr
+
+
+def test_rows_that_something_else_wrote_exit_1(rows: pa.Table) -> None:
+    shown("verify", "t.tree")
+    with duckdb.connect("t.tree") as connection:
+        connection.execute("update rows set c0 = -c0 - 1 where rowid = 5")
+    done = run("maintain", "verify", "t.tree", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["intact"] is False
+    assert "'t.tree' has other rows than its batches left" in done.stderr
 
 
 def test_an_interrupted_batch_changes_nothing(rows: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -494,6 +510,11 @@ def test_folds_are_kept_and_judge_the_tree(rows: pa.Table) -> None:
     model = TreeClassifier(max_depth=3, cv=4).fit_source(here, target="class", key="id")
     assert said["scores"] == model.cv_results_["test_score"].tolist()
     assert (said["measure"], said["folds"]) == ("accuracy", 4)
-    line = shown("status", "cv.tree").splitlines()[-1]
+    *_, line, agree = shown("status", "cv.tree").splitlines()
     assert line.split()[:3] == ["estimate", "accuracy", f"{said['mean']:.4f}"]
+    stability, kept = model.forest_.stability(), told("status", "cv.tree")["stability"]
+    assert kept["agreement"] == stability.agreement
+    assert kept["root_agreement"] == stability.root_agreement
+    assert len(kept["levels"]) == 3
+    assert agree.startswith(f"folds agree  {stability.root_agreement:.0%} at the root, ")
     refused(2, "maintain", "create", "no.tree", *asked, says="folds are dealt by a key")

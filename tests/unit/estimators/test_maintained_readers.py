@@ -22,6 +22,7 @@ from hornbeam import MaintainedTree
 from hornbeam.boat.maintained import readers
 from hornbeam.boat.maintained.published import Publication
 from hornbeam.errors import StorageError, UsageError
+from hornbeam.estimators import maintained
 from tests.rights import without_rights
 
 draw = np.random.default_rng(0)
@@ -206,19 +207,34 @@ def test_a_copy_in_a_place_where_nothing_can_be_written_opens(path: Path, tmp_pa
 
 
 def test_a_tree_that_is_being_made_is_not_there_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, fill, seen = tmp_path / "t.tree", MaintainedTree._fill, []
+    path, fill, seen = tmp_path / "t.tree", maintained.fill, []
 
-    def looked(tree: MaintainedTree, task: Any) -> Any:
+    def looked(*given: Any) -> Any:
         seen.extend(os.listdir(tmp_path))
         with pytest.raises(StorageError, match="is not there"):
             MaintainedTree.open(path, read_only=True)
         with pytest.raises(StorageError, match="is locked by this process"):
             MaintainedTree.create(path, hb.source(ROWS), target="class")
-        return fill(tree, task)
+        return fill(*given)
 
-    monkeypatch.setattr(MaintainedTree, "_fill", looked)
+    monkeypatch.setattr(maintained, "fill", looked)
     (tmp_path / "t.tree.new").write_bytes(b"what a crash left")
     MaintainedTree.create(path, hb.source(ROWS), target="class", key="id", max_depth=2).close()
     assert "t.tree.new" in seen
     assert "t.tree" not in seen
     assert os.listdir(tmp_path) == ["t.tree"]
+
+
+def test_rows_that_a_crash_left_aside_are_removed_by_the_next_writer(path: Path) -> None:
+    folder = Path(f"{path}.tmp")
+    folder.mkdir()
+    for name in ("duckdb_temp_99_0_owner", "duckdb_temp_99_0_storage_DEFAULT-0.tmp"):
+        (folder / name).write_bytes(b"rows")
+    MaintainedTree.open(path, read_only=True).close()
+    assert len(os.listdir(folder)) == 2  # readers leave all as it is
+    MaintainedTree.open(path).close()
+    assert not folder.exists()
+    folder.mkdir()
+    (folder / "mine").touch()
+    MaintainedTree.open(path).close()
+    assert os.listdir(folder) == ["mine"]

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 _SHOWN_CELLS = 6
-_DELETED_AT_ONCE = 1 << 17  # rows that are looked for together, whatever the memory
+_AT_ONCE = 1 << 17  # rows that are looked for or looked at together, whatever the memory
 
 
 def stored_schema(schema: pa.Schema) -> pa.Schema:
@@ -206,12 +206,14 @@ class Store(Records):
     def delete(self, rows: pa.Table) -> None:
         """Take rows out that were checked, each once for every time that it is given; refuses all of them,
         naming one, where it is not there so often."""
-        for begin in range(0, rows.num_rows, _DELETED_AT_ONCE):
-            self._delete_some(rows.slice(begin, _DELETED_AT_ONCE))
+        for begin in range(0, rows.num_rows, _AT_ONCE):
+            self._delete_some(rows.slice(begin, _AT_ONCE), begin)
 
-    def _delete_some(self, rows: pa.Table) -> None:
+    def _delete_some(self, rows: pa.Table, begin: int) -> None:
+        """Rows of a batch, of which so many came before."""
         batches = [self._hashed(batch) for batch in rows.to_batches()]
         given = pa.Table.from_batches(batches, schema=self._row_schema())
+        given = given.append_column("row", pa.array(np.arange(begin, begin + given.num_rows) + 1))
         names = ", ".join(["hash", *self._columns])
         same = " and ".join(f"w.{c} is not distinct from f.{c}" for c in self._columns)
         with self._naming(), self._given("given_rows", given):
@@ -224,19 +226,19 @@ class Store(Records):
             self._run(
                 f"""create or replace temp table matched as with
                 found as (select rowid as r, {numbered} from rows where rowid in (select r from near)),
-                wanted as (select {numbered} from given_rows)
+                wanted as (select {numbered}, row from given_rows)
                 select w.*, f.r from wanted w left join found f
                   on w.hash = f.hash and w.copy = f.copy and {same}"""
             )
             columns = ", ".join(self._columns)
-            absent = self._run(f"select {columns} from matched where r is null limit 1")
+            absent = self._run(f"select row, {columns} from matched where r is null order by row limit 1")
             if not absent:
                 self._run("delete from rows where rowid in (select r from matched)")
             self._run("drop table near")
             self._run("drop table matched")
         if absent:
-            shown = self._shown(absent[0])
-            raise DataError(f"{self.path!r}: no such row to delete: {shown}; nothing was changed")
+            (row, *cells), said = absent[0], f"{self.path!r}: no such row to delete"
+            raise DataError(f"{said}: row {row:,} of the batch, {self._shown(cells)}; nothing was changed")
 
     def _copy_number(self, names: str, given: pa.Table) -> str:
         """Which of several equal rows one is. To number them takes longer than all else, so it is not done
@@ -311,7 +313,21 @@ class Store(Records):
         """Rows as they are stored."""
         chosen = ", ".join(self._columns[self.schema.get_field_index(name)] for name in columns)
         query = f"select {chosen} from rows {where and 'where'} {where}"
-        types = pa.schema([self.schema.field(name) for name in columns])
+        return self._batches_of(query, pa.schema([self.schema.field(name) for name in columns]), chunk_rows)
+
+    def intact(self, rows: int) -> bool:
+        """Whether there are so many rows, and each has the hash of its cells."""
+        seen, types = 0, self._row_schema()
+        with self._naming():
+            for batch in self._batches_of("select * from rows", types, _AT_ONCE):
+                cells = pa.RecordBatch.from_arrays(batch.columns[1:], schema=self.schema)
+                if not self._hashed(cells).column(0).equals(batch.column(0)):
+                    return False
+                seen += batch.num_rows
+        return seen == rows
+
+    def _batches_of(self, query: str, types: pa.Schema, chunk_rows: int) -> Iterator[pa.RecordBatch]:
+        """What a query gives, in the types that its columns are stored in."""
         relation: Any = self._connection.sql(query)
         # The older name warns in 2.0, the newer one came with it.
         stream = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch

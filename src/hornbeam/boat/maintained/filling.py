@@ -1,0 +1,48 @@
+"""The beginning of a file: the rows of a source are copied to it, and the trees of all of them are grown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from hornbeam.boat.growth import grow_source
+from hornbeam.boat.maintained.ordering import by_leaf
+from hornbeam.boat.maintained.store import Store
+from hornbeam.boat.maintained.trees import KeptTrees
+from hornbeam.boat.meter import Meter
+from hornbeam.boat.task import SourceTask
+from hornbeam.model import Tree
+
+
+def fill(store: Store, kept: KeptTrees, task: SourceTask, present: Callable[[], SourceTask]) -> list[Tree]:
+    """Copy the rows of a source, whose folds are counted, and grow their trees: first, where they can be read
+    again, so that those of a leaf lie together; else from the `present` rows."""
+    chunks = (kept.dealt(store.checked(chunk)) for _, chunk in task.reading.scan())
+    if task.reading.source.repeatable:
+        trees = grown(task)
+        with Meter(task.reading.source, task.progress).phase("copying the rows") as tell:
+            ordered = by_leaf(trees[0], chunks, task.budget)
+            store.insert(_told(ordered, int(trees[0].arrays["rows"][0]), tell))
+        return trees
+    store.insert(chunks)
+    return grown(replace(present(), algorithm=task.algorithm, folds=task.folds, progress=task.progress))
+
+
+def grown(task: SourceTask) -> list[Tree]:
+    """The trees of all rows and of the folds, before pruning."""
+    if task.folds is not None and task.algorithm == "boat":  # which guesses one tree
+        task = replace(task, algorithm="auto")
+    return [pair.unpruned for pair in grow_source(task).pairs]
+
+
+def _told(
+    batches: Iterable[pa.RecordBatch], rows: int, tell: Callable[[float], None]
+) -> Iterator[pa.RecordBatch]:
+    """Batches of so many rows; after each it is told which share is done."""
+    done = 0
+    for batch in batches:
+        yield batch
+        done += batch.num_rows
+        tell(min(1.0, done / max(1, rows)))
