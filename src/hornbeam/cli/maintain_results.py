@@ -85,7 +85,7 @@ def print_certificate(certificate: Mapping[str, Any], as_json: bool) -> None:
         print_json(dict(certificate))
     else:
         if certificate["repeated"]:
-            click.echo("these keys were forgotten before, by a batch of this id; nothing was done")
+            click.echo("the id was applied before: the certificate is that of its batch, nothing was done")
         absent = certificate["absent"]
         print_pairs(
             [

@@ -42,6 +42,7 @@ def test_records_and_texts_say_whether_a_change_is_beyond_chance(
 def test_batches_without_nodes_still_tell_how_many_tests_were_withheld() -> None:
     changes = batch(NodeChange("", KEPT, "a <= 1", "a <= 1", 10, 12, 0.3, withheld="b <= 1"))
     assert changes.to_record()["withheld"] == 1
+    assert "; 1 of those kept is not the best\n" in changes.to_text()
     old = Changes.from_record(changes.to_record() | {"nodes": None})
     assert (old.withheld, old.counts) == (1, changes.counts)
     assert old.to_text() == changes.to_text().splitlines()[0]

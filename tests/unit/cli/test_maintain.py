@@ -203,7 +203,7 @@ def test_forget_gives_a_certificate(rows: pa.Table) -> None:
     assert first["absent"] == ["99999"]
     again = told("forget", "t.tree", "8", "99999", "--id", "r1")
     assert again == first | {"repeated": True, "absent": None}
-    assert "were forgotten before" in shown("forget", "t.tree", "8", "--id", "r1").splitlines()[0]
+    assert "the id was applied before" in shown("forget", "t.tree", "8", "--id", "r1").splitlines()[0]
     assert "of no row      88888" in shown("forget", "t.tree", "11", "88888")
     lines = shown("forget", "t.tree", "10").splitlines()
     assert lines[0].split() == ["keys", "10"]

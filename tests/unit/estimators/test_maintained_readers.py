@@ -200,6 +200,17 @@ def test_a_copy_in_a_place_where_nothing_can_be_written_opens(path: Path, tmp_pa
     with without_rights(), MaintainedTree.open(place / "t.tree", read_only=True) as reader:
         assert reader.stats["batch"] == 0
         assert reader.verify()["equal"]
+    with (
+        without_rights(),
+        pytest.raises(StorageError, match=r"opened for writing: permission denied"),
+    ):
+        MaintainedTree.open(place / "t.tree")
+    with (
+        without_rights(),
+        pytest.raises(StorageError, match=r"cannot make .*u\.tree': permission denied"),
+    ):
+        MaintainedTree.create(place / "u.tree", hb.source(ROWS), target="class")
+    assert os.listdir(place) == ["t.tree"]
     place.chmod(0)
     with without_rights(), pytest.raises(StorageError, match=r"cannot be looked for: Permission denied$"):
         MaintainedTree.open(place / "t.tree", read_only=True)

@@ -123,7 +123,8 @@ class Changes:
     def to_text(self) -> str:
         """A line on the whole, and one for each test that is not the same."""
         counts = self.counts
-        more = f"; {self.withheld} of those kept are not the best" if self.withheld else ""
+        verb = "is" if self.withheld == 1 else "are"
+        more = f"; {self.withheld:,} of those kept {verb} not the best" if self.withheld else ""
         rows, tests = "row" if self.inserted == 1 else "rows", "test" if counts[KEPT] == 1 else "tests"
         lines = [
             f"batch {self.number}: {self.inserted:,} {rows} inserted, {self.deleted:,} deleted, "

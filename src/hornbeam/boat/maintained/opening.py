@@ -8,12 +8,13 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from errno import EACCES
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.boat.maintained.published import Publication
 from hornbeam.errors import StorageError
-from hornbeam.model.store import reason
+from hornbeam.model.store import REASONS, reason
 from hornbeam.table.sources.arrow_data import first_line
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class InUse(StorageError):  # noqa: N818 - said of the file, not of the error
 
 class NotRead(StorageError):  # noqa: N818 - likewise
     """A file that the database cannot open."""
+
+
+class NotAllowed(NotRead):
+    """A file that this process has no right to open."""
 
 
 opened: set[str] = set()
@@ -113,8 +118,9 @@ def refuse_opened(path: str) -> None:
         raise InUse(text, os.getpid())
 
 
-def connect_new(place: str, memory: int | None) -> duckdb.DuckDBPyConnection:
-    """An empty file instead of what a crash may have left, but not of what another process is making."""
+def connect_new(place: str, memory: int | None, shown: str) -> duckdb.DuckDBPyConnection:
+    """An empty file instead of what a crash may have left, but not of what another process is making. It will
+    have the name that is shown."""
     try:
         if Path(place).exists():
             with suppress(NotRead):  # half a file
@@ -123,6 +129,8 @@ def connect_new(place: str, memory: int | None) -> duckdb.DuckDBPyConnection:
         return connect(place, memory, read_only=False)
     except OSError as error:
         raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
+    except NotAllowed:
+        raise NotAllowed(f"cannot make {shown!r}: {REASONS[EACCES]}") from None
     except InUse:
         raise
     except BaseException:
@@ -146,6 +154,9 @@ def connect(path: str, memory: int | None, read_only: bool) -> duckdb.DuckDBPyCo
         if owner is not None:
             told = f"{path!r} is locked by process {owner[1]}; close the tree there, or wait until it ends"
             raise InUse(told, int(owner[1])) from None
+        if "Permission denied" in text:
+            told = f"{path!r} cannot be opened for {'reading' if read_only else 'writing'}: {REASONS[EACCES]}"
+            raise NotAllowed(told) from None
         raise NotRead(f"{path!r} cannot be opened as a maintained tree: {first_line(error)}") from None
     if not read_only:
         _remove_spilled(path)

@@ -81,7 +81,7 @@ class Store(Records):
         refuse_opened(path)
         refuse_nowhere(path)
         making = f"{os.path.realpath(path)}.new"
-        store = cls(path, connect_new(making, memory), schema)
+        store = cls(path, connect_new(making, memory, path), schema)
         store._making, store._memory = making, memory
         try:
             store._published.withdraw()
