@@ -45,6 +45,7 @@ from .maintained_settings import (
 
 if TYPE_CHECKING:
     from hornbeam.boat.maintained.show import ChangesView
+    from hornbeam.boat.task import SourceTask
 
 _KEPT = ("parameters", "classification", "targets", "key", "weight", "memory_limit", "policy", "cv")
 
@@ -134,12 +135,15 @@ class MaintainedTree:
         store = Store.create(
             os.fspath(path), stored_schema(pa.schema(columns)), database_memory(settings["memory_limit"])
         )
+        return cls._begin(store, settings, replace(task, folds=folds, progress=progress))
+
+    @classmethod
+    def _begin(cls, store: Store, settings: dict[str, Any], task: SourceTask) -> Self:
+        """The first state of a file, which is there when it is whole."""
         try:
-            empty = {"number": 0, "rows": 0, "fold_rows": [0] * (folds or 0)}
-            store.set_all(settings | empty)
+            store.set_all(settings | {"number": 0, "rows": 0, "fold_rows": [0] * (task.folds or 0)})
             made = cls(store)
-            asked = replace(task, folds=folds, progress=progress)
-            trees = fill(store, made._kept, asked, lambda: made._present(()))
+            trees = fill(store, made._kept, task, lambda: made._present(()))
             made._open(trees, made._kept.fold_rows)
             made._rows = store.count()
             record = Changes(0, None, made._rows, 0, made._rows, None, made._pruned(trees[0]).digest)

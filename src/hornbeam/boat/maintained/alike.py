@@ -67,6 +67,14 @@ class Subtrees:
         return found
 
 
+def parents(tree: Tree) -> Sizes:
+    """The node above each; -1 above the root."""
+    found = np.full(tree.n_nodes, -1, dtype=np.int64)
+    for child, inner in _children(tree, np.arange(tree.n_nodes)):
+        found[child] = inner
+    return found
+
+
 def _children(tree: Tree, nodes: Sizes) -> list[tuple[Sizes, Sizes]]:
     """The first children of nodes and these, the second ones and these, ..."""
     first, n = tree.arrays["first_child"], tree.arrays["n_children"]

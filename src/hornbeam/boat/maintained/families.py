@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.boat.maintained.alike import parents
 from hornbeam.boat.maintained.asking import count_branches
 from hornbeam.boat.maintained.changes import KEPT, matched, same_subtrees
 from hornbeam.boat.maintained.kept import KeptNode, KeptTree
@@ -32,7 +33,7 @@ def changed_inside(kept: KeptTree, before: Tree, grown: Tree, known: Mapping[int
     tests = _changed(kept, before, grown, known)
     if not tests:
         return None
-    parent, plan = _parents(grown), Plan()
+    parent, plan = parents(grown), Plan()
     wanted = set(tests)
     for node in tests:
         while node > 0 and (node := int(parent[node])) not in wanted:
@@ -65,15 +66,6 @@ def _changed(
         if now is not None and (was is not None or before.is_leaf(old)):
             found[new] = was, now
     return found
-
-
-def _parents(tree: Tree) -> npt.NDArray[np.int64]:
-    first, n = tree.arrays["first_child"], tree.arrays["n_children"]
-    parent = np.full(tree.n_nodes, -1, dtype=np.int64)
-    for i in range(int(n.max(initial=0))):
-        inner = np.flatnonzero(n > i)
-        parent[first[inner] + i] = inner
-    return parent
 
 
 def _nearest(kept: KeptTree, nodes: Mapping[int, object], parent: npt.NDArray[np.int64]) -> list[KeptNode]:

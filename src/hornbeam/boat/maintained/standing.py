@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.boat.maintained.alike import parents
 from hornbeam.boat.nodes import Nodes
 from hornbeam.growth.memory import least_rows
 from hornbeam.model import Tree
@@ -78,14 +79,8 @@ class _Rules:
 
 
 def _anywhere_below(tree: Tree, flags: Standing) -> Standing:
-    """Whether a node or one below has a flag. Numbers of children are above that of their node."""
-    found = flags.copy()
-    n_children = tree.arrays["n_children"]
-    inner = np.flatnonzero(n_children)
-    parent = np.full(tree.n_nodes, -1)
-    for i in range(int(n_children.max(initial=0))):
-        having = inner[n_children[inner] > i]
-        parent[tree.arrays["first_child"][having] + i] = having
+    """Whether a node or one below has a flag."""
+    found, parent = flags.copy(), parents(tree)
     waiting = np.flatnonzero(found)
     while len(waiting):
         above = np.unique(parent[waiting])
