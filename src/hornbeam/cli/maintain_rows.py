@@ -34,13 +34,15 @@ def judged(kept: MaintainedTree) -> dict[str, Any]:
     """What the folds of a tree say, if it has some and they have rows."""
     if not kept.folds:
         return {}
+    told: dict[str, Any] = {"estimate": None, "stability": None}
+    with suppress(DataError):  # a fold has all rows
+        told["stability"] = _agreement(kept)
     try:
         with working("judging by folds"):
-            return {"estimate": _estimate(kept), "stability": _agreement(kept)}
-    except InUse as error:  # trees can be compared without the rows
-        return {"estimate": None, "stability": _agreement(kept), "why": str(error)}
-    except DataError as error:
-        return {"estimate": None, "stability": None, "why": str(error)}
+            told["estimate"] = _estimate(kept)
+    except (DataError, InUse) as error:
+        told["why"] = str(error)
+    return told
 
 
 def _estimate(kept: MaintainedTree) -> dict[str, Any]:

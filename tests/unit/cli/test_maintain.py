@@ -517,4 +517,11 @@ def test_folds_are_kept_and_judge_the_tree(rows: pa.Table) -> None:
     assert kept["root_agreement"] == stability.root_agreement
     assert len(kept["levels"]) == 3
     assert agree.startswith(f"folds agree  {stability.root_agreement:.0%} at the root, ")
+    with MaintainedTree.open("cv.tree") as other:
+        beside = told("status", "cv.tree")  # folds can be compared without the rows
+        assert (beside["estimate"], beside["stability"]) == (None, kept)
+        assert "this needs its rows" in beside["why"]
+        other.delete(rows.slice(1, 399))
+    alone = told("status", "cv.tree")
+    assert (alone["estimate"], alone["stability"], alone["rows"]) == (None, None, 1)
     refused(2, "maintain", "create", "no.tree", *asked, says="folds are dealt by a key")
