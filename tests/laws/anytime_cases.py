@@ -28,7 +28,7 @@ def table_of(case: Case) -> tuple[Table, ClassTarget]:
     return from_data(frame(case.columns)), ClassTarget(codes.astype(np.int32), labels)
 
 
-def looking(case: Case, threads: int = 1, **switches: bool) -> Lookahead:
+def looking(case: Case, threads: int = 1, **switches: Any) -> Lookahead:
     nominal = case.parameters.nominal
     return Lookahead(*table_of(case), nominal=nominal, threads=threads, **switches)
 

@@ -152,12 +152,14 @@ def test_full_granularity_is_sequencing(case: Case, state: int) -> None:
 
 
 @FEW
-@given(CASES, MEASURES, STATES)
-def test_threads_and_switches_do_not_matter(case: Case, measure: str, state: int) -> None:
-    plain = searching(case, measure, 0.1, state)
+@given(CASES, MEASURES, STATES, st.sampled_from(["proved", "searched"]))
+def test_threads_caches_and_switches_do_not_matter(case: Case, measure: str, state: int, bound: str) -> None:
+    plain = searching(case, measure, 0.1, state, bound)
     expected = steps_of(plain, iterations=5)
-    for how in ({"threads": 2}, {"aborts": False}, {"fast": False}):
-        other = searching(case, measure, 0.1, state, **how)
+    threads, switches = ({"threads": 2}, {"threads": 3}), ({"aborts": False}, {"fast": False})
+    caches = ({"known_bytes": 0}, {"known_bytes": 1000})
+    for how in (*threads, *switches, *caches):
+        other = searching(case, measure, 0.1, state, bound, **how)
         assert steps_of(other, iterations=5) == expected
         assert other.handed_out().digest == plain.handed_out().digest
 

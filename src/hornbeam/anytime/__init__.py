@@ -1,6 +1,7 @@
 """Anytime induction: trees by looking ahead (LSID3), improved for as long as they may take (IIDT)."""
 
 from hornbeam.anytime.budget import Budget, Stop
+from hornbeam.anytime.choosing import Chooser
 from hornbeam.anytime.improve import Improvement, Iteration
 from hornbeam.anytime.incremental import extended_by
 from hornbeam.anytime.keys import seed_key
@@ -13,6 +14,7 @@ __all__ = [
     "OBJECTIVES",
     "WHY",
     "Budget",
+    "Chooser",
     "ExpectedError",
     "Improvement",
     "Iteration",

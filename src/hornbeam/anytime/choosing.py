@@ -21,7 +21,11 @@ _NEAR: Final = 1e-9  # doubles that close are compared as exact numbers
 
 @dataclass(frozen=True)
 class Chooser:
-    """A table, what is made smaller, and the granularity: the least share of the root's cost."""
+    """A table, what is made smaller, and the granularity: the least share of the root's cost.
+
+    NEXT-R and EXPECTED-COST are methods of their own, so that a subclass may have others; a cost must not
+    fall as attributes, tests, rows or samples become more.
+    """
 
     lookahead: Lookahead
     objective: Objective
@@ -34,10 +38,18 @@ class Chooser:
             known = now.efforts[node] = self.lookahead.effort(now.sketch.rows_of(node))
         return known
 
+    def next_r(self, last_r: int) -> int:
+        """NEXT-R: once, then twice as much each time."""
+        return next_r(last_r)
+
+    def cost_of(self, effort: Effort, rows: int, r: int) -> int:
+        """EXPECTED-COST of a rebuild with r samples."""
+        return effort.cost(rows, r)
+
     def cost(self, now: Standing, node: int) -> int:
         """EXPECTED-COST of the next rebuild of a node."""
-        r, rows = next_r(int(now.last_r[node])), int(now.sketch["rows"][node])
-        return self.effort(now, node).cost(rows, r)
+        r, rows = self.next_r(int(now.last_r[node])), int(now.sketch["rows"][node])
+        return self.cost_of(self.effort(now, node), rows, r)
 
     def least(self, now: Standing, node: int) -> float:
         known = float(now.least[node])
@@ -66,7 +78,7 @@ class Chooser:
             return utility, int(now.sketch["rows"][node]), -node
 
         i = max(near.tolist(), key=rank)
-        return Chosen(int(nodes[i]), next_r(int(now.last_r[nodes[i]])), costs[i])
+        return Chosen(int(nodes[i]), self.next_r(int(now.last_r[nodes[i]])), costs[i])
 
     @staticmethod
     def _count(
@@ -95,10 +107,11 @@ class Chooser:
 
     def _may_cost_enough(self, now: Standing) -> npt.NDArray[np.bool_]:
         """Nodes that would cost enough if their rows had the attributes and tests of the whole table."""
-        root = self.effort(now, 0)
-        r = np.where(now.last_r == 0, 1, 2 * now.last_r)
-        different, place = np.unique(r, return_inverse=True)
-        tests = np.array([root.most_tests(one) for one in different.tolist()], dtype=np.float64)[place]
-        ceiling = r.astype(np.float64) * now.sketch["rows"] * float(root.usable) ** 2 * tests
-        may: npt.NDArray[np.bool_] = ceiling >= float(self.granularity * self.cost(now, 0)) * (1.0 - _NEAR)
+        top, wanted = self.effort(now, 0).at_most, self.granularity * self.cost(now, 0)
+        may = np.zeros(now.sketch.n_nodes, dtype=bool)
+        for last_r in np.unique(now.last_r).tolist():
+            here = np.flatnonzero(now.last_r == last_r)
+            r = self.next_r(last_r)
+            counts, place = np.unique(now.sketch["rows"][here], return_inverse=True)
+            may[here] = np.array([self.cost_of(top, rows, r) >= wanted for rows in counts.tolist()])[place]
         return may

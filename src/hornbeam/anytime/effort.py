@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -28,15 +28,13 @@ class Effort:
 
     def tests(self, r: int) -> int:
         """The tests that LSID3(r) evaluates here."""
-        return self.nominal_tests + self._cuts(r)
-
-    def most_tests(self, r: int) -> int:
-        """No node of some of these rows has more."""
-        return self.nominal_below + self._cuts(r)
-
-    def _cuts(self, r: int) -> int:
         most = DRAWS * r
-        return sum(min(cuts, most) for cuts in self.cuts)
+        return self.nominal_tests + sum(min(cuts, most) for cuts in self.cuts)
+
+    @property
+    def at_most(self) -> Effort:
+        """No node of some of these rows has more."""
+        return replace(self, nominal_tests=self.nominal_below)
 
     def cost(self, rows: int, r: int) -> int:
         """r m n^2 t: samples for every test, and in each of them every attribute of every row."""

@@ -37,8 +37,8 @@ class Iteration:
 class Improvement:
     """A search over one table. It owns where it stands, `now`: a whole tree at every moment.
 
-    CHOOSE-NODE is the `chooser`; NEXT-R and EXPECTED-COST are functions of hornbeam.anytime.effort; the first
-    tree, REBUILD-TREE, EXPECTED-BENEFIT and BETTER are those of the `objective`.
+    The paper's parts can be replaced: CHOOSE-NODE, NEXT-R and EXPECTED-COST are those of `choosing`, the
+    first tree, REBUILD-TREE, EXPECTED-BENEFIT and BETTER those of the `objective`.
     """
 
     def __init__(
@@ -52,10 +52,12 @@ class Improvement:
         referee: bool = False,
         stop: Stop | None = None,
         clock: Clock | None = None,
+        choosing: type[Chooser] = Chooser,
     ) -> None:
         self.lookahead, self.objective, self.now = lookahead, objective, now
         self.granularity, self.seed, self.has_referee = granularity, seed, referee
         self.clock, self.stop = clock or Clock(), stop or Stop()
+        self.choosing = choosing
         self.profile: list[State] = []
         self.last: Iteration | None = None
         self.status = states.RUNNING
@@ -117,7 +119,7 @@ class Improvement:
     @cached_property
     def chooser(self) -> Chooser:
         # The decimal that was written, not the double that it became.
-        return Chooser(self.lookahead, self.objective, Fraction(repr(self.granularity)))
+        return self.choosing(self.lookahead, self.objective, Fraction(repr(self.granularity)))
 
     def handed_out(self, pruned: bool = False) -> Tree:
         """The best tree so far, or what pruning leaves of it."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from hornbeam import _core
 from hornbeam.anytime.effort import DRAWS, Effort, Efforts
 from hornbeam.anytime.expected import CONFIDENCE
+from hornbeam.anytime.known import MOST_BYTES, Known
 from hornbeam.anytime.sketch import Rows, Sketch
 from hornbeam.growth import ClassTarget, Parameters, Pruning, grow_in_order, grow_tree, prune_tree
 from hornbeam.growth.grow import check_classes
@@ -33,7 +34,8 @@ class Proof(NamedTuple):
 class Lookahead:
     """A table and its classes, encoded once, in which trees of any of its rows are sought.
 
-    The switches `endings`, `aborts` and `fast` are the engine's; the last two never change a tree.
+    The switches `endings`, `aborts` and `fast` are the engine's; the last two never change a tree. Nor does
+    `known_bytes`, the room for what is known of sets of rows; 0 remembers nothing.
     """
 
     def __init__(
@@ -43,11 +45,12 @@ class Lookahead:
         *,
         nominal: str = "value",
         threads: int = 1,
+        known_bytes: int = MOST_BYTES,
         **switches: Any,
     ) -> None:
         check_classes(table.schema, len(target.labels))
         self.table, self.target, self.nominal, self.threads = table, target, nominal, threads
-        self._switches = switches
+        self.known_bytes, self._switches = known_bytes, switches
 
     @cached_property
     def engine(self) -> _core.Lookahead:
@@ -68,6 +71,10 @@ class Lookahead:
     @cached_property
     def _efforts(self) -> Efforts:
         return Efforts(self.table, self.nominal)
+
+    @cached_property
+    def known(self) -> Known:
+        return Known(self.known_bytes)
 
     @property
     def all_rows(self) -> Rows:
@@ -134,12 +141,12 @@ class Lookahead:
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle keeps; the engine is made again when it is needed."""
-        made = ("engine", "_routed", "_efforts")
+        made = ("engine", "known", "_routed", "_efforts")
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     def effort(self, rows: Rows) -> Effort:
         """What the node of these rows has to be counted for."""
-        return self._efforts.of(rows)
+        return self.known.answer("effort", rows, self._efforts.of)
 
     def can_part(self, rows: Rows) -> bool:
         """Whether some attribute has different values in a few rows; the rest of the table is not read."""
@@ -151,6 +158,12 @@ class Lookahead:
         sketch = found["sketch"]
         return Proof(int(found["lower"]), None if sketch is None else Sketch.of_native(sketch))
 
+    def searched_bound(self, rows: Rows, most_nodes: int) -> int:
+        """What no tree of these rows is below, as a search that remembers so many sets of rows shows."""
+        return self.known.answer(
+            f"searched {most_nodes}", rows, lambda rows: self.prove(rows, most_nodes).lower
+        )
+
     def bound(self, rows: Rows) -> int:
         """No tree of these rows has fewer leaves."""
-        return self.engine.bound(rows.astype(np.int32))
+        return self.known.answer("bound", rows, lambda rows: self.engine.bound(rows.astype(np.int32)))

@@ -87,7 +87,7 @@ class TreeSize:
             return float(effort.fewest**2)
         rows = sketch.rows_of(node)
         if self.bound == "searched" and len(rows) <= SEARCHED_ROWS and effort.tests(TESTS) <= TESTS:
-            return float(lookahead.prove(rows, REMEMBERED).lower)
+            return float(lookahead.searched_bound(rows, REMEMBERED))
         return float(lookahead.bound(rows))
 
     def benefits(self, values: Values, least: Values) -> Values:

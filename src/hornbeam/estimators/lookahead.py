@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
+from time import perf_counter
 from typing import Any, Self
 
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from hornbeam.anytime import Lookahead, seed_key
+from hornbeam.anytime import Budget, Lookahead, seed_key
+from hornbeam.anytime.contract import MOST_SAMPLES, Contract
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget, draw_seed
 from hornbeam.growth.parameters import NOMINAL, is_number, one_of, shown
@@ -56,8 +58,9 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
 
     Parameters
     ----------
-    r : int, default=5
-        Trees sampled below each branch of each test; time grows with it. 0 is ID3, the greedy tree.
+    r : int or "auto", default=5
+        Trees sampled below each branch of each test; time grows with it. 0 is ID3, the greedy tree. "auto":
+        as many as `max_work` or `max_time` allow.
     nominal : {"value", "subset", "multiway"}, default="value"
         Tests on nominal attributes: one value, one of a set, or a branch for each value.
     nominal_features : "from_dtype" or list of names or positions, default="from_dtype"
@@ -65,6 +68,11 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
     sample_fraction : float or None, default=None
         LSID3-MC: of a numeric attribute not all cuts are tried but this many times the node's rows, drawn by
         their gain. Above 1 is allowed.
+    max_work : int or None, default=None
+        With r="auto": the counted work that the samples may cost. The same r and tree on every machine.
+    max_time : float or None, default=None
+        With r="auto": seconds of wall time in which r = 0, 1, 2, 4, ... are grown; the last one that was
+        finished is kept, the greedy tree at least.
     prune : {"error_based"} or None, default=None
         LSID3-p: what C4.5's pruning leaves of the tree.
     random_state : int, RandomState or None, default=None
@@ -75,6 +83,8 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
     Attributes
     ----------
     tree_, unpruned_tree_ : hornbeam.Tree
+    r_ : int
+        The r of the tree: with the same seed and this r it is the same tree.
     classes_ : ndarray
         The class labels, sorted.
     n_classes_, n_features_in_, n_outputs_ : int
@@ -86,14 +96,17 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
     """
 
     unpruned_tree_: Tree
+    r_: int
 
     def __init__(
         self,
         *,
-        r: int = 5,
+        r: int | str = 5,
         nominal: str = "value",
         nominal_features: Any = "from_dtype",
         sample_fraction: float | None = None,
+        max_work: int | None = None,
+        max_time: float | None = None,
         prune: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -102,17 +115,23 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         self.nominal = nominal
         self.nominal_features = nominal_features
         self.sample_fraction = sample_fraction
+        self.max_work = max_work
+        self.max_time = max_time
         self.prune = prune
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **others: Any) -> Self:
         """Grow the tree from a table X and the class y of each of its rows."""
-        r, fraction = self._checked_samples()
+        began = perf_counter()
+        r, budget, fraction = self._checked_samples(), self._checked_budget(), self._checked_fraction()
         prunes = prunes_of(self.prune)
         lookahead = self._lookahead(X, y, others)
-        sketch = lookahead.lsid3(lookahead.all_rows, seed_key(self._seed()), r, sample_fraction=fraction)
-        assert sketch is not None
+        contract = Contract(lookahead, seed_key(self._seed()), fraction)
+        if r is None:
+            self.r_, sketch = contract.kept(budget.spent(perf_counter() - began))
+        else:
+            self.r_, sketch = r, contract.whole(r)
         grown = lookahead.tree(sketch)
         self.tree_ = lookahead.tree(lookahead.pruned(sketch)) if prunes else grown
         self.unpruned_tree_ = grown
@@ -120,19 +139,35 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         self._keep_classes(lookahead.target.labels)
         return self
 
-    def _checked_samples(self) -> tuple[int, float | None]:
-        if not is_number(self.r, numbers.Integral) or not 0 <= self.r < 2**31:
+    def _checked_samples(self) -> int | None:
+        """r; None: as the limits allow."""
+        if self.r == "auto":
+            return None
+        if not is_number(self.r, numbers.Integral) or not 0 <= int(self.r) <= MOST_SAMPLES:
             raise UsageError(
-                f"{shown('r', self.r)}: a whole number from 0 is allowed; 0 looks at nothing ahead"
+                f"{shown('r', self.r)}: a whole number from 0 is allowed, 0 looks at nothing ahead; or "
+                "'auto', with max_work or max_time"
             )
+        return int(self.r)
+
+    def _checked_budget(self) -> Budget:
+        budget = Budget.checked(self.max_time, None, self.max_work, ("max_time", "", "max_work"))
+        limited = not (self.max_time is self.max_work is None)
+        if limited and self.r != "auto":
+            raise UsageError(f"r={self.r!r} with max_work or max_time: say r='auto' to go by them")
+        if self.r == "auto" and budget == Budget():
+            raise UsageError("r='auto' goes by max_work or max_time; give one of them")
+        return budget
+
+    def _checked_fraction(self) -> float | None:
         fraction = self.sample_fraction
         if fraction is None:
-            return int(self.r), None
+            return None
         if not is_number(fraction, numbers.Real) or not 0.0 < fraction < math.inf:
             raise UsageError(
                 f"{shown('sample_fraction', fraction)}: a number above 0 is allowed, or None for all cuts"
             )
-        return int(self.r), float(fraction)
+        return float(fraction)
 
 
 def prunes_of(prune: Any) -> bool:
