@@ -31,7 +31,7 @@ class Refereed(Improvement):
     def begin_asking(self, deal: Deal) -> None:
         """The first tree's way on all rows."""
         self.deal = deal
-        self.folds_wrong = self.wrong(self.root.rows, FIRST, 0, 0)
+        self.folds_wrong = len(self.missed(self.root.rows, FIRST, 0, 0))
         self.work = self.asking(self.root, [0])
 
     def folds(self, rows: Rows) -> int:
@@ -44,19 +44,19 @@ class Refereed(Improvement):
         costs = [self.drawing(r).cost(spot.rows, r) if r else greedy for r in sides]
         return (self.folds(spot.rows) - 1) * sum(costs)
 
-    def wrong(self, rows: Rows, iteration: int, r: int, side: int) -> int:
+    def missed(self, rows: Rows, iteration: int, r: int, side: int) -> set[int]:
         """Rows that trees of the other folds answer wrong."""
         many = self.folds(rows)
         if many < 2:
-            return 0
+            return set()
         key = mix(mix(mix(self.settings.random_state & BITS, 0), 2), iteration)
         labels = [self.target.labels[row] for row in rows]
         assert self.deal is not None
-        total = 0
-        for fold, (learn, judge) in enumerate(self.deal(labels, many, mix(key, FOLDS) % 2**32)):
+        missed = set()
+        for fold, (learn, judge) in enumerate(self.deal(labels, many, mix(key, FOLDS + side // 2) % 2**32)):
             tree = self.grown(tuple(rows[i] for i in learn), mix(mix(key, fold), side), r)
-            total += sum(self.answer(tree, rows[i]) != self.target.labels[rows[i]] for i in judge)
-        return total
+            missed |= {rows[i] for i in judge if self.answer(tree, rows[i]) != self.target.labels[rows[i]]}
+        return missed
 
     def grown(self, rows: Rows, key: int, r: int) -> Subtree:
         if r == 0:
@@ -73,27 +73,31 @@ class Refereed(Improvement):
         return max(sorted(set(here)), key=here.count)
 
     def most_work(self, spot: Spot) -> int:
-        return self.cost(spot) + self.asking(spot, [self.made_r.get(id(spot), 0), spot.next_r])
+        return self.cost(spot) + 2 * self.asking(spot, [self.made_r.get(id(spot), 0), spot.next_r])
 
     def improve(self, path: Path, spot: Spot) -> Step:
         """One rebuild, kept if it is better and the folds agree."""
-        old_r, r, cost, most = (
-            self.made_r.get(id(spot), 0),
-            spot.next_r,
-            self.cost(spot),
-            self.most_work(spot),
-        )
+        old_r, r, cost = self.made_r.get(id(spot), 0), spot.next_r, self.cost(spot)
+        asked = self.asking(spot, [old_r, r])
+        work = cost
         new = self.rebuilt(spot)
-        better = accepted = self.is_better(new, spot)
-        if better:
-            wrong = [self.wrong(spot.rows, self.iterations, *way) for way in ((old_r, 0), (r, 1))]
-            accepted = wrong[1] <= wrong[0]
+        accepted = self.is_better(new, spot)
         if accepted:
-            was = 0 if spot is self.root else self.folds_wrong - wrong[0]
-            self.folds_wrong = max(0, was + wrong[1])
+            accepted = agree(*(self.missed(spot.rows, self.iterations, *way) for way in ((old_r, 0), (r, 1))))
+            work += asked
+        if accepted:
+            was, now = (len(self.missed(spot.rows, self.iterations, *way)) for way in ((old_r, 2), (r, 3)))
+            work += asked
+            self.folds_wrong = max(0, (0 if spot is self.root else self.folds_wrong - was) + now)
             spot.become(new)
             self.made_r |= {id(below): r for _, below in spot.preorder()}
         spot.last_r = r
         step = Step(self.iterations, path, r, cost, accepted, self.root.size, self.expected_error(self.root))
-        self.iterations, self.work = self.iterations + 1, self.work + (most if better else cost)
+        self.iterations, self.work = self.iterations + 1, self.work + work
         return step
+
+
+def agree(old: set[int], new: set[int]) -> bool:
+    """Whether the new side is better by two standard errors of the difference."""
+    gained, lost = len(old - new), len(new - old)
+    return gained > lost and (gained - lost) ** 2 >= 4 * (gained + lost)

@@ -74,9 +74,10 @@ class Improvement:
         search = cls(lookahead, objective, now, clock=clock, **settings)
         if search.has_referee:
             with clock.running():
-                wrong = search.referee.wrong(lookahead.all_rows, FIRST, 0)
+                missed = search.referee.missed(lookahead.all_rows, FIRST, 0)
+                assert missed is not None
                 work = search._asking(0, 0)
-            search.now = replace(now, folds_wrong=wrong, work=work)
+            search.now = replace(now, folds_wrong=int(missed.sum()), work=work)
         return search
 
     @cached_property
@@ -187,10 +188,11 @@ class Improvement:
         return states.RUNNING, chosen
 
     def _most_work(self, chosen: Chosen) -> int:
-        """What an iteration counts as at most: a referee is asked where the rebuilt part looks better."""
-        if not self.has_referee:
-            return chosen.cost
-        return chosen.cost + self._asking(chosen.node, int(self.now.made_r[chosen.node]), chosen.r)
+        """What an iteration counts as at most: a referee is asked once, and again if it agrees."""
+        return chosen.cost + (2 * self._asking_about(chosen) if self.has_referee else 0)
+
+    def _asking_about(self, chosen: Chosen) -> int:
+        return self._asking(chosen.node, int(self.now.made_r[chosen.node]), chosen.r)
 
     def _asking(self, node: int, *sides: int) -> int:
         """What asking the referee counts as."""
@@ -256,15 +258,15 @@ class Improvement:
         """After a better part, if inner folds agree; what they got wrong counts for the whole tree."""
         now = self.now
         made_r = int(now.made_r[chosen.node])
-        verdict = self.referee.judge(rows, now.iterations, made_r, chosen.r, deadline)
-        if verdict is None:
+        opinion = self.referee.opinion(rows, now.iterations, made_r, chosen.r, deadline)
+        if opinion is None:
             return None
-        work = now.work + self._most_work(chosen)
-        if not verdict.agrees:
+        work = now.work + chosen.cost + opinion.asked * self._asking_about(chosen)
+        if not opinion.agrees:
             return replace(now.tried(chosen), work=work)
         assert now.folds_wrong is not None
-        wrong = verdict.new if chosen.node == 0 else now.folds_wrong + verdict.new - verdict.old
-        return replace(after, folds_wrong=max(0, wrong), work=work)
+        before = 0 if chosen.node == 0 else now.folds_wrong - opinion.old
+        return replace(after, folds_wrong=max(0, before + opinion.new), work=work)
 
     @property
     def state(self) -> State:

@@ -8,6 +8,7 @@ from math import inf
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from hornbeam.anytime.budget import Deadline
 from hornbeam.anytime.effort import Effort
@@ -17,20 +18,38 @@ from hornbeam.anytime.objectives import Objective
 from hornbeam.anytime.sketch import Rows, Sketch
 from hornbeam.validation import deal_classes
 
+Missed = npt.NDArray[np.bool_]
+
 FOLDS: Final = 5
+STANDARD_ERRORS: Final = 2
 _SEEDS: Final = 2**32
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How many rows of a node both ways of growing got wrong in the folds."""
+    """Which rows of a node both ways of growing got wrong in the folds."""
 
-    old: int
-    new: int
+    old: Missed
+    new: Missed
 
     @property
     def agrees(self) -> bool:
-        return self.new <= self.old
+        """The new way is better by two standard errors of the difference: rows that one side alone got wrong
+        are so many more of the old one that chance hardly explains it."""
+        gained = int(np.count_nonzero(self.old & ~self.new))
+        lost = int(np.count_nonzero(self.new & ~self.old))
+        return gained > lost and (gained - lost) ** 2 >= STANDARD_ERRORS**2 * (gained + lost)
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """Whether the folds agree, how often they were asked, and what both ways got wrong when they were asked
+    once more: of the folds that agreed this would be told too well."""
+
+    agrees: bool
+    asked: int
+    old: int = 0
+    new: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,37 +67,43 @@ class Referee:
         grown = sum(effort.cost(rows, r) if r else effort.greedy_cost(rows) for r in sides)
         return (many - 1) * grown
 
-    def judge(
+    def opinion(
         self, rows: Rows, iteration: int, old_r: int, new_r: int, deadline: Deadline | None = None
-    ) -> Verdict | None:
+    ) -> Opinion | None:
         """LSID3(new_r) against LSID3(old_r), or the first tree where old_r is 0; None: time was up."""
-        sides = []
-        for side, r in enumerate((old_r, new_r)):
-            wrong = self.wrong(rows, iteration, r, side, deadline)
-            if wrong is None:
-                return None
-            sides.append(wrong)
-        return Verdict(*sides)
+        verdict = self._verdict(rows, iteration, (old_r, new_r), 0, deadline)
+        if verdict is None or not verdict.agrees:
+            return None if verdict is None else Opinion(False, 1)
+        again = self._verdict(rows, iteration, (old_r, new_r), 1, deadline)
+        if again is None:
+            return None
+        return Opinion(True, 2, int(again.old.sum()), int(again.new.sum()))
 
-    def wrong(
+    def _verdict(
+        self, rows: Rows, iteration: int, sides: tuple[int, int], deal: int, deadline: Deadline | None
+    ) -> Verdict | None:
+        old = self.missed(rows, iteration, sides[0], 2 * deal, deadline)
+        new = None if old is None else self.missed(rows, iteration, sides[1], 2 * deal + 1, deadline)
+        return None if old is None or new is None else Verdict(old, new)
+
+    def missed(
         self, rows: Rows, iteration: int, r: int, side: int = 0, deadline: Deadline | None = None
-    ) -> int | None:
-        """The rows that trees of the other folds get wrong."""
+    ) -> Missed | None:
+        """The rows that trees of the other folds get wrong. Two sides in a row are dealt the same folds."""
         codes = self.lookahead.target.codes[rows]
+        missed = np.zeros(len(rows), dtype=bool)
         many = _folds_of(int(np.bincount(codes).max()))
         if many < 2:  # too few rows to ask
-            return 0
-        seed = fold_key(self.seed, iteration, FOLDS) % _SEEDS
-        folds = deal_classes(codes, many, seed)
-        total = 0
+            return missed
+        folds = deal_classes(codes, many, fold_key(self.seed, iteration, FOLDS + side // 2) % _SEEDS)
         for fold in range(many):
             key = mix(fold_key(self.seed, iteration, fold), side)
             sketch = self._grown(rows[folds != fold], key, r, deadline)
             if sketch is None:
                 return None
-            out = rows[folds == fold]
-            total += int(np.count_nonzero(self.lookahead.answers(sketch, out) != codes[folds == fold]))
-        return total
+            out = folds == fold
+            missed[out] = self.lookahead.answers(sketch, rows[out]) != codes[out]
+        return missed
 
     def _grown(self, rows: Rows, key: int, r: int, deadline: Deadline | None) -> Sketch | None:
         seconds = inf if deadline is None else deadline.left

@@ -54,7 +54,8 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
     max_work : int or None, default=None
         Counted work that `fit` spends: a limit that gives the same tree on every machine.
     referee : {"cv"} or None, default=None
-        "cv" takes a rebuilt subtree only if inner folds agree that it is no worse on rows left out.
+        "cv" takes a rebuilt subtree only if inner folds agree, by two standard errors, that it is better on
+        rows left out. For few rows with noise.
     prune : {"error_based"} or None, default=None
         With "size": what is handed out is pruned; the search goes on from the whole tree.
     callback : callable or None, default=None

@@ -361,9 +361,8 @@ def test_a_referee_lets_fewer_rebuilds_through_and_counts_errors() -> None:
     judged = clone(free).set_params(referee="cv").fit(frame, labels)
     assert judged.get_n_leaves() >= free.get_n_leaves()
     assert all(state.cv_error is None for state in free.profile_)
-    errors = [state.cv_error for state in judged.profile_]
-    assert all(error is not None and 0 < error < 1 for error in errors)
-    assert errors == sorted(errors, reverse=True)  # type: ignore[type-var]
+    assert len(judged.profile_) < len(free.profile_)
+    assert all(state.cv_error is not None and 0 < state.cv_error < 1 for state in judged.profile_)
     again = clone(judged).set_params(n_jobs=2).fit(frame, labels)
     assert again.tree_ == judged.tree_
 
