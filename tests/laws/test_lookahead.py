@@ -128,6 +128,22 @@ def test_a_tree_of_drawn_cuts_is_the_oracles(
     assert form_of(tree) == canonical_form(nodes, case.columns, case.target)
 
 
+@pytest.mark.parametrize("key", range(3))
+def test_many_draws_of_cuts_see_what_all_cuts_show(key: int) -> None:
+    """A cut that is drawn q times has the smallest of q samples: many draws come to the least total."""
+    random = np.random.default_rng(key)
+    values = random.permutation(24).astype(float), random.permutation(24).astype(float)
+    columns = tuple(Column(f"x{i}", "float", tuple(column.tolist())) for i, column in enumerate(values))
+    classes = Classes(tuple(((values[0] > 11) ^ (values[1] > 11)).astype(int).tolist()))
+    case = Case(columns, classes, strategies.Parameters("entropy", "value"))
+
+    def least(r: int, **how: Any) -> int:
+        seen: list[dict[str, Any]] = native(case).totals(rows_of(case), key, r, **how)
+        return min(test["total"] for test in seen)
+
+    assert least(1, sample_fraction=40.0) == least(200)
+
+
 @FEW
 @given(CASES)
 def test_the_bound_is_the_oracles(case: Case) -> None:

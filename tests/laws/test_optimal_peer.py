@@ -16,6 +16,7 @@ from hornbeam import AnytimeTreeClassifier
 from tests.real_data import RealSet
 
 pystreed = pytest.importorskip("pystreed", reason="pystreed is not installed (the test extra has it)")
+pytestmark = pytest.mark.house  # another's native code, which sanitizers need not hear of
 
 FEW = settings(max_examples=max(12, settings.default.max_examples // 10), deadline=None)  # type: ignore[union-attr]
 DEEPEST = 4

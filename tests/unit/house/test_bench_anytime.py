@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from benchmarks import anytime as bench
-from benchmarks import anytime_peers, anytime_sets, gosdt_apart
+from benchmarks import anytime_peers, anytime_referee, anytime_sets, gosdt_apart
 from benchmarks.answers import WrongAnswerError
 from benchmarks.anytime_peers import Answer
+from benchmarks.anytime_referee import Outcome
 from benchmarks.anytime_sets import Sample, Task
 from hornbeam import AnytimeTreeClassifier
 
@@ -204,3 +205,14 @@ def test_cpu_time_takes_longer_beside_others() -> None:
     assert gosdt_apart.Pace().after(0.01, 0.2).ratio == 1.0  # too little to tell
     assert gosdt_apart.Pace().after(1.0, 3.0).after(1.0, 1.0).ratio == 2.0
     assert gosdt_apart.Pace(1.0, 0.9).ratio == 1.0
+
+
+def test_a_referee_is_judged_by_pairs_and_by_what_it_tells() -> None:
+    def pair(draw: int, alone: float, asked: float) -> tuple[Outcome, Outcome]:
+        return Outcome("a", draw, None, 70.0, alone, None), Outcome("a", draw, "cv", 70.0, asked, 29.0)
+
+    pairs = [pair(1, 68.0, 70.0), pair(2, 70.0, 71.0), pair(3, 69.0, 72.0)]
+    first, alone, asked, lead, told = anytime_referee.judged(pairs)
+    assert [one.measured for one in (first, alone, asked)] == [70.0, 69.0, 71.0]
+    assert lead.measured == pytest.approx(2.0)
+    assert told.measured == pytest.approx(0.0)  # 29 % are told, and 29 % are wrong
