@@ -15,6 +15,7 @@ from hornbeam.boat.columns import wide
 from hornbeam.boat.encoded import Encoder
 from hornbeam.boat.ranges import Range, RangeTally
 from hornbeam.boat.reading import Reading, Report
+from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget, NumericTarget, Target
 from hornbeam.growth.grow import check_classes, check_largest
 from hornbeam.table import Schema, Table, encode_targets
@@ -27,6 +28,8 @@ from hornbeam.table.weights import no_weight
 __all__ = ["Gathering", "Range", "Survey", "survey", "without_sample"]
 
 Exponents = tuple[int, int]
+
+MOST_ROWS = 2**32 - 1  # that the counters of a scan have room for, were all of one value and class
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +128,8 @@ class Gathering:
         reading, schema = self._reading, self._categories.schema()
         if not self._rows:
             raise no_weight()
+        if self._rows > MOST_ROWS:
+            raise DataError(f"{self._rows:,} rows; a scan counts up to {MOST_ROWS:,}: use a sample of them")
         labels, counts = np.empty(0, dtype=object), np.empty(0, dtype=np.int64)
         if reading.classification:
             labels, counts = self._classes.settle()

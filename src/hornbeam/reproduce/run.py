@@ -39,6 +39,10 @@ def prepare(
         return partial(anytime.run, anytime.Plan.of(sets, runs, quick, tell))
     if experiment == "relational":
         return partial(relational.run, relational.Plan.of(sets, runs, quick, tell))
+    if experiment == "scale":
+        from hornbeam.reproduce import scale as clusters
+
+        return partial(clusters.run, clusters.Plan.of(sets, runs, quick, tell))
     return partial(run, experiment, Plan.of(sets, runs, quick, tell))
 
 

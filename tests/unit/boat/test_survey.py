@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -390,3 +391,10 @@ def test_text_that_is_not_utf8_is_refused_with_the_source() -> None:
     for table in (pa.table({"a": text, "y": [0, 1]}), pa.table({"a": [0, 1], "y": text})):
         with pytest.raises(DataError, match=r"the Table of 2 rows.*not valid UTF-8"):
             survey(Reading(hb.source(table), ("y",), True), 2, 1)
+
+
+def test_more_rows_than_counters_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("hornbeam.boat.survey"), "MOST_ROWS", 2)
+    rows = hb.source(pa.table({"x": [1, 2, 3], "y": ["a", "b", "a"]}))
+    with pytest.raises(DataError, match=r"3 rows; a scan counts up to 2: use a sample"):
+        survey(Reading(rows, ("y",), True), 10, 0)
