@@ -169,6 +169,14 @@ def scan_options(function: F) -> F:
             "--key", metavar="NAME", help="The column that deals rows to folds; never an attribute."
         ),
         click.option("--variant", metavar="paper", help="Of boat: as the paper has it."),
+        engine_options,
+    )
+
+
+def engine_options(function: F) -> F:
+    """Who scans."""
+    return _with(
+        function,
         click.option(
             "--engine",
             metavar="NAME",
@@ -197,6 +205,11 @@ memory_option = click.option(
     "--memory-limit", metavar="SIZE", help="Bound what growing takes: bytes, or a text such as 500MB or 2GiB."
 )
 report_option = click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
+
+
+def split_kept(given: tuple[str, ...]) -> list[str]:
+    """Names from repeated, comma-separated --keep."""
+    return [name for entry in given for name in entry.split(",") if name]
 
 
 def split_names(given: tuple[str, ...]) -> list[str]:

@@ -1,91 +1,147 @@
-"""`hornbeam predict`: the answers of a saved model for the rows of a file."""
+"""`hornbeam predict`: the answers of a saved model for the rows of a file or a source."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from .options import common_options, source_options
+from .options import common_options, engine_options, source_options, split_kept
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from hornbeam.ensemble import Answering
     from hornbeam.estimators.store import StoredModel
     from hornbeam.estimators.stored_bags import StoredBag
-    from hornbeam.model import Tree
 
 
-@click.command("predict", short_help="Answer for the rows of a file.")
+@click.command("predict", short_help="Answer for the rows of a file or a source.")
 @click.argument("model")
 @click.argument("data")
 @source_options
 @click.option("--proba", is_flag=True, help="Add the share of each class in the leaf.")
-@click.option("-o", "--output", metavar="FILE", help="Write the answers here instead of stdout (CSV).")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PLACE",
+    help="Write the answers here instead of stdout: a file (CSV, or .parquet), or a new folder (out/) for a "
+    "file from each part of DATA.",
+)
+@click.option(
+    "--keep",
+    metavar="NAMES",
+    multiple=True,
+    help="Columns of DATA that stand before the answers: id,day (may be repeated).",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["parquet", "csv"]),
+    help="Of the files in a folder.  [default: parquet]",
+)
+@engine_options
 @common_options
 def command(
+    model: str,
+    data: str,
+    sql: str | None,
+    proba: bool,
+    threads: int,
+    output: str | None,
+    keep: tuple[str, ...],
+    kind: str | None,
+    engine: str | None,
+    scheduler: str | None,
+    as_json: bool,
+) -> None:
+    """Answer for every row of DATA with MODEL, a file of hornbeam fit or bag; columns go by name.
+
+    A glob, a folder or a database is scanned in bounded memory, and so is anything with --keep, an engine,
+    or a folder or Parquet file to write to.
+    """
+    from .sources import is_scanned
+
+    asked = {
+        "engine": engine,
+        "scheduler": scheduler,
+        "keep": keep or None,
+        "format": kind,
+        "output": output if output is not None and _is_scanned_to(output) else None,
+    }
+    if data != "-" and (is_scanned(data, asked) or _is_folder(data)):
+        from .predict_source import answer_source
+
+        answer_source(
+            model,
+            data,
+            sql,
+            proba=proba,
+            threads=threads,
+            output=output,
+            keep=split_kept(keep),
+            kind=kind,
+            engine=engine,
+            scheduler=scheduler,
+            as_json=as_json,
+        )
+        return
+    _answer_table(model, data, sql, proba, threads, output, as_json)
+
+
+def _is_folder(data: str) -> bool:
+    import os
+
+    return os.path.isdir(data)
+
+
+def _is_scanned_to(output: str) -> bool:
+    import os
+
+    return output.lower().endswith((".parquet", ".pq", "/", os.sep)) or os.path.isdir(output)
+
+
+def _answer_table(
     model: str, data: str, sql: str | None, proba: bool, threads: int, output: str | None, as_json: bool
 ) -> None:
-    """Answer for every row of DATA with MODEL, a file of hornbeam fit or bag; columns go by name."""
+    """All rows at once."""
+    from hornbeam.table import conform, read_path
+
     from .output import check_places, working, write_file
     from .sources import check_source, naming
 
     check_places(output, sources=[model, data])
     check_source(data)
-    from hornbeam.errors import UsageError
-    from hornbeam.estimators.store import read_model
-    from hornbeam.estimators.stored_bags import StoredBag
-    from hornbeam.table import conform, read_path
-
-    stored = read_model(model)
-    if proba and not stored.is_classifier:
-        raise UsageError(f"--proba: {model!r} predicts numbers and has no classes; leave it out")
+    answering = answering_of(model, proba)
     with working("predicting"), naming(data):
-        schema = stored.committee.schema if isinstance(stored, StoredBag) else stored.tree.schema
-        table = conform(read_path(data, sql=sql), schema, estimator=f"the model {model!r}", what="the data")
-        answers = answers_of(stored, table, proba, threads)
+        rows = read_path(data, sql=sql)
+        table = conform(rows, answering.schema, estimator=f"the model {model!r}", what="the data")
+        answers = answering.answers(table, threads)
     content = json_bytes(answers) if as_json else csv_bytes(answers)
     if output:
         write_file(output, content)
-        count = "1 answer" if answers.num_rows == 1 else f"{answers.num_rows} answers"
-        click.echo(f"{count} written to {output}", err=True)
+        click.echo(f"{count_of(answers.num_rows)} written to {output}", err=True)
     else:
         click.echo(content, nl=False)
 
 
-def answers_of(stored: StoredModel | StoredBag, table: Any, proba: bool, threads: int) -> pa.Table:
-    """A column of predictions (one for each target), and with `proba` one of shares for each class."""
-    import numpy as np
-    import pyarrow as pa
-
+def answering_of(model: str, proba: bool) -> Answering:
+    """Whom a model file asks."""
+    from hornbeam.ensemble import Answering
+    from hornbeam.errors import UsageError
+    from hornbeam.estimators.store import read_model
     from hornbeam.estimators.stored_bags import StoredBag
 
+    stored: StoredModel | StoredBag = read_model(model)
+    if proba and not stored.is_classifier:
+        raise UsageError(f"--proba: {model!r} predicts numbers and has no classes; leave it out")
     if isinstance(stored, StoredBag):
-        committee = stored.committee
-        tree, said = committee.trees[0], committee.answers(table, threads)
-        codes = committee.codes(said) if tree.classes is not None else None
-    else:
-        tree = stored.tree
-        codes, said = _of_tree(tree, table, proba, threads)
-    if tree.classes is None:
-        names = (
-            ["prediction"] if tree.n_targets == 1 else [f"prediction:{name}" for name in tree.targets or ()]
-        )
-        return pa.table([pa.array(said[:, index]) for index in range(tree.n_targets)], names=names)
-    columns, names = [pa.array(list(tree.classes)).take(pa.array(codes))], ["prediction"]
-    if proba:
-        shares = np.ascontiguousarray(said.T)
-        columns += [pa.array(share) for share in shares]
-        names += [f"probability:{label}" for label in tree.classes]
-    return pa.table(columns, names=names)
+        return Answering(stored.trees, stored.committee.voting, proba)
+    return Answering((stored.tree,), None, proba)
 
 
-def _of_tree(tree: Tree, table: Any, proba: bool, threads: int) -> tuple[Any, Any]:
-    """The class codes and, where asked for, shares of each row; of numbers none and the means."""
-    if tree.classes is None:
-        return None, tree.predict_means(table, threads)
-    leaves = tree.apply(table, threads)
-    return tree.leaf_class[leaves], tree.probabilities(leaves) if proba else None
+def count_of(rows: int) -> str:
+    return "1 answer" if rows == 1 else f"{rows} answers"
 
 
 def csv_bytes(answers: pa.Table) -> bytes:

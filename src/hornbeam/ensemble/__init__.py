@@ -1,5 +1,6 @@
 """Bagging: trees of rows drawn again and again from one table, and what they say together."""
 
+from hornbeam.ensemble.answers import Answering
 from hornbeam.ensemble.bagging import ALGORITHMS, Copies, grow_bags
 from hornbeam.ensemble.bags import MAX_BAGS, Bags, draw_bags
 from hornbeam.ensemble.committee import VOTING, Committee
@@ -9,6 +10,7 @@ __all__ = [
     "ALGORITHMS",
     "MAX_BAGS",
     "VOTING",
+    "Answering",
     "Bags",
     "Committee",
     "Copies",

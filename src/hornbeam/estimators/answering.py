@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.ensemble import Answering
 from hornbeam.errors import DataError
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, encode_classes
 
 from .reading import ReadsClasses, TableEstimator, one_column
 from .threads import threads_of
+from .to_source import ToSource, check_proba
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class TreeAnswers(TableEstimator):
+class TreeAnswers(ToSource, TableEstimator):
     """An estimator around one tree."""
 
     tree_: Tree
@@ -29,6 +31,11 @@ class TreeAnswers(TableEstimator):
             return self.__dict__["tree_"]  # type: ignore[no-any-return]
         except KeyError:
             self._not_fitted()
+
+    def _answering(self, proba: bool) -> Answering:
+        tree = self._fitted()
+        check_proba(proba, tree)
+        return Answering((tree,), None, proba)
 
     def _conform(self, X: Any) -> tuple[Tree, Table]:
         tree = self._fitted()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from hornbeam.ensemble import Bags, Committee, Outside, ask_outside, draw_bags, grow_bags
+from hornbeam.ensemble import Answering, Bags, Committee, Outside, ask_outside, draw_bags, grow_bags
 from hornbeam.errors import UsageError
 from hornbeam.growth import Forest, Target
 from hornbeam.model import Tree
@@ -20,9 +20,10 @@ from hornbeam.table import Schema, Table
 
 from .reading import TableEstimator
 from .threads import threads_of
+from .to_source import ToSource, check_proba
 
 
-class BaggedTrees(TableEstimator):
+class BaggedTrees(ToSource, TableEstimator):
     """Trees of bags drawn from one table. Subclasses add the target: a class or numbers."""
 
     estimators_: list[Any]
@@ -154,6 +155,11 @@ class BaggedTrees(TableEstimator):
 
     def _committee(self) -> Committee:
         return Committee([member.tree_ for member in self._members_there()], self.voting)
+
+    def _answering(self, proba: bool) -> Answering:
+        trees = self.trees_
+        check_proba(proba, trees[0])
+        return Answering(trees, self.voting, proba)
 
     def _answers(self, X: Any) -> tuple[Committee, NDArray[np.float64]]:
         committee = self._committee()

@@ -1,0 +1,138 @@
+"""Answers for the rows of a source, in bounded chunks: as batches, or in files that appear whole or not."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from hornbeam.ensemble.answers import Answering
+from hornbeam.errors import DataError, StorageError, UsageError
+from hornbeam.model.store import reason
+from hornbeam.table import conform
+from hornbeam.table.schema import list_names
+from hornbeam.table.sources import Part, Source, Tally
+from hornbeam.table.sources.types import plain_schema
+
+KINDS = ("parquet", "csv")
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """Whom to ask about the rows of a source, and which of its columns stay beside the answers. Refuses a
+    source without the columns that the trees were grown with."""
+
+    answering: Answering
+    source: Source
+    keep: Sequence[str] = ()
+    model: str = "the model"
+
+    def __post_init__(self) -> None:
+        names = self.source.schema.names
+        unknown = [name for name in self.keep if name not in names]
+        if unknown:
+            raise UsageError(
+                f"keep={unknown[0]!r} is not a column of {self.source.name}; it has {list_names(names)}"
+            )
+        both = [name for name in self.keep if name in self.answering.names]
+        if both:
+            raise UsageError(f"keep={both[0]!r}: answers have that name; give the column another")
+        self._table(self.source.schema.empty_table().select(self.asked))
+
+    @property
+    def asked(self) -> list[str]:
+        """The columns that trees are asked by; without names, all but those that are kept."""
+        schema, names = self.answering.schema, self.source.schema.names
+        if schema.named:
+            return [name for name in names if name in set(schema.names)]
+        return [name for name in names if name not in self.keep]
+
+    @property
+    def columns(self) -> list[str]:
+        """All that is read."""
+        wanted = {*self.asked, *self.keep}
+        return [name for name in self.source.schema.names if name in wanted]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of what comes back: the kept columns, then the answers."""
+        source = self.source.schema
+        kept = plain_schema(pa.schema([source.field(name) for name in self.keep]))
+        empty = self._table(source.empty_table().select(self.asked))
+        return pa.schema([*kept, *self.answering.answers(empty).schema])
+
+    def batches(self, chunks: Iterable[pa.RecordBatch], where: str, threads: int = 1) -> Iterator[pa.Table]:
+        """The answers to each chunk."""
+        schema, rows = self.schema, 0
+        for chunk in chunks:
+            try:
+                table = self._table(chunk.select(self.asked))
+            except DataError as error:
+                raise DataError(f"{where}, rows from {rows:,}: {error}") from None
+            answers = self.answering.answers(table, threads)
+            kept = [chunk.column(name) for name in self.keep]
+            yield pa.table([*kept, *answers.columns], names=schema.names).cast(schema)
+            rows += chunk.num_rows
+
+    def _table(self, rows: Any) -> Any:
+        return conform(rows, self.answering.schema, estimator=self.model, what=self.source.name)
+
+    def write_part(self, part: Part, folder: str, kind: str, threads: int = 1) -> Tally:
+        """Answer for a part in a file of its own. Whoever does it again writes the same file."""
+        chunks = part.scan(self.columns, checksum=False)
+        path = os.path.join(folder, file_name(part.index, kind))
+        write_answers(path, kind, self.schema, self.batches(chunks, part.shown, threads))
+        return chunks.tally
+
+
+def file_name(index: int, kind: str) -> str:
+    """Of the answers for a part."""
+    return f"part-{index:05}.{kind}"
+
+
+def kind_of(path: str) -> str | None:
+    """What the name of a file says that it holds; None: it is the name of a folder."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending == "":
+        return None
+    if ending in (".parquet", ".pq"):
+        return "parquet"
+    if ending == ".csv":
+        return "csv"
+    raise UsageError(
+        f"output={path!r}: answers are written to a file that ends with .parquet or .csv, or to a folder"
+    )
+
+
+def write_answers(path: str, kind: str, schema: pa.Schema, answers: Iterable[pa.Table]) -> int:
+    """Write a file that takes its place when it is whole; the number of rows."""
+    folder, name = os.path.split(os.path.abspath(path))
+    unfinished = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
+    rows = 0
+    try:
+        with open(unfinished, "xb") as file:
+            with _writer(file, kind, schema) as writer:
+                for table in answers:
+                    writer.write_table(table)
+                    rows += table.num_rows
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise StorageError(f"{path!r} cannot be written: {reason(error)}") from None
+    finally:
+        with suppress(OSError):
+            os.unlink(unfinished)
+    return rows
+
+
+def _writer(file: Any, kind: str, schema: pa.Schema) -> Any:
+    if kind == "csv":
+        return csv.CSVWriter(file, schema)
+    return parquet.ParquetWriter(file, schema, write_page_checksum=True)

@@ -1,0 +1,165 @@
+"""What a fitted estimator answers for a source: rows that need not fit in memory, here or on a cluster."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hornbeam.errors import StorageError, UsageError
+
+from .threads import threads_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hornbeam.ensemble import Answering
+    from hornbeam.ensemble.answer_files import Asking
+    from hornbeam.model import Tree
+    from hornbeam.table.sources import Source, Tally
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What `predict_source` wrote: how many answers, and the files that have them, in the order of the rows
+    of the source."""
+
+    rows: int
+    files: tuple[str, ...]
+
+
+class ToSource:
+    """`predict_source` of estimators."""
+
+    n_jobs: int | None
+
+    if TYPE_CHECKING:  # what the estimators add
+
+        def _answering(self, proba: bool) -> Answering: ...
+
+    def predict_source(
+        self,
+        src: Source,
+        output: str | os.PathLike[str] | None = None,
+        *,
+        proba: bool = False,
+        keep: Sequence[str] = (),
+        format: str = "parquet",
+    ) -> Any:
+        """Answer for every row of a source (`hornbeam.source`) what `predict` answers, in bounded memory.
+
+        Parameters
+        ----------
+        src : Source
+            Has every column that the model was fitted with, by name; others are ignored.
+        output : path or None, default=None
+            A file that ends with .parquet or .csv, or a new folder, which gets a file for each part of the
+            source. All of it appears when all is written. None gives the answers as Arrow record batches.
+        proba : bool, default=False
+            Whether to add the share of each class, as `predict_proba` has it.
+        keep : list of str, default=()
+            Columns of the source that stand before the answers.
+        format : {"parquet", "csv"}, default="parquet"
+            Of the files in a folder.
+
+        Returns `Predictions(rows, files)`, or without an output an iterator of record batches. Where the
+        source has an engine, its workers answer, and write to the folder themselves.
+        """
+        from hornbeam.boat.task import check_source
+        from hornbeam.ensemble.answer_files import KINDS, Asking
+        from hornbeam.growth.parameters import one_of
+
+        one_of("format", format, KINDS)
+        source = check_source(src, "predict_source")
+        names = (keep,) if isinstance(keep, str) else tuple(keep)
+        asking = Asking(self._answering(proba), source, names, type(self).__name__)
+        threads = threads_of(self.n_jobs)
+        if output is None:
+            return _batches(asking, threads)
+        return answer(asking, os.fspath(output), format, threads)
+
+
+def answer(asking: Asking, place: str, format: str, threads: int) -> Predictions:
+    """Write the answers to a file, or to a folder in files of that format."""
+    from hornbeam.ensemble.answer_files import kind_of
+
+    kind = None if place.endswith(("/", os.sep)) else kind_of(place)
+    if kind is None:
+        return _to_folder(asking, place, format, threads)
+    return _to_file(asking, place, kind, threads)
+
+
+def check_proba(proba: bool, tree: Tree) -> None:
+    """Refuse shares of classes where there are none."""
+    if proba and tree.classes is None:
+        raise UsageError("proba=True: the model predicts numbers and has no classes; leave it out")
+
+
+def _batches(asking: Asking, threads: int) -> Iterator[pa.RecordBatch]:
+    _refuse_engine(asking.source, "give a folder by output=, to which they write")
+    scan = asking.source.scan(asking.columns, checksum=False)
+    return (
+        batch
+        for table in asking.batches(scan, asking.source.name, threads)
+        for batch in table.combine_chunks().to_batches()
+    )
+
+
+def _to_file(asking: Asking, place: str, kind: str, threads: int) -> Predictions:
+    from hornbeam.ensemble.answer_files import write_answers
+
+    _refuse_engine(asking.source, "give a folder instead of a file, for a file from each part")
+    scan = asking.source.scan(asking.columns, checksum=False)
+    rows = write_answers(place, kind, asking.schema, asking.batches(scan, asking.source.name, threads))
+    return Predictions(rows, (place,))
+
+
+def _refuse_engine(source: Source, instead: str) -> None:
+    if source.engine is not None:
+        raise UsageError(f"the workers of a cluster answer for {source.name}; {instead}")
+
+
+def _to_folder(asking: Asking, place: str, kind: str, threads: int) -> Predictions:
+    """A file for each part, first in a folder beside the place, which then takes its name."""
+    from hornbeam.ensemble.answer_files import file_name
+    from hornbeam.model.store import reason
+
+    folder = os.path.abspath(place)
+    if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise StorageError(f"output={place!r} is there already and not an empty folder; name a new one")
+    parent, name = os.path.split(folder)
+    unfinished = os.path.join(parent, f".{name}.{secrets.token_hex(8)}")
+    try:
+        os.mkdir(unfinished)
+        tallies = _answered(asking, unfinished, kind, threads)
+        asking.source.close_scan(tallies)
+        os.replace(unfinished, folder)
+    except OSError as error:
+        raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    parts = {tally.part: tally.rows for tally in tallies}
+    files = tuple(os.path.join(place, file_name(part, kind)) for part in sorted(parts))
+    return Predictions(sum(parts.values()), files)
+
+
+def _answered(asking: Asking, folder: str, kind: str, threads: int) -> list[Tally]:
+    source = asking.source
+    if source.engine is not None:
+        from hornbeam.distributed.predicting import PredictState, predict_by_engine
+
+        elsewhere = replace(asking, source=source.elsewhere())
+        return predict_by_engine(source.engine, source, PredictState(elsewhere, folder, kind))
+    parts = source.parts()
+    if threads == 1 or len(parts) == 1:
+        return [asking.write_part(part, folder, kind, threads) for part in parts]
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            return list(pool.map(lambda part: asking.write_part(part, folder, kind), parts))
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
