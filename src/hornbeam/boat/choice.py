@@ -74,7 +74,7 @@ def _by_cluster(task: SourceTask) -> Choice:
         )
     if task.algorithm != "auto":
         return Choice(task.algorithm, "it was asked for")
-    if task.verifiable and task.folds is None:
+    if task.verifiable and task.several is None:
         return Choice(BOAT, "the rows stay with the workers")
     return Choice(
         HYBRID, f"the rows stay with the workers; {_unbounded(task)}, so every level is counted exactly"
@@ -82,7 +82,7 @@ def _by_cluster(task: SourceTask) -> Choice:
 
 
 def _chosen(task: SourceTask, scanning: Collection[str]) -> Choice:
-    other = BOAT if task.verifiable and task.folds is None else HYBRID
+    other = BOAT if task.verifiable and task.several is None else HYBRID
     rows, budget = task.reading.source.rows, task.budget
     room = _room(task, budget)
     needed = 0 if rows is None else memory_for(task, rows)
@@ -114,8 +114,8 @@ def _room(task: SourceTask, budget: int) -> str:
 
 def _unbounded(task: SourceTask) -> str:
     """Why guesses will not do."""
-    if task.folds is not None:
-        return "folds have a tree each"
+    if task.several is not None:
+        return f"{task.several} have a tree each"
     named = "criterion='c45'" if task.parameters.criterion == "c45" else "nominal='multiway'"
     return f"{named} has no bounds"
 

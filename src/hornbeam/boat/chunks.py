@@ -22,6 +22,7 @@ class Chunks:
 
     `report` hears after each chunk how many rows were read. With `folds`, rows have a fold from 0 by the hash
     of their key and a seed, or of their number where no key is named and the source keeps its rows in order.
+    With `words`, they have what bags draw them by.
     """
 
     def __init__(
@@ -31,13 +32,14 @@ class Chunks:
         report: Report | None = None,
         folds: int | None = None,
         seed: int = 0,
+        words: bool = False,
     ) -> None:
         self._reading, self._report, self._numbered = (
             reading,
             report,
             folds is not None and reading.key is None,
         )
-        self._make = partial(encoder_of, reading, survey, folds, seed)
+        self._make = partial(encoder_of, reading, survey, folds, seed, words)
         self._encoder = self._make()
 
     def __iter__(self) -> Iterator[EncodedChunk]:
@@ -66,10 +68,12 @@ class Chunks:
         self._reading.source.close_scan(tallies)
 
 
-def encoder_of(reading: Reading, survey: Survey, folds: int | None = None, seed: int = 0) -> Encoder:
+def encoder_of(
+    reading: Reading, survey: Survey, folds: int | None = None, seed: int = 0, words: bool = False
+) -> Encoder:
     """What encodes chunks by all that a survey found."""
     attributes, spans = survey.schema.attributes, _spans(reading, survey)
-    return Encoder(reading, attributes, survey.labels, survey.ranges, folds, seed, spans)
+    return Encoder(reading, attributes, survey.labels, survey.ranges, folds, seed, spans, words)
 
 
 @dataclass

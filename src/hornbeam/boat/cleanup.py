@@ -20,9 +20,10 @@ from hornbeam.model import Tree
 
 def grow_boat(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
     """The tree of all rows."""
-    if task.folds is not None:
+    if task.several is not None:
+        asked = "bags" if task.folds is None else f"cv={task.folds}"
         raise UsageError(
-            f"cv={task.folds} with algorithm='boat': it guesses one tree, and folds have one each; use "
+            f"{asked} with algorithm='boat': it guesses one tree, and {task.several} have one each; use "
             "algorithm='rf_hybrid', which grows all of them in the same scans"
         )
     guessing = Guessing(task, survey)

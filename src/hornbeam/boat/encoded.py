@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ from hornbeam.errors import SourceChanged, UsageError
 from hornbeam.table import Attribute, encode_targets
 from hornbeam.table.columns import Array
 from hornbeam.table.sources import fold_of
+from hornbeam.table.sources.draws import numbered_row_words, row_words
+from hornbeam.table.sources.hashing import Words
 
 Folds = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Span = tuple[int, int] | None  # of the exponents of numbers; None: all are 0
@@ -39,6 +42,16 @@ class EncodedChunk:
     values: npt.NDArray[np.float64] | None
     weights: npt.NDArray[np.float64] | None
     folds: Folds | None
+    words: Words | None = None
+    """That bags draw rows by."""
+
+    def take(self, rows: npt.NDArray[np.int64]) -> EncodedChunk:
+        """Some of the rows, each as often as it is named."""
+        columns: list[Any] = [
+            (kind, *(None if part is None else part[rows] for part in parts)) for kind, *parts in self.columns
+        ]
+        others: list[Any] = [self.classes, self.values, self.weights, self.folds, self.words]
+        return EncodedChunk(len(rows), columns, *(None if one is None else one[rows] for one in others))
 
     def add_to(self, scan: _core.SourceScan, *, away: bool = False) -> None:
         """Let a scan take the rows in, or take them away again."""
@@ -63,8 +76,9 @@ class Encoder:
         folds: int | None = None,
         seed: int = 0,
         spans: Mapping[str, Span] | None = None,
+        words: bool = False,
     ) -> None:
-        self._reading, self._folds, self._seed = reading, folds, seed
+        self._reading, self._folds, self._seed, self._words = reading, folds, seed, words
         self._attributes, self._ranges, self._spans = attributes, ranges, spans or {}
         self._columns = ColumnCodes(attributes, self._changed)
         target = reading.targets[0]
@@ -80,6 +94,7 @@ class Encoder:
         with reading.naming(first):
             weights = reading.weights(chunk)
             folds = self._folds_of(chunk, first)
+            words = words_of(reading, chunk, first) if self._words else None
             if weights is not None and not weights.all():
                 heavy = weights != 0
                 chunk, weights = chunk.filter(pa.array(heavy)), weights[heavy]
@@ -94,7 +109,7 @@ class Encoder:
                 self._check_numbers(reading.source.weight, weights)
             columns = self._columns.encode(chunk)
             self._check(columns)
-            return EncodedChunk(chunk.num_rows, columns, classes, values, weights, folds)
+            return EncodedChunk(chunk.num_rows, columns, classes, values, weights, folds, words)
 
     def _check(self, columns: list[EncodedColumn]) -> None:
         """Refuse what lies outside the ranges, where they are known."""
@@ -123,3 +138,10 @@ class Encoder:
             f"{self._reading.source.name} changed between two scans (column {name!r} has {news} now); "
             "a query must give the same rows each time, and files must not be written to"
         )
+
+
+def words_of(reading: Reading, chunk: pa.RecordBatch, first: int) -> Words:
+    """What bags draw the rows of a chunk by: their keys, or their numbers from `first` on."""
+    if reading.key is not None:
+        return row_words(chunk.column(reading.key))
+    return numbered_row_words(first, chunk.num_rows)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam.boat.asking import Sums
 from hornbeam.boat.ranges import Range
 from hornbeam.boat.stats import SourceStats
 from hornbeam.boat.task import SourceTask
@@ -37,6 +38,8 @@ class SourceGrowth:
     """Of each attribute over all rows."""
     estimate: Estimate | None = None
     """What the folds say."""
+    outside: Sums | None = None
+    """What the rows outside of bags say."""
     stats: SourceStats = field(default_factory=lambda: SourceStats("memory", ""))
 
     @property

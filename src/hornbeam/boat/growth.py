@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from hornbeam.boat.asking import Asking
 from hornbeam.boat.choice import choose
 from hornbeam.boat.cleanup import grow_boat
 from hornbeam.boat.grown import SourceGrowth
@@ -48,6 +50,12 @@ def _grow(task: SourceTask) -> SourceGrowth:
             choice = choice.outgrown(error)
     if choice.algorithm != "memory":
         growth = _grow_by_scans(task, meter, SCANNING[choice.algorithm])
+    if task.outside is not None:
+        sums = task.outside(growth.trees)
+        with meter.scan("outside") as report:
+            asking = Asking(task.reading, growth.schema, growth.labels)
+            scanner_of(task).ask_outside(task, asking, sums, report)
+        growth = replace(growth, outside=sums)
     return growth.told(meter.stats(choice.algorithm, choice.reason, task.memory_limit))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from hornbeam import _core
-from hornbeam.boat.chunks import Chunks
+from hornbeam.boat.chunks import Chunks, EncodedChunk
 from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import KEPT_PART, Nodes
@@ -92,6 +92,12 @@ class LocalHolding:
         task = self._ground.task
         chunks = Chunks(task.reading, self._ground.survey, report, task.folds, task.seed)
         chunks.scan_into(self.scan, self._make_room, task.threads)
+
+    def add(self, chunk: EncodedChunk) -> None:
+        """Let some rows come to the first place."""
+        if chunk.n_rows:
+            chunk.add_to(self.scan)
+        self._make_room()
 
     def run_part(self, part: LocalPart) -> None:
         for block in part.keeping.read(part.pieces):

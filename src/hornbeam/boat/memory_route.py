@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from hornbeam import _core
+from hornbeam.boat.encoded import words_of
 from hornbeam.boat.gathering import GatheredTable
 from hornbeam.boat.grown import SourceGrowth, check_folds, fold_numbers, ranges_of, sample_of
 from hornbeam.boat.meter import Meter
@@ -22,11 +24,17 @@ from hornbeam.growth import (
     NumericTarget,
     Pair,
     Target,
+    TrainingSet,
+    TrainingSets,
+    draw_seed,
     grow_and_prune,
+    grow_sets,
     prune_tree,
 )
 from hornbeam.growth.memory import memory_needed, text_of
 from hornbeam.table import Column, Table, encode_classes, encode_targets
+from hornbeam.table.sources.draws import RowDraws
+from hornbeam.table.sources.hashing import Words
 from hornbeam.table.weights import no_weight
 from hornbeam.validation import estimate_by_folds
 
@@ -57,13 +65,16 @@ def grow_in_memory(task: SourceTask, meter: Meter, limit: int | None) -> SourceG
     if known is not None:
         _check_fits(task, known, limit)
     with meter.scan("reading") as report:
-        table, target, folds = _gather(task, limit, report)
+        table, target, dealt = _gather(task, limit, report)
     meter.held_rows, meter.families = table.n_rows, 1
     labels = target.labels if isinstance(target, ClassTarget) else None
     seen = SourceGrowth((), labels, table.n_rows, sample_of(table), ranges_of(table))
     with meter.phase("growing") as share:
-        if folds is not None:
-            return _grow_folds(task, table, target, folds, limit, seen, share)
+        if task.bags is not None:
+            assert dealt is not None
+            return _grow_bags(task, table, target, dealt.view(np.uint64), limit, seen, share)
+        if dealt is not None:
+            return _grow_folds(task, table, target, dealt, limit, seen, share)
         if task.pruning.prune in ("error_based", "reduced_error"):
             random = np.random.RandomState(task.seed)
             how = task.parameters, task.pruning
@@ -105,6 +116,57 @@ def _grow_folds(
     return replace(seen, pairs=tuple(map(forest.pair, range(forest.n_sets))), estimate=estimate)
 
 
+def _grow_bags(
+    task: SourceTask,
+    table: Table,
+    target: Target,
+    words: Words,
+    limit: int | None,
+    seen: SourceGrowth,
+    share: Callable[[float], None],
+) -> SourceGrowth:
+    """The trees of all bags, from training sets that have each row as often as its word says."""
+    bags = task.bags
+    assert bags is not None
+    pairs: list[Pair] = []
+    holds_out = task.pruning.holds_out
+    grow_sets(
+        table,
+        target,
+        task.parameters,
+        TrainingSets(table.n_rows, _DrawnSets(bags, words)),
+        pruning=task.pruning,
+        random=[draw_seed(np.random.RandomState(seed)) for seed in bags.seeds] if holds_out else None,
+        threads=task.threads,
+        memory_limit=limit,
+        report=share,
+        visit=lambda _, pair: pairs.append(pair),
+    )
+    return replace(seen, pairs=tuple(pairs))
+
+
+class _DrawnSets(Sequence[TrainingSet]):
+    """The training sets of bags, drawn when they are asked for."""
+
+    def __init__(self, bags: RowDraws, words: Words) -> None:
+        self._bags, self._words = bags, words
+
+    def __len__(self) -> int:
+        return len(self._bags)
+
+    @overload
+    def __getitem__(self, i: int) -> TrainingSet: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[TrainingSet]: ...
+    def __getitem__(self, i: int | slice) -> TrainingSet | list[TrainingSet]:
+        if isinstance(i, slice):
+            return [self[place] for place in range(*i.indices(len(self)))]
+        rows = self._bags.rows(self._words, i)
+        if not len(rows):
+            raise DataError("a bag has no row; give more rows, or a larger max_samples")
+        return TrainingSet(len(self._words), taken=rows)
+
+
 def _without_cells(table: Table) -> Table:
     """The same table to ask about its columns, without what is in them."""
     columns = tuple(Column(column.kind, column.values[:0].copy()) for column in table.columns)
@@ -131,12 +193,12 @@ def outgrown(task: SourceTask, rows: int, limit: int) -> Outgrown:
 def _gather(
     task: SourceTask, limit: int | None, report: Report
 ) -> tuple[Table, Target, npt.NDArray[np.int64] | None]:
-    """The encoded table, the target and the fold of each row, in one scan."""
+    """The encoded table, the target and of each row the fold, or the word that bags go by, in one scan."""
     reading = task.reading
     gathered = GatheredTable(reading.schema, reading.nominal, reading.source.rows)
     said: list[list[pa.Array]] = [[] for _ in reading.targets]
     weights: list[npt.NDArray[np.float64]] = []
-    folds: list[npt.NDArray[np.int32]] = []
+    dealt: list[npt.NDArray[np.int64]] = []
     for first, chunk in reading.scan(report):
         _check_fits(task, first + chunk.num_rows, limit)
         with reading.naming(first):
@@ -147,15 +209,18 @@ def _gather(
             if weight is not None:
                 weights.append(weight)
         if task.folds is not None:
-            folds.append(fold_numbers(task, first, chunk))
+            dealt.append(fold_numbers(task, first, chunk).astype(np.int64))
+        elif task.bags is not None:
+            with reading.naming(first):
+                dealt.append(words_of(reading, chunk, first).view(np.int64))
     with reading.naming():
         table = gathered.table()
         target = _target(task, said, np.concatenate(weights) if weights else None)
-    dealt = np.concatenate(folds).astype(np.int64) if folds else None
+    all_dealt = np.concatenate(dealt) if dealt else None
     if target.weights is None or target.weights.all():
-        return table, target, dealt
+        return table, target, all_dealt
     heavy = np.flatnonzero(target.weights)  # rows of weight 0 leave their labels and nothing else
-    return table.take(heavy), target.take(heavy), None if dealt is None else dealt[heavy]
+    return table.take(heavy), target.take(heavy), None if all_dealt is None else all_dealt[heavy]
 
 
 def _target(task: SourceTask, said: list[list[pa.Array]], weights: npt.NDArray[np.float64] | None) -> Target:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hornbeam import _core
+from hornbeam.boat.bags import Finish, Growing, Run, grow_alone, grow_bags
 from hornbeam.boat.grown import check_folds
 from hornbeam.boat.layout import layout_of
 from hornbeam.boat.meter import Meter
@@ -56,7 +58,9 @@ def grow_rainforest(way: str) -> Callable[[SourceTask, Survey, Meter], list[Tree
 
     def grow(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
         with Spill() as spill:
-            return RainForest(task, survey, meter, spill, way).run()
+            if task.bags is not None:
+                return grow_bags(task, survey, meter, partial(RainForest, spill=spill, way=way))
+            return grow_alone(RainForest(task, survey, meter, spill, way).grow(), meter)
 
     return grow
 
@@ -64,8 +68,18 @@ def grow_rainforest(way: str) -> Callable[[SourceTask, Survey, Meter], list[Tree
 class RainForest:
     """One growth of all training sets."""
 
-    def __init__(self, task: SourceTask, survey: Survey, meter: Meter, spill: Spill, way: str) -> None:
+    def __init__(
+        self,
+        task: SourceTask,
+        survey: Survey,
+        meter: Meter,
+        spill: Spill,
+        way: str,
+        *,
+        rows: int | None = None,
+    ) -> None:
         self.task, self.survey, self.meter, self.way = task, survey, meter, way
+        self._rows = survey.rows if rows is None else rows
         self.folds = task.folds or 1
         self.layout = layout_of(survey, task.n_targets, self.folds)
         self._classes = len(survey.row_counts)
@@ -80,22 +94,25 @@ class RainForest:
         self._ground = Ground(task, survey, self.layout, meter, spill)
         self.entries = avc_buffer(task, survey, self.layout)
 
-    def run(self) -> list[Tree]:
+    def grow(self) -> Growing[list[Tree]]:
         """The trees of all rows and of the folds."""
-        root = Spot({}, self.survey.rows)
+        root = Spot({}, self._rows)
         # The sizes of the training sets are not known before this scan, nor which categories they have.
         nominal = [i for i in self._small if self.survey.schema.attributes[i].kind == "nominal"]
         duty = self._duty(root, ()) or Duty.count
-        found = self._scan(None, root, {root: duty}, also=nominal)
+        found = yield from self._scan(None, root, {root: duty}, also=nominal)
         self.nodes = self._open(found, root)
         if root.nodes:
-            self._grow(None, root, self._serve(found))
+            yield from self._grow(None, root, (yield from self._serve(found)))
         return [self.nodes.tree(i) for i in range(1 if self.folds == 1 else self.folds + 1)]
 
     def _open(self, found: _Found, root: Spot) -> Nodes:
         """The roots of all training sets."""
         joint = found.holding.scan.totals(0).astype(np.int64).reshape(self.folds, self._classes)
         wholes: list[Counts] = [joint.sum(axis=0)]
+        if not wholes[0].any():
+            name = self.task.reading.source.name
+            raise DataError(f"{name}: a bag has no row of it; give more rows, or a larger max_samples")
         if self.folds > 1:
             check_folds(self.task, joint.sum(axis=1).tolist())
             wholes += [wholes[0] - joint[i] for i in range(self.folds)]
@@ -130,7 +147,7 @@ class RainForest:
 
     # ---- levels ----
 
-    def _grow(self, part: Any, top: Spot, frontier: list[Spot]) -> None:
+    def _grow(self, part: Any, top: Spot, frontier: list[Spot]) -> Growing[None]:
         """Everything below some spots, whose rows come through `top`: all of the source, or a part that was
         written."""
         while frontier:
@@ -140,7 +157,8 @@ class RainForest:
                 if duty is not None:
                     duties[spot] = duty
             waiting = [spot for spot in frontier if spot not in duties]
-            frontier = waiting + self._serve(self._scan(part, top, duties))
+            found = yield from self._scan(part, top, duties)
+            frontier = waiting + (yield from self._serve(found))
 
     def _duty(self, spot: Spot, others: Sequence[tuple[Spot, Duty]], *, writes: bool = False) -> Duty | None:
         """What the next scan does for a spot beside others; None: nothing yet. RF-Write writes the rows of
@@ -168,7 +186,9 @@ class RainForest:
 
     # ---- scans ----
 
-    def _scan(self, part: Any, top: Spot, duties: dict[Spot, Duty], also: Sequence[int] = ()) -> _Found:
+    def _scan(
+        self, part: Any, top: Spot, duties: dict[Spot, Duty], also: Sequence[int] = ()
+    ) -> Growing[_Found]:
         """One scan of the source or a part of it, from the spot at its top to those that something is done
         for."""
         plan: list[PlaceRecord] = []
@@ -195,8 +215,7 @@ class RainForest:
         add(top)
         holding = scanner_of(self.task).hold(self._ground, self.grid, plan, self._check_room)
         if part is None:
-            with self.meter.scan("scans") as report:
-                holding.run(report)
+            yield Run(holding)
         else:
             with self.meter.phase("partitions"):
                 holding.run_part(part)
@@ -210,7 +229,9 @@ class RainForest:
     def _no_room(self) -> str:
         limit, name = self.task.memory_limit, self.task.reading.source.name
         room = "half of the memory that is free" if limit is None else f"memory_limit={text_of(limit)}"
-        boat = ", or use algorithm='boat'" if self.task.verifiable and self.task.folds is None else ""
+        if self.task.bags is not None:
+            room = f"the {text_of(self.task.budget)} that each bag has"
+        boat = ", or use algorithm='boat'" if self.task.verifiable and self.task.several is None else ""
         return (
             f"{name}: the distinct values of columns do not fit {room}, and algorithm={self.way!r} counts "
             f"all of them; allow more{boat}"
@@ -225,7 +246,7 @@ class RainForest:
 
     # ---- what a scan brought ----
 
-    def _serve(self, found: _Found) -> list[Spot]:
+    def _serve(self, found: _Found) -> Growing[list[Spot]]:
         """Settle, finish and part the spots of a scan; those that the same rows still have to come to."""
         frontier: list[Spot] = []
         holding = found.holding
@@ -235,13 +256,12 @@ class RainForest:
                 holding.scan.forget_watches(place)
         collected = {place: spot.nodes for spot, place in found.of(Duty.collect)}
         if collected:
-            with self.meter.phase("families"):
-                holding.finish(self.nodes, collected)
+            yield Finish(holding, self.nodes, collected)
         for spot, place in found.of(Duty.write):
-            self._grow(holding.part(place), spot, [spot])
+            yield from self._grow(holding.part(place), spot, [spot])
         for spot, place in found.of(Duty.vertical):
             judge = self._judge_large(holding, spot, place)
-            self._grow(holding.part(place), spot, self._settle(spot, judge))
+            yield from self._grow(holding.part(place), spot, self._settle(spot, judge))
         return frontier
 
     def _judge_counts(self, scan: _core.SourceScan, place: int) -> _Judge:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Protocol
 
 from hornbeam import _core
+from hornbeam.boat.asking import Asking, Sums
+from hornbeam.boat.bags import Finish
+from hornbeam.boat.chunks import Chunks, EncodedChunk
 from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.holding import Ground, Holding, LocalHolding
 from hornbeam.boat.plan import PlaceRecord
@@ -32,6 +37,17 @@ class Scanner(Protocol):
     ) -> Holding:
         """A scan down some places, before it runs."""
 
+    def run_together(
+        self, task: SourceTask, survey: Survey, holdings: Mapping[int, Any], report: Report
+    ) -> None:
+        """One scan, in which the rows of each bag come to the holding of its growth."""
+
+    def finish_together(self, asked: Mapping[int, Finish]) -> None:
+        """Let the families of bags be finished."""
+
+    def ask_outside(self, task: SourceTask, asking: Asking, sums: Sums, report: Report) -> None:
+        """Add up in one scan what rows say of trees."""
+
     def judge(self, task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
         """What the rows of each fold say of the tree that was grown without them."""
 
@@ -46,6 +62,33 @@ class LocalScanner:
         self, ground: Ground, grid: _core.Grid, places: Sequence[PlaceRecord], check: Check | None = None
     ) -> Holding:
         return LocalHolding(ground, grid, places, check)
+
+    def run_together(
+        self, task: SourceTask, survey: Survey, holdings: Mapping[int, Any], report: Report
+    ) -> None:
+        bags, chunks = task.bags, Chunks(task.reading, survey, report, words=True)
+        assert bags is not None
+
+        def add(chunk: EncodedChunk, bag: int) -> None:
+            assert chunk.words is not None
+            holdings[bag].add(chunk.take(bags.rows(chunk.words, bag)))
+
+        # Each bag has a scan of its own, so threads need not wait for each other.
+        with ThreadPoolExecutor(task.threads) as pool:
+            for chunk in chunks:
+                if task.threads == 1:
+                    for bag in holdings:
+                        add(chunk, bag)
+                else:
+                    list(pool.map(partial(add, chunk), holdings))
+
+    def finish_together(self, asked: Mapping[int, Finish]) -> None:
+        for one in asked.values():
+            one.holding.finish(one.nodes, one.families)
+
+    def ask_outside(self, task: SourceTask, asking: Asking, sums: Sums, report: Report) -> None:
+        for first, chunk in task.reading.scan(report):
+            sums.add(asking.rows(chunk, first))
 
     def judge(self, task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
         return score_folds(task, survey, trees, report)

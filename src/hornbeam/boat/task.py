@@ -21,10 +21,13 @@ from hornbeam.growth.memory import text_of
 from hornbeam.growth.parameters import is_number, shown
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Source
+from hornbeam.table.sources.draws import RowDraws
 from hornbeam.table.sources.hashing import MOST_FOLDS
 
 if TYPE_CHECKING:
+    from hornbeam.boat.asking import Sums
     from hornbeam.boat.scanner import Scanner
+    from hornbeam.model import Tree
 
 LEAST_MEMORY = 32 * 10**6
 VARIANTS = ("paper",)
@@ -53,6 +56,10 @@ class SourceTask:
     variant: str | None = None
     folds: int | None = None
     """How many to cross-validate by: dealt by the key, or by the numbers of the rows."""
+    bags: RowDraws | None = None
+    """How often rows are in bags, each of which has a tree; there is none of all rows then."""
+    outside: Callable[[Sequence[Tree]], Sums] | None = None
+    """What the rows outside of bags are asked of their trees, in one more scan."""
     threads: int = 1
     seed: int = 0
     """Of samples, folds, and the rows that reduced_error keeps out."""
@@ -70,6 +77,8 @@ class SourceTask:
             _check_variant(self.variant, self.algorithm)
         if self.folds is not None:
             _check_folds(self.folds, self.reading)
+        if self.bags is not None:
+            _check_bags(self.reading)
         if self.progress is not None and not callable(self.progress):
             raise UsageError(
                 f"{shown('progress', self.progress)}: give a function that takes a Progress, or None"
@@ -103,6 +112,13 @@ class SourceTask:
         """Whether bounds or sums can tell that a test is the one without counting every value."""
         multiway = self.parameters.nominal == "multiway" and self._has_nominal
         return self.parameters.criterion != _UNBOUNDED and not multiway
+
+    @property
+    def several(self) -> str | None:
+        """Whose trees are grown beside or instead of that of all rows."""
+        if self.bags is not None:
+            return "bags"
+        return None if self.folds is None else "folds"
 
     @property
     def _has_nominal(self) -> bool:
@@ -202,4 +218,16 @@ def _check_folds(folds: int, reading: Reading) -> None:
         raise UsageError(
             f"cv={folds}: {reading.source.name} may give its rows in another order each time, so their "
             "numbers are no folds; name a column by key="
+        )
+
+
+def _check_bags(reading: Reading) -> None:
+    if reading.source.weight is not None:
+        raise UsageError(
+            f"weight={reading.source.weight!r}: bags over a source draw all rows alike; leave the weight out"
+        )
+    if reading.key is None and not reading.source.ordered:
+        raise UsageError(
+            f"{reading.source.name} may give its rows in another order each time, so bags cannot go by their "
+            "numbers; name a column by key="
         )

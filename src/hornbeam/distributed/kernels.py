@@ -32,7 +32,7 @@ from hornbeam.errors import EngineError
 from hornbeam.model import Tree
 from hornbeam.table.sources import Part, Reservoir
 
-_ROWS = "rows/"  # of a place
+ROWS = "rows/"  # of a place
 _APART = 1 << 40  # between the numbers of rows of parts, where nobody knows how many come before
 
 
@@ -118,7 +118,11 @@ class ScanState(State):
 
     def scan(self) -> _core.SourceScan:
         """The scan before any row."""
-        return _core.SourceScan(*self._grid, list(self.places))
+        return self.scan_down(self.places)
+
+    def scan_down(self, places: Sequence[dict[str, Any]]) -> _core.SourceScan:
+        """A scan of some places."""
+        return _core.SourceScan(*self._grid, list(places))
 
     def encode(self, blocks: Sequence[bytes]) -> Encoded:
         """Rows that were held, as the grower takes them."""
@@ -154,7 +158,7 @@ class PartitionState(ScanState):
 def scan_held(item: bytes, state: PartitionState) -> bytes:
     """Scan the rows that are held at a place."""
     parcel, scan = unpack(item), state.scan()
-    name = f"{_ROWS}{state.place}"
+    name = f"{ROWS}{state.place}"
     if name in parcel:
         scan.add_rows(np.frombuffer(parcel[name], dtype=np.uint8), 0)
     return _held(parcel.parts, scan)
@@ -175,7 +179,7 @@ def take_round(item: bytes, state: RoundState) -> bytes:
     asked = {place for op in state.ops for place in op.places(state.places)}
     passed: dict[str, Sealed] = {}
     for name, rows in parcel.sealed.items():
-        place = int(name.removeprefix(_ROWS)) if name.startswith(_ROWS) else -1
+        place = int(name.removeprefix(ROWS)) if name.startswith(ROWS) else -1
         if place in asked:
             scan.put_bytes(rows.open(), place)
         elif place >= 0 and place not in state.dropped:
@@ -192,15 +196,23 @@ def _held(
     passed: Mapping[str, Sealed] | None = None,
 ) -> bytes:
     """What was found, and the rows of each place apart, beside those that were passed on."""
-    rows = dict(passed or {})
-    for place in range(scan.n_places):
-        if scan.rows_at(place):
-            name, blocks = f"{_ROWS}{place}", scan.take_rows(place).blocks()
-            before = [rows[name].open()] if name in rows else []
-            rows[name] = Sealed.of(b"".join([*before, *map(bytes, blocks)]))
+    rows = held_rows(scan, ROWS, passed)
     kept = sum(len(piece.data) for piece in rows.values())
     found = squeeze(scan.to_bytes(rows=False))
     return pack(parts, {"found": found, **rows}, kept=kept, tallies=list(tallies))
+
+
+def held_rows(
+    scan: _core.SourceScan, prefix: str, passed: Mapping[str, Sealed] | None = None
+) -> dict[str, Sealed]:
+    """The rows that a scan keeps by place, named so, beside those that were passed on."""
+    rows = dict(passed or {})
+    for place in range(scan.n_places):
+        if scan.rows_at(place):
+            name, blocks = f"{prefix}{place}", scan.take_rows(place).blocks()
+            before = [rows[name].open()] if name in rows else []
+            rows[name] = Sealed.of(b"".join([*before, *map(bytes, blocks)]))
+    return rows
 
 
 def found_of(item: bytes, state: None) -> bytes:
@@ -227,13 +239,13 @@ def merge_found(parcels: Sequence[bytes], state: ScanState) -> bytes:
 class FinishState(ScanState):
     """Which families are finished together, by place; each bundle is a task."""
 
-    bundles: Sequence[Mapping[int, FamilyTask]] = ()
+    bundles: Sequence[Mapping[Any, FamilyTask]] = ()
 
 
 def rows_for(item: bytes, destination: int, state: FinishState) -> bytes:
     """The rows of a bundle of families that a worker holds."""
     parcel = unpack(item)
-    names = [f"{_ROWS}{place}" for place in state.bundles[destination]]
+    names = [f"{ROWS}{place}" for place in state.bundles[destination]]
     return pack(parcel.parts, {n: parcel.sealed[n] for n in names if n in parcel}, bundle=destination)
 
 
@@ -243,7 +255,7 @@ def finish_bundle(items: Sequence[bytes], state: FinishState) -> bytes:
     bundle = parcels[0].notes["bundle"]
     trees: dict[str, bytes] = {}
     for place, task in state.bundles[bundle].items():
-        name = f"{_ROWS}{place}"
+        name = f"{ROWS}{place}"
         rows = state.encode([parcel[name] for parcel in parcels if name in parcel])
         for of_set, forest, i in grow_family(task, rows):
             trees[f"{place}/{of_set}"] = pickle.dumps(forest.tree(i, 0))

@@ -15,15 +15,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from hornbeam import _core
+from hornbeam.boat.asking import Asking, Sums
+from hornbeam.boat.bags import Finish
 from hornbeam.boat.holding import Ground
-from hornbeam.boat.nodes import Nodes
+from hornbeam.boat.nodes import FamilyTask, Nodes
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import Report
 from hornbeam.boat.requests import Answer, Count, Flags, Request
 from hornbeam.boat.scanner import Check
 from hornbeam.boat.survey import Gathering, Survey, without_sample
 from hornbeam.boat.task import SourceTask
-from hornbeam.distributed import kernels
+from hornbeam.distributed import bag_kernels, kernels
 from hornbeam.distributed.engine import Done, Engine, Items, cancelling
 from hornbeam.distributed.parcels import Parcel, expand, unpack
 from hornbeam.distributed.rounds import op_of
@@ -33,6 +35,7 @@ from hornbeam.table.sources import Tally
 from hornbeam.validation import Estimate
 
 T = TypeVar("T")
+K = TypeVar("K")
 _BUNDLES = 4  # of families for each worker, so that none waits long for another
 
 
@@ -63,6 +66,63 @@ class ClusterScanner:
         judged.merge(json.loads(parcel["found"]))
         return judged.estimate
 
+    def run_together(
+        self, task: SourceTask, survey: Survey, holdings: Mapping[int, Any], report: Report
+    ) -> None:
+        assert task.bags is not None
+        engine, some = self.engine, next(iter(holdings.values()))
+        of_bags = {bag: holding.places for bag, holding in holdings.items()}
+        outline = self.outline(task, survey)
+        state = bag_kernels.BagsState(
+            *outline, some.edges, [], self.first_rows, draws=task.bags, of_bags=of_bags
+        )
+        with cancelling(engine):
+            parts = engine.parts(task.reading.source)
+            items = engine.map(bag_kernels.scan_bags, parts, state, rows_done(task, report))
+            found = engine.map(bag_kernels.found_of_bags, items, None)
+            parcel = unpack(engine.reduce(bag_kernels.merge_bags, found, state))
+        self.close(task, parcel)
+        for bag, holding in holdings.items():
+            kept = parcel.notes["kept"][str(bag)]
+            holding.take_in(parcel.parts, bag_kernels.found_for(bag, parcel), kept)
+            holding.joint = Joint(items, bag)
+
+    def finish_together(self, asked: Mapping[int, Finish]) -> None:
+        joint: dict[int, list[Finish]] = {}
+        for one in asked.values():
+            holding: Any = one.holding
+            if holding.joint is None:
+                holding.finish(one.nodes, one.families)
+            else:
+                joint.setdefault(id(holding.joint.items), []).append(one)
+        for several in joint.values():
+            self._finish(several)
+
+    def _finish(self, several: Sequence[Finish]) -> None:
+        """Families of bags that were scanned together, in the same bundles."""
+        first: Any = several[0].holding
+        tasks: dict[str, Any] = {}
+        rows: dict[str, int] = {}
+        for one in several:
+            holding: Any = one.holding
+            for place, below in one.families.items():
+                name = f"{holding.joint.bag}/{place}"
+                tasks[name] = one.nodes.family(below)
+                rows[name] = int(holding.scan.totals(place).sum())
+        trees = first.grown(first.joint.items, tasks, rows)
+        for one in several:
+            holding = one.holding
+            for place, below in one.families.items():
+                for of_set, node in below.items():
+                    one.nodes.graft(node, pickle.loads(trees[f"{holding.joint.bag}/{place}/{of_set}"]))
+                holding.drop(place)
+
+    def ask_outside(self, task: SourceTask, asking: Asking, sums: Sums, report: Report) -> None:
+        there = replace(asking, reading=elsewhere(task))
+        state = bag_kernels.OutsideState(there, sums.fresh(), self.first_rows)
+        parcel = self._scan(task, bag_kernels.ask_part, bag_kernels.merge_asked, state, report)
+        sums.merge(json.loads(parcel["found"]))
+
     def outline(self, task: SourceTask, survey: Survey) -> tuple[Any, Survey, int, int | None, int]:
         """What every scan of a growth is told."""
         return elsewhere(task), without_sample(survey), task.n_targets, task.folds, task.seed
@@ -85,6 +145,13 @@ class ClusterScanner:
         for tally in sorted(tallies, key=lambda tally: tally.part):
             self.first_rows[tally.part] = first
             first += tally.rows
+
+
+class Joint(NamedTuple):
+    """The parcels of a scan for several bags, where the workers have them, and which bag is meant."""
+
+    items: Items
+    bag: int
 
 
 class _Part(NamedTuple):
@@ -110,8 +177,9 @@ class ClusterHolding:
         seen = [watching_held(place, grid).native() for place in places]
         self.scan = _core.SourceScan(ground.layout, grid, seen)
         self._outline = scanner.outline(ground.task, ground.survey)
-        self._edges = [grid.edges(i) for i in range(len(ground.survey.schema))]
-        self._items: Items = None
+        self.edges = [grid.edges(i) for i in range(len(ground.survey.schema))]
+        self.joint: Joint | None = None
+        self._own: Items = None
         self._dropped: set[int] = set()
 
     def run(self, report: Report) -> None:
@@ -122,6 +190,22 @@ class ClusterHolding:
             self._items = self._engine.map(kernels.scan_part, parts, state, rows_done(task, report))
             parcel = self._take_in(state)
         self._scanner.close(task, parcel)
+
+    @property
+    def places(self) -> list[dict[str, Any]]:
+        """What is done at each place."""
+        return [self.scan.place(i) for i in range(self.scan.n_places)]
+
+    @property
+    def _items(self) -> Items:
+        """The parcels of this scan; of one that was made for several bags, those of its own."""
+        if self._own is None and self.joint is not None:
+            self._own = self._engine.map(bag_kernels.of_bag, self.joint.items, self.joint.bag)
+        return self._own
+
+    @_items.setter
+    def _items(self, items: Items) -> None:
+        self._own = items
 
     def run_part(self, part: _Part) -> None:
         state = self._state(kernels.PartitionState, place=part.place)
@@ -166,35 +250,43 @@ class ClusterHolding:
             return
         tasks = {place: nodes.family(below) for place, below in families.items()}
         rows = {place: int(self.scan.totals(place).sum()) for place in families}
-        bundles = [{p: tasks[p] for p in bundle} for bundle in dealt(rows, _BUNDLES * self._engine.workers)]
-        state = self._state(kernels.FinishState, bundles=bundles)
-        with cancelling(self._engine):
-            brought = self._engine.shuffle(kernels.rows_for, self._items, len(bundles), state)
-            grown = self._engine.map(kernels.finish_bundle, brought, state)
-            trees = unpack(self._engine.reduce(kernels.join, grown, None))
-        self._ground.meter.families += len(families)
+        trees = self.grown(self._items, tasks, rows)
         for place, below in families.items():
             for of_set, node in below.items():
                 nodes.graft(node, pickle.loads(trees[f"{place}/{of_set}"]))
             self.drop(place)
 
+    def grown(self, items: Items, tasks: Mapping[Any, FamilyTask], rows: Mapping[Any, int]) -> Parcel:
+        """The trees of families of so many rows, which are brought together by worker."""
+        bundles = [{p: tasks[p] for p in bundle} for bundle in dealt(rows, _BUNDLES * self._engine.workers)]
+        state = self._state(kernels.FinishState, bundles=bundles)
+        with cancelling(self._engine):
+            brought = self._engine.shuffle(kernels.rows_for, items, len(bundles), state)
+            grown = self._engine.map(kernels.finish_bundle, brought, state)
+            trees = unpack(self._engine.reduce(kernels.join, grown, None))
+        self._ground.meter.families += len(tasks)
+        return trees
+
     def _take_in(self, state: kernels.ScanState) -> Parcel:
         """Merge what all workers have found into what is known here."""
         found = self._engine.map(kernels.found_of, self._items, None)
         parcel = unpack(self._engine.reduce(kernels.merge_found, found, state))
+        self.take_in(parcel.parts, expand(parcel["found"]), parcel.notes["kept"])
+        return parcel
+
+    def take_in(self, parts: Sequence[int], found: bytes, kept: int) -> None:
+        """What was found in all parts, and how many bytes of rows were kept."""
         n_parts = len(self._ground.task.reading.source.parts())
-        if sorted(parcel.parts) != list(range(n_parts)):
-            raise EngineError(f"{n_parts} parts were scanned and {len(parcel.parts)} came; run it again")
-        self.scan.merge_bytes(expand(parcel["found"]))
+        if sorted(parts) != list(range(n_parts)):
+            raise EngineError(f"{n_parts} parts were scanned and {len(parts)} came; run it again")
+        self.scan.merge_bytes(found)
         if self._check is not None:
             self._check(self.scan)
         meter = self._ground.meter
-        meter.held_rows = max(meter.held_rows, parcel.notes["kept"] // self._ground.layout.stride)
-        return parcel
+        meter.held_rows = max(meter.held_rows, kept // self._ground.layout.stride)
 
     def _state(self, kind: Any, **more: Any) -> Any:
-        places = [self.scan.place(i) for i in range(self.scan.n_places)]
-        return kind(*self._outline, self._edges, places, self._scanner.first_rows, **more)
+        return kind(*self._outline, self.edges, self.places, self._scanner.first_rows, **more)
 
 
 def elsewhere(task: SourceTask) -> Any:
@@ -224,10 +316,10 @@ def watching_held(place: PlaceRecord, grid: _core.Grid) -> PlaceRecord:
     return replace(place, watches=[*place.watches, (attribute, wanted)])
 
 
-def dealt(rows: Mapping[int, int], bundles: int) -> list[list[int]]:
+def dealt(rows: Mapping[K, int], bundles: int) -> list[list[K]]:
     """Places in so many bundles of about equally many rows, or fewer: the largest first, each to the least
     bundle."""
-    made: list[tuple[int, list[int]]] = [(0, []) for _ in range(min(bundles, len(rows)))]
+    made: list[tuple[int, list[K]]] = [(0, []) for _ in range(min(bundles, len(rows)))]
     for place in sorted(rows, key=lambda place: -rows[place]):
         size, least = min(made, key=lambda bundle: bundle[0])
         made.remove((size, least))

@@ -4,7 +4,8 @@ from hornbeam.ensemble.answers import Answering
 from hornbeam.ensemble.bagging import ALGORITHMS, Copies, grow_bags
 from hornbeam.ensemble.bags import MAX_BAGS, Bags, draw_bags
 from hornbeam.ensemble.committee import VOTING, Committee
-from hornbeam.ensemble.outside import Outside, ask_outside
+from hornbeam.ensemble.dealt import DealtBags, deal_bags
+from hornbeam.ensemble.outside import Outside, OutsideSums, ask_outside
 
 __all__ = [
     "ALGORITHMS",
@@ -14,8 +15,11 @@ __all__ = [
     "Bags",
     "Committee",
     "Copies",
+    "DealtBags",
     "Outside",
+    "OutsideSums",
     "ask_outside",
+    "deal_bags",
     "draw_bags",
     "grow_bags",
 ]

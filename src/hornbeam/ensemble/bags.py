@@ -70,9 +70,7 @@ def draw_bags(
     A share is one of all rows, or of the sum of their weights; without replacement of the rows that can be
     drawn at all. The first bags do not depend on how many follow.
     """
-    count = _whole("n_estimators", n_bags, "a whole number of trees", MAX_BAGS)
-    if not isinstance(bootstrap, (bool, np.bool_)):
-        raise UsageError(f"bootstrap={bootstrap!r}: True (with replacement) or False is allowed")
+    count = check_bags(n_bags, bootstrap)
     drawable = n_rows if weights is None else int(np.count_nonzero(weights))
     if bootstrap:
         draws = _draws(max_samples, n_rows, float(n_rows) if weights is None else float(weights.sum()))
@@ -88,12 +86,20 @@ def draw_bags(
     return Bags(n_rows, draws, seeds, bool(bootstrap), weights)
 
 
+def check_bags(n_bags: Any, bootstrap: Any) -> int:
+    """How many bags there are; refuses what means nothing."""
+    count = whole_number("n_estimators", n_bags, "a whole number of trees", MAX_BAGS)
+    if not isinstance(bootstrap, (bool, np.bool_)):
+        raise UsageError(f"bootstrap={bootstrap!r}: True (with replacement) or False is allowed")
+    return count
+
+
 def _draws(max_samples: Any, all_of_them: int, whole: float) -> int:
     """How many rows a bag draws; a float is a share of the whole."""
     if max_samples is None:
         return all_of_them
     if isinstance(max_samples, numbers.Integral):
-        return _whole("max_samples", max_samples, "a whole number of rows", MAX_ROWS)
+        return whole_number("max_samples", max_samples, "a whole number of rows", MAX_ROWS)
     if not isinstance(max_samples, numbers.Real) or not 0.0 < float(max_samples) <= 1.0:
         raise UsageError(
             f"max_samples={max_samples!r}: a whole number of rows from 1, a share above 0 up to 1.0, or None "
@@ -102,7 +108,8 @@ def _draws(max_samples: Any, all_of_them: int, whole: float) -> int:
     return min(max(int(float(max_samples) * whole), 1), MAX_ROWS)
 
 
-def _whole(name: str, value: Any, what: str, most: int) -> int:
+def whole_number(name: str, value: Any, what: str, most: int) -> int:
+    """A parameter that is a whole number from 1 on."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or not 1 <= value <= most:
         raise UsageError(f"{name}={value!r}: {what} from 1 to {most} is allowed")

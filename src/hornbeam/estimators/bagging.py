@@ -18,12 +18,13 @@ from hornbeam.growth import Forest, Target
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table
 
+from .bags_from_source import BagsFromSource
 from .reading import TableEstimator
 from .threads import threads_of
 from .to_source import ToSource, check_proba
 
 
-class BaggedTrees(ToSource, TableEstimator):
+class BaggedTrees(BagsFromSource, ToSource, TableEstimator):
     """Trees of bags drawn from one table. Subclasses add the target: a class or numbers."""
 
     estimators_: list[Any]
@@ -83,12 +84,7 @@ class BaggedTrees(ToSource, TableEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Draw, grow, keep."""
         parameters, pruning = self._checked()
-        if not isinstance(self.oob_score, (bool, np.bool_)):
-            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed")
-        if self.oob_score and not self.bootstrap:
-            raise UsageError(
-                "oob_score=True with bootstrap=False: rows outside the bags are there with bootstrap=True"
-            )
+        self._check_outside()
         table, target = self._read(X, y, sample_weight)
         bags = draw_bags(
             table.n_rows,
@@ -111,6 +107,14 @@ class BaggedTrees(ToSource, TableEstimator):
             self.__dict__.pop(name, None)
         if outside is not None:
             self._keep_outside(outside, plain)
+
+    def _check_outside(self) -> None:
+        if not isinstance(self.oob_score, (bool, np.bool_)):
+            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed")
+        if self.oob_score and not self.bootstrap:
+            raise UsageError(
+                "oob_score=True with bootstrap=False: rows outside the bags are there with bootstrap=True"
+            )
 
     def _learn(self, target: Target) -> dict[str, Any]:
         """Keep what the target was, and give it."""

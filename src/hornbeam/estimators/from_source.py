@@ -15,6 +15,8 @@ from hornbeam.growth import ClassCosts, Forest, Pair, Parameters, Pruning, check
 from .threads import threads_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hornbeam.boat.meter import Listener
     from hornbeam.boat.scanner import Scanner
     from hornbeam.boat.stats import SourceStats
@@ -22,7 +24,27 @@ if TYPE_CHECKING:
     from hornbeam.table.sources import Source
 
 
-class FromSource:
+class SourceCosts:
+    """What classes weigh and mistakes cost, once the labels of a source are known."""
+
+    @property
+    def _source_costs(self) -> Callable[[NDArray[Any]], ClassCosts]:
+        from hornbeam.boat.task import no_costs
+
+        return no_costs if self._weighs_alike else self._costs_of
+
+    @property
+    def _weighs_alike(self) -> bool:
+        """Whether neither classes nor mistakes differ."""
+        return all(getattr(self, name, None) is None for name in ("class_weight", "cost_matrix"))
+
+    def _costs_of(self, labels: NDArray[Any]) -> ClassCosts:
+        """What classes weigh and mistakes cost."""
+        class_weight, matrix = (getattr(self, name, None) for name in ("class_weight", "cost_matrix"))
+        return ClassCosts.checked(class_weight, matrix, labels)
+
+
+class FromSource(SourceCosts):
     """`fit_source` of the tree estimators; what is learned is what `fit` would learn from all rows."""
 
     cv: Any
@@ -105,7 +127,6 @@ class FromSource:
             check_nominal,
             check_source,
             check_targets,
-            no_costs,
             read_as,
         )
 
@@ -119,7 +140,7 @@ class FromSource:
             read_as(source, check_targets(target), of_classes, nominal, check_key(key), limit),
             parameters,
             pruning,
-            costs=no_costs if self._weighs_alike else self._costs_of,
+            costs=self._source_costs,
             memory_limit=limit,
             folds=check_cv(self.cv),
             threads=threads_of(self.n_jobs),
@@ -127,16 +148,6 @@ class FromSource:
             scanner=scanner_for(source),
             **how,
         )
-
-    @property
-    def _weighs_alike(self) -> bool:
-        """Whether neither classes nor mistakes differ."""
-        return all(getattr(self, name, None) is None for name in ("class_weight", "cost_matrix"))
-
-    def _costs_of(self, labels: NDArray[Any]) -> ClassCosts:
-        """What classes weigh and mistakes cost."""
-        class_weight, matrix = (getattr(self, name, None) for name in ("class_weight", "cost_matrix"))
-        return ClassCosts.checked(class_weight, matrix, labels)
 
 
 def memory_for(source: Source, limit: int | None) -> int | None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.ensemble import MAX_BAGS, VOTING, Bags, Committee
+from hornbeam.ensemble import MAX_BAGS, VOTING, Bags, Committee, DealtBags
 from hornbeam.growth import Forest, Pair
 from hornbeam.model import Tree
+from hornbeam.table.sources.draws import MOST_RATE
 
 from .plain import (
     CLASS_PARAMETERS,
@@ -28,6 +29,7 @@ _SHARED = ("schema", "classes", "targets")
 _KEYS = {"estimator", "parameters", "bags", "trees", "notes", *_SHARED}
 _PARAMETERS = TREE_PARAMETERS | {"n_estimators", "algorithm", "max_samples", "bootstrap", "oob_score"}
 _BAGS = {"rows": int, "draws": int, "replace": bool, "weighted": bool, "seeds": list}
+_DEALT = {"rate": float, "keyed": bool}  # of bags over a source
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,7 @@ class StoredBag:
         payload = {
             "estimator": self.estimator,
             "parameters": {name: finite(value) for name, value in self.parameters.items()},
-            "bags": {
-                "rows": bags.n_rows,
-                "draws": bags.draws,
-                "replace": bags.replace,
-                "weighted": bags.weights is not None or bags.lost,
-                "seeds": bags.seeds.tolist(),
-            },
+            "bags": bags_record(bags),
             **{name: first[name] for name in _SHARED},
             "trees": [_alone(pair.tree) for pair in self.pairs],
             "notes": self.notes,
@@ -135,18 +131,32 @@ def _read_tree(path: Path, record: object, shared: dict[str, Any]) -> Tree:
     return Tree.from_record({**record, **shared})
 
 
+def bags_record(bags: Bags) -> dict[str, Any]:
+    """What the file says of bags; of those over a source also their rule."""
+    record = {
+        "rows": bags.n_rows,
+        "draws": bags.draws,
+        "replace": bags.replace,
+        "weighted": bags.weights is not None or bags.lost,
+        "seeds": bags.seeds.tolist(),
+    }
+    if isinstance(bags, DealtBags):
+        return record | {"rate": bags.rate, "keyed": bags.keyed}
+    return record
+
+
 def read_bags(path: Path, record: object) -> Bags:
-    if not isinstance(record, dict) or {name: type(value) for name, value in record.items()} != _BAGS:
+    types = {name: type(value) for name, value in record.items()} if isinstance(record, dict) else {}
+    if not isinstance(record, dict) or types not in (_BAGS, _BAGS | _DEALT):
         raise refused(path, f"its bags are not an object with exactly the keys {', '.join(_BAGS)}")
     seeds = record["seeds"]
     if not 1 <= len(seeds) <= MAX_BAGS or not all(type(seed) is int and 0 <= seed < 2**32 for seed in seeds):
         raise refused(path, "the seeds of its bags are not whole numbers from 0 to 2**32 - 1")
     if not 1 <= record["rows"] < 2**63 or not 1 <= record["draws"] < 2**63:
         raise refused(path, "its bags have no rows")
-    return Bags(
-        record["rows"],
-        record["draws"],
-        np.array(seeds, dtype=np.int64),
-        record["replace"],
-        lost=record["weighted"],
-    )
+    kept = record["rows"], record["draws"], np.array(seeds, dtype=np.int64), record["replace"]
+    if "rate" not in record:
+        return Bags(*kept, lost=record["weighted"])
+    if not 0 < record["rate"] <= MOST_RATE:
+        raise refused(path, f"the rate of its bags is not above 0 up to {MOST_RATE:g}")
+    return DealtBags(*kept, rate=record["rate"], keyed=record["keyed"])

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hornbeam as hb
-from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam import BaggedTreesClassifier, TreeClassifier, TreeRegressor
 from hornbeam.distributed import kernels
 from hornbeam.distributed.dask_engine import DaskEngine, dask_engine
 from hornbeam.distributed.parcels import pack, unpack
@@ -236,3 +236,31 @@ def test_the_sample_of_parts_is_that_of_all_rows(people: People) -> None:
     for later in samples[1:]:
         samples[0].merge(later)
     assert samples[0].table().equals(source.sample(500, seed=4))
+
+
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+def test_bags_and_their_score_are_those_of_this_process(client: Any, people: People) -> None:
+    _, files = people
+    given: dict[str, Any] = {"n_estimators": 4, "max_depth": 5, "oob_score": True, "random_state": 3}
+    here = BaggedTreesClassifier(**given).fit_source(hb.source(files), target="class")
+    for algorithm in ("auto", "rf_write"):
+        there = BaggedTreesClassifier(**given).fit_source(
+            hb.source(files, engine=client), target="class", algorithm=algorithm
+        )
+        assert [tree.digest for tree in there.trees_] == [tree.digest for tree in here.trees_]
+        assert there.oob_score_ == here.oob_score_
+        assert there.scan_stats_.engine == "dask"
+    _assert_idle(client)
+
+
+def test_bags_of_frames_need_a_key(client: Any, people: People) -> None:
+    frames = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
+    table = people[0].slice(0, 2000).append_column("id", pa.array(range(2000)))
+    frame = frames.from_pandas(table.to_pandas(), npartitions=3)
+    model = BaggedTreesClassifier(n_estimators=3, max_depth=4, random_state=1)
+    with pytest.raises(UsageError, match="name a column by key="):
+        model.fit_source(hb.source(frame, engine=client), target="class")
+    there = model.fit_source(hb.source(frame, engine=client), target="class", key="id")
+    here = BaggedTreesClassifier(n_estimators=3, max_depth=4, random_state=1)
+    here.fit_source(hb.source(table), target="class", key="id")
+    assert [tree.digest for tree in there.trees_] == [tree.digest for tree in here.trees_]
