@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from .options import Count, Whole, common_options, source_options, target_options, tree_options
+from .options import (
+    Count,
+    Whole,
+    common_options,
+    engine_options,
+    memory_option,
+    source_options,
+    target_options,
+    tree_options,
+)
 
 
 @click.command("bag", short_help="Grow many trees of drawn rows that answer together.")
@@ -27,11 +36,18 @@ from .options import Count, Whole, common_options, source_options, target_option
 )
 @click.option(
     "--algorithm",
-    type=click.Choice(["auto", "serial", "overlapping"]),
+    type=click.Choice(
+        ["auto", "serial", "overlapping", "memory", "rf_hybrid", "rf_vertical", "rf_write", "rf_read"]
+    ),
     default="auto",
     show_default=True,
-    help="How the trees are grown; they do not depend on it.",
+    help="How the trees are grown, which do not depend on it; from memory on DATA is scanned as a source.",
 )
+@click.option(
+    "--key", metavar="NAME", help="Of a source: the column that bags draw rows by; never an attribute."
+)
+@memory_option
+@engine_options
 @tree_options
 @source_options
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the draws.")
@@ -44,14 +60,42 @@ def command(
     max_samples: int | float | None,
     voting: str,
     algorithm: str,
+    key: str | None,
+    engine: str | None,
+    scheduler: str | None,
     output: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Grow trees of bootstrap samples of DATA (as of fit), and score them by the rows that each left out."""
-    from .output import check_places
-    from .sources import check_source
+    """Grow trees of bootstrap samples of DATA (as of fit), and score them by the rows that each left out.
 
+    A glob, a database, or DATA with --key, --memory-limit, an engine or an algorithm of sources is scanned in
+    bounded memory, and its bags are drawn row by row.
+    """
+    from .output import check_places
+    from .sources import check_source, files_of, is_scanned
+
+    asked_for = {
+        "key": key,
+        "memory_limit": options["memory_limit"],
+        "engine": engine,
+        "scheduler": scheduler,
+        "algorithm": None if algorithm in ("auto", "serial", "overlapping") else algorithm,
+    }
+    if is_scanned(data, asked_for):
+        from hornbeam.estimators.store import model_bytes
+        from hornbeam.model.store import replace_files
+
+        from .bag_learn import BagPlan
+        from .bag_source import bag_source, tell_bagged_source
+        from .plan import Plan
+
+        check_places(output, sources=files_of(data))
+        wanted = BagPlan(Plan.asked(options), trees, max_samples, voting, algorithm)
+        found = bag_source(data, sql, wanted, key, engine, scheduler)
+        replace_files({output: model_bytes(found.model)} if output else {})
+        tell_bagged_source(found, output, as_json)
+        return
     check_places(output, sources=[data])
     check_source(data)
     from hornbeam.estimators.store import model_bytes

@@ -100,7 +100,7 @@ def _learn(
     pairs = tuple(forest.pair(i) for i in range(forest.n_sets))
     name = BAGGED_CLASSIFIER if isinstance(plain, ClassTarget) else BAGGED_REGRESSOR
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
-    model = StoredBag(name, _parameters(asked, parameters, pruning), bags, pairs, notes)
+    model = StoredBag(name, stored_parameters(asked, parameters, pruning), bags, pairs, notes)
     judge = _judge(plain)
     outside = ask_outside(model.committee, bags, table, threads=plan.threads, score=judge)
     score, error = _score(model, outside, plain)
@@ -142,7 +142,7 @@ def _score(
     return score_numbers(actual, answers, target.values.mean(axis=0), True), r2_error(actual, answers)
 
 
-def _parameters(asked: BagPlan, parameters: Parameters, pruning: Pruning) -> dict[str, Any]:
+def stored_parameters(asked: BagPlan, parameters: Parameters, pruning: Pruning) -> dict[str, Any]:
     """An estimator with these parameters would have grown the trees."""
     plan = asked.plan
     stored = asdict(parameters) | asdict(pruning)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 import hornbeam
 from hornbeam.estimators.plain import finite
+from hornbeam.estimators.stored_bags import StoredBag
 
 from .bag_learn import LearnedBag
 from .output import print_json, print_pairs, style
@@ -34,7 +37,7 @@ def print_bag(learned: LearnedBag) -> None:
     used = int(np.count_nonzero(importances))
     print_pairs(
         [
-            ("trees", style(_trees_text(learned), bold=True)),
+            ("trees", style(trees_text(learned.model), bold=True)),
             (f"{_measure(learned)} (out of bag)", style(_score_text(learned), bold=True)),
             ("one tree alone", _alone_text(learned)),
             ("grown from", f"{learned.table.n_rows} rows, {columns} attributes ({used} used)"),
@@ -42,11 +45,16 @@ def print_bag(learned: LearnedBag) -> None:
             ("time", f"{learned.seconds * 1000:.1f} ms to grow"),
         ]
     )
+    importances_text(learned.table.schema.names, importances)
+
+
+def importances_text(names: Sequence[str], importances: NDArray[np.float64]) -> None:
+    """The attributes that matter most, with bars; nothing where none is used."""
+    used = int(np.count_nonzero(importances))
     if used == 0:
         return
     order = np.argsort(-importances, kind="stable")[:_MOST_IMPORTANT]
     shown = [i for i in order.tolist() if importances[i] > 0]
-    names = learned.table.schema.names
     width = min(max(len(names[i]) for i in shown), 40)
     click.echo("\nimportance of attributes, mean over the trees")
     for i in shown:
@@ -59,8 +67,9 @@ def print_bag(learned: LearnedBag) -> None:
         )
 
 
-def _trees_text(learned: LearnedBag) -> str:
-    trees = learned.model.trees
+def trees_text(model: StoredBag) -> str:
+    """How many trees there are, and how large."""
+    trees = model.trees
     leaves, depths = ([getattr(tree, name) for tree in trees] for name in ("n_leaves", "depth"))
     count = "1 tree" if len(trees) == 1 else f"{len(trees)} trees"
     return f"{count}, {_range(leaves)} leaves (mean {np.mean(leaves):.1f}), depth {_range(depths)}"

@@ -138,3 +138,25 @@ def test_a_wrong_option_is_named_and_nothing_is_written(place: Path) -> None:
     refused(2, *line, "--criterion", "variance", says="--criterion 'variance' for classification")
     refused(2, "bag", "data.csv", "--target", "clas", says="did you mean 'class'?")
     assert files(place) == before
+
+
+def test_a_source_has_bags_that_are_drawn_row_by_row(place: Path) -> None:
+    lines = (place / "data.csv").read_text().splitlines()
+    (place / "in").mkdir()
+    for i in range(2):
+        (place / "in" / f"{i}.csv").write_text("\n".join([lines[0], *lines[1 + i :: 2] * 20]) + "\n")
+    given = ("--target", "class", "-n", "5", "--json")
+    found = [
+        json.loads(run("bag", "in/*.csv", *given, "--algorithm", algorithm, "-o", "m").stdout)
+        for algorithm in ("auto", "memory", "rf_read")
+    ]
+    assert found[0]["digests"] == found[1]["digests"] == found[2]["digests"]
+    assert found[2]["scan_stats"]["algorithm"] == "rf_read"
+    assert found[0]["score"]["measure"] == "accuracy"
+    text = run("bag", "in/*.csv", "--target", "class", "-n", "5", "--memory-limit", "100MB")
+    assert text.exit_code == 0, text.output
+    assert "out of bag" in text.stdout
+    assert "scans" in text.stdout
+    assert run("predict", "m", "data.csv").exit_code == 0
+    refused(2, "bag", "in/*.csv", "--target", "class", "--algorithm", "serial", says="for rows in memory")
+    refused(2, "bag", "in/*.csv", "--target", "class", "--weight", "x", says="--weight")
