@@ -26,7 +26,8 @@ _SHOWN_ROWS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class SourceGrowth:
-    """Trees, 0 of all rows and then those of the folds, each with what it was before pruning."""
+    """Trees, 0 of all rows and then those of the folds, or those of bags, each with what it was before
+    pruning."""
 
     pairs: tuple[Pair, ...]
     labels: npt.NDArray[Any] | None

@@ -19,7 +19,8 @@ from hornbeam.boat.task import SourceTask
 from hornbeam.growth import Pair, prune_tree
 from hornbeam.model import Tree
 
-# What an algorithm that scans gives: the tree of all rows, then those of the folds, as they were grown.
+# What an algorithm that scans gives: the tree of all rows, then those of the folds, or those of bags, as they
+# were grown.
 Algorithm = Callable[[SourceTask, Survey, Meter], list[Tree]]
 
 # Those that scan, by name, a line each; "memory", which gathers all rows first, is none of them.
@@ -33,7 +34,7 @@ SCANNING: dict[str, Algorithm] = {
 
 
 def grow_source(task: SourceTask) -> SourceGrowth:
-    """The tree that all rows in memory would give, and with folds theirs; and what it took."""
+    """The tree that all rows in memory would give, and with folds theirs, or those of bags; and what it took."""
     with naming_columns(task.reading.targets, task.reading.source.weight):
         return _grow(task)
 

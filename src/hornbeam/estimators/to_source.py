@@ -137,6 +137,8 @@ def _to_folder(asking: Asking, place: str, kind: str, threads: int) -> Predictio
         os.mkdir(unfinished)
         tallies = _answered(asking, unfinished, kind, threads)
         asking.source.close_scan(tallies)
+        if os.path.isdir(folder):
+            os.rmdir(folder)
         os.replace(unfinished, folder)
     except OSError as error:
         raise StorageError(f"cannot write {place!r}: {reason(error)}") from None

@@ -18,7 +18,7 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import BaggedTreesClassifier, TreeClassifier, TreeRegressor
-from hornbeam.distributed import kernels
+from hornbeam.distributed import bag_kernels, kernels
 from hornbeam.distributed.dask_engine import DaskEngine, dask_engine
 from hornbeam.distributed.parcels import pack, unpack
 from hornbeam.errors import DataError, EngineError, SourceChanged, UsageError
@@ -97,12 +97,13 @@ class _Killing(DaskEngine):
 
     killed = 0
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, scanning: Any = kernels.scan_part) -> None:
         super().__init__(client)
+        self._scanning = scanning
         self._processes = list(client.run(os.getpid).values())  # nobody can be asked once one is dead
 
     def _submit(self, run: Any, *given: Any) -> Any:
-        if self.killed == 0 and given[:1] == (kernels.scan_part,):
+        if self.killed == 0 and given[:1] == (self._scanning,):
             self._kill()
         return super()._submit(run, *given)
 
@@ -264,3 +265,20 @@ def test_bags_of_frames_need_a_key(client: Any, people: People) -> None:
     here = BaggedTreesClassifier(n_estimators=3, max_depth=4, random_state=1)
     here.fit_source(hb.source(table), target="class", key="id")
     assert [tree.digest for tree in there.trees_] == [tree.digest for tree in here.trees_]
+
+
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+def test_bags_survive_a_worker_that_is_killed(people: People) -> None:
+    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    _, files = people
+    given: dict[str, Any] = {"n_estimators": 3, "max_depth": 5, "oob_score": True, "random_state": 3}
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
+    )
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        engine = _Killing(client, bag_kernels.scan_bags)
+        there = BaggedTreesClassifier(**given).fit_source(hb.source(files, engine=engine), target="class")
+    here = BaggedTreesClassifier(**given).fit_source(hb.source(files), target="class")
+    assert engine.killed == 2
+    assert [tree.digest for tree in there.trees_] == [tree.digest for tree in here.trees_]
+    assert there.oob_score_ == here.oob_score_

@@ -112,3 +112,16 @@ def test_the_command_writes_a_folder(client: Any, people: People, tmp_path: Path
     here = run("predict", str(tmp_path / "m"), files, "-o", str(tmp_path / "out") + "/", "--format", "csv")
     assert here.exit_code == 0, here.output
     assert len(list((tmp_path / "out").glob("part-*.csv"))) == 5
+
+
+def test_frames_of_dask_are_answered_for_where_they_are(client: Any, people: People, tmp_path: Path) -> None:
+    frames = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
+    table = people[0].slice(0, 1000)
+    model = TreeClassifier(max_depth=4).fit(table.drop_columns(["class"]), table["class"])
+    frame = frames.from_pandas(table.to_pandas(), npartitions=3)
+    (tmp_path / "out").mkdir()  # an empty folder is taken
+    told = model.predict_source(hb.source(frame, engine=client), tmp_path / "out", keep=["age"])
+    found = pa.concat_tables([pq.read_table(path) for path in told.files])
+    assert found["age"].to_pylist() == table["age"].to_pylist()
+    expected = model.predict(table.drop_columns(["class"]))
+    np.testing.assert_array_equal(found["prediction"].to_numpy(zero_copy_only=False), expected)
