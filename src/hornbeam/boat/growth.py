@@ -34,7 +34,7 @@ SCANNING: dict[str, Algorithm] = {
 
 
 def grow_source(task: SourceTask) -> SourceGrowth:
-    """The tree that all rows in memory would give, and with folds theirs, or those of bags; and what it took."""
+    """The tree that all rows in memory would give, with folds theirs too, or those of bags; what it took."""
     with naming_columns(task.reading.targets, task.reading.source.weight):
         return _grow(task)
 

@@ -91,18 +91,17 @@ class LocalHolding:
     def run(self, report: Report) -> None:
         task = self._ground.task
         chunks = Chunks(task.reading, self._ground.survey, report, task.folds, task.seed)
-        chunks.scan_into(self.scan, self._make_room, task.threads)
+        chunks.scan_into(self.scan, self.make_room, task.threads)
 
     def add(self, chunk: EncodedChunk) -> None:
-        """Let some rows come to the first place."""
+        """Let some rows come to the first place; `make_room` is for afterwards."""
         if chunk.n_rows:
             chunk.add_to(self.scan)
-        self._make_room()
 
     def run_part(self, part: LocalPart) -> None:
         for block in part.keeping.read(part.pieces):
             self.scan.add_rows(block)
-            self._make_room()
+            self.make_room()
 
     def part(self, place: int) -> LocalPart:
         self._keeping.put_away(place)
@@ -111,7 +110,8 @@ class LocalHolding:
     def lay_aside(self, place: int) -> None:
         self._keeping.put_away(place)
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
+        """Put rows away, or refuse counts, that are too many for the memory."""
         self._keeping.relieve(self._kept)
         if self._check is not None:
             self._check(self.scan)

@@ -73,14 +73,13 @@ class LocalScanner:
             assert chunk.words is not None
             holdings[bag].add(chunk.take(bags.rows(chunk.words, bag)))
 
-        # Each bag has a scan of its own, so threads need not wait for each other.
+        # Each bag has a scan of its own, so threads need not wait for each other; the disk is for all.
         with ThreadPoolExecutor(task.threads) as pool:
+            spread = map if task.threads == 1 else pool.map
             for chunk in chunks:
-                if task.threads == 1:
-                    for bag in holdings:
-                        add(chunk, bag)
-                else:
-                    list(pool.map(partial(add, chunk), holdings))
+                list(spread(partial(add, chunk), holdings))
+                for holding in holdings.values():
+                    holding.make_room()
 
     def finish_together(self, asked: Mapping[int, Finish]) -> None:
         for one in asked.values():
