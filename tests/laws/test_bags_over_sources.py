@@ -96,7 +96,7 @@ def test_the_trees_are_those_of_the_rows_of_each_bag(algorithm: str) -> None:
             differing.append(seed)
         spilled += grown.stats.spilled_bytes > 0
     assert not differing
-    assert spilled > 5 or algorithm == "memory"
+    assert spilled > 2 or algorithm == "memory"
 
 
 @pytest.mark.usefixtures("all_at_once")
