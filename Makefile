@@ -19,7 +19,7 @@ NATIVE := $(shell find core -name '*.cpp' -o -name '*.hpp')
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-tools lint format bench sanitize sanitize-core sanitize-threads docs stubs wheel check-archive clean
+.PHONY: help demo test test-tools test-spark lint format bench sanitize sanitize-core sanitize-threads docs stubs wheel check-archive clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,10 @@ test: $(VENV)/.installed $(VENV)/.extra-test ## run every test against the insta
 # They bring half a gigabyte; without them `make test` skips their tests and says so.
 test-tools: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-tools ## exported trees in shap, skl2onnx, dtreeviz, matplotlib
 	$(BIN)/python -m pytest tests/unit/model/test_sklearn_tools.py $(ARGS)
+
+# It brings half a gigabyte and needs Java; without them `make test` skips its tests and says so.
+test-spark: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-spark ## trees by the executors of a local Spark session
+	$(BIN)/python -m pytest tests/unit/distributed/test_spark.py tests/unit/distributed/test_spark_faults.py $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-lint ## style, types, direction of imports
 	$(BIN)/ruff check .

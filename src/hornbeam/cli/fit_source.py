@@ -73,14 +73,14 @@ def learn_source(
 @contextmanager
 def cluster(engine: str | None, scheduler: str | None, workers: int) -> Iterator[Any]:
     """The engine that was asked for, or None; what was started for it ends here."""
-    if scheduler is not None and engine not in (None, "dask"):
-        raise UsageError(f"--scheduler is for --engine dask, not {engine!r}")
-    if engine not in (None, "dask", "threads"):
-        raise UsageError(f"--engine {engine!r}; allowed are threads and dask")
+    if engine not in (None, "threads", "dask", "spark"):
+        raise UsageError(f"--engine {engine!r}; allowed are threads, dask and spark")
     if scheduler is None and engine in (None, "threads"):
         yield None
         return
-    made = engine_of(scheduler or "dask", workers=workers if workers > 1 else None)
+    if engine == "threads":
+        raise UsageError("--scheduler is for --engine dask and spark, not 'threads'")
+    made = engine_of(engine or scheduler, workers=workers if workers > 1 else None, address=scheduler)
     try:
         yield made
     finally:

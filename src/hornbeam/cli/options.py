@@ -180,11 +180,13 @@ def engine_options(function: F) -> F:
         click.option(
             "--engine",
             metavar="NAME",
-            help="Who scans: threads of this process, or dask: the workers of --scheduler, or processes that "
-            "are started here.",
+            help="Who scans: threads of this process, or dask or spark: the workers of --scheduler, or "
+            "processes that are started here.",
         ),
         click.option(
-            "--scheduler", metavar="ADDRESS", help="The Dask scheduler to ask, such as tcp://10.0.0.1:8786."
+            "--scheduler",
+            metavar="ADDRESS",
+            help="The Dask scheduler or the Spark master to ask: tcp://10.0.0.1:8786, spark://10.0.0.1:7077.",
         ),
     )
 

@@ -7,12 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hornbeam.distributed.frames import is_dask_frame, open_dask
+from hornbeam.distributed.spark_engine import SparkEngine
+from hornbeam.distributed.spark_frames import is_spark_frame, open_spark
+from hornbeam.distributed.spark_session import is_master, is_session, spark_engine
 from hornbeam.errors import UsageError
 from hornbeam.table.sources import Source
 from hornbeam.table.sources import source as open_source
 from hornbeam.table.sources.duckdb_queries import DATABASE_MEMORY
 
-_ALLOWED = "'threads', 'dask', a Dask client, or the address of a Dask scheduler (tcp://...)"
+_ALLOWED = (
+    "'threads', 'dask', a Dask client, the address of a Dask scheduler (tcp://...), 'spark', "
+    "a Spark session, or the address of a Spark master (spark://...)"
+)
 
 
 def source(
@@ -33,14 +39,16 @@ def source(
     timestamp. `memory_limit` is what DuckDB may hold before it spills to disk.
 
     `engine` says who scans: None or "threads", this process; "dask", the client that Dask has, or processes
-    that are started here; a Dask client, or the address of a scheduler. Frames of Dask are scanned by the
-    client that Dask has.
+    that are started here; a Dask client, or the address of a scheduler; "spark", the session that this
+    process has, or one that is started here; a Spark session, or the address of a master. Frames of Dask are
+    scanned by the client that Dask has, those of Spark by their session.
     """
-    if is_dask_frame(data):
+    if is_dask_frame(data) or is_spark_frame(data):
+        whose, opened = ("Dask", open_dask) if is_dask_frame(data) else ("Spark", open_spark)
         for name, given in (("sql", sql), ("table", table), ("types", types)):
             if given is not None:
-                raise UsageError(f"{name}= is not for frames of Dask; choose and cast columns there")
-        made = Source(open_dask(data, columns), weight)
+                raise UsageError(f"{name}= is not for frames of {whose}; choose and cast columns there")
+        made = Source(opened(data, columns), weight)
     else:
         made = open_source(
             data, sql=sql, table=table, columns=columns, weight=weight, types=types, memory_limit=memory_limit
@@ -49,18 +57,22 @@ def source(
     return made
 
 
-def engine_of(given: Any, data: Any = None, workers: int | None = None) -> Any:
-    """The engine that someone names or gives; None: this process."""
+def engine_of(given: Any, data: Any = None, workers: int | None = None, address: str | None = None) -> Any:
+    """The engine that someone names, at an address where that is known, or gives; None: this process."""
+    if is_spark_frame(data):
+        return _session_of(data, given)
     if given is None and is_dask_frame(data):
         return _client_of_dask()
     if given is None or (isinstance(given, str) and given == "threads"):
         return None
     if all(hasattr(given, verb) for verb in ("map", "reduce", "shuffle", "cancel", "parts")):
         return given
+    if (isinstance(given, str) and (given == "spark" or is_master(given))) or is_session(given):
+        return spark_engine(address if given == "spark" else given, workers=workers or os.cpu_count() or 1)
     if (isinstance(given, str) and (given == "dask" or "://" in given)) or _is_client(given):
         from hornbeam.distributed.dask_engine import dask_engine
 
-        return dask_engine(None if given == "dask" else given, workers=workers or os.cpu_count() or 1)
+        return dask_engine(address if given == "dask" else given, workers=workers or os.cpu_count() or 1)
     raise UsageError(f"engine={given!r}; allowed are {_ALLOWED}")
 
 
@@ -70,6 +82,17 @@ def _client_of_dask() -> Any:
 
     client = default_client()
     return None if client is None else DaskEngine(client)
+
+
+def _session_of(frame: Any, given: Any) -> Any:
+    """The session of a frame; nobody else can make its rows."""
+    session = frame.sparkSession
+    mine = given is None or given == "spark" or given is session
+    if not mine and not isinstance(given, SparkEngine):
+        raise UsageError(
+            f"engine={given!r}; a frame of Spark is scanned by its own session: leave engine= out"
+        )
+    return given if isinstance(given, SparkEngine) else SparkEngine(session)
 
 
 def _is_client(given: Any) -> bool:

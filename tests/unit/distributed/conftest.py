@@ -1,7 +1,11 @@
-"""A Dask cluster of two workers on this machine, one for all tests of a process, and rows in files."""
+"""A Dask cluster of two workers and a Spark session on this machine, one for all tests of a process, and rows
+in files."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hornbeam.datasets import generate
+from hornbeam.distributed.spark_session import spark_engine
 
 PEOPLE = 40_000
 
@@ -28,6 +33,14 @@ def client() -> Iterator[Any]:
         yield made
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C is heard, also where tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="session")
 def people(tmp_path_factory: pytest.TempPathFactory) -> tuple[pa.Table, str]:
     """Rows of Agrawal's people with noise, and the files that they are in."""
@@ -36,3 +49,15 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> tuple[pa.Table, str]:
     for i in range(5):
         pq.write_table(table.slice(i * PEOPLE // 5, PEOPLE // 5), folder / f"{i}.parquet")
     return table, str(folder / "*.parquet")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A session of Spark with two threads of this machine; the test is skipped, with the reason, where there
+    is none."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java, and none is installed")
+    engine = spark_engine("local[2,4]")
+    yield engine.session
+    engine.close()

@@ -197,7 +197,7 @@ def test_the_command_asks_a_scheduler(client: Any, people: People) -> None:
     refused = run("fit", files, "--target", "class", "--engine", "ray")
     assert (refused.exit_code, refused.stderr) == (
         2,
-        "hornbeam: --engine 'ray'; allowed are threads and dask\n",
+        "hornbeam: --engine 'ray'; allowed are threads, dask and spark\n",
     )
 
 

@@ -1,0 +1,203 @@
+"""Spark as an engine: RDDs of parcels, which stay with the executors, made by kernels in Python workers.
+
+What a map gives is persisted, and its lineage leads back to the parts: what is lost with an executor is made
+again. Jobs belong to a group, which is cancelled as a whole.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, TypeVar
+
+from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
+from hornbeam.distributed.spark_failures import one_line
+from hornbeam.distributed.spark_frames import FrameParts, SparkPart
+from hornbeam.distributed.spark_jobs import Job, beside
+from hornbeam.distributed.spark_work import Dealing, Listed, Mapping, Merging, Picking, second, together
+from hornbeam.errors import UsageError
+from hornbeam.table.sources import Part, Source
+
+T = TypeVar("T")
+_MEMORY_PART = 2  # one task may take half of what its worker has for it
+_SIZE = re.compile(r"(\d+) *([a-z]?)")
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """An RDD whose partitions are with the executors, and how many there are."""
+
+    rdd: Any
+    partitions: int
+
+    def mapped(self, task: Mapping) -> Any:
+        return self.rdd.mapPartitions(task)
+
+
+class SparkEngine:
+    """The executors of a Spark session."""
+
+    name = "spark"
+
+    def __init__(self, session: Any, close: Callable[[], None] | None = None) -> None:
+        self.session, self.context, self.shipped = session, session.sparkContext, 0
+        self._live: weakref.WeakSet[Spread] = weakref.WeakSet()
+        self._states: list[Any] = []
+        self._job: Job[Any] | None = None
+        # A session that was started for this engine goes with it, or with the process.
+        self._close = None if close is None else weakref.finalize(self, close)
+
+    def __repr__(self) -> str:
+        return f"<hornbeam engine: Spark, {self.workers} workers>"
+
+    @property
+    def workers(self) -> int:
+        return max(1, int(self.context.defaultParallelism))
+
+    @property
+    def memory(self) -> int | None:
+        """Spark bounds Python only where it is told to."""
+        said = self.context.getConf()
+        room = said.get("spark.executor.pyspark.memory")
+        if room is None:
+            return None
+        cores = int(said.get("spark.executor.cores") or 1)
+        return bytes_of(room) // cores // _MEMORY_PART
+
+    def parts(self, source: Source) -> Spread | FrameParts:
+        parts = list(source.parts())
+        if isinstance(parts[0], SparkPart):
+            return FrameParts(parts[0], source.name, len(parts))
+        packed = [_packed(part) for part in parts]
+
+        def spread() -> Spread:
+            # An item in each partition, so that a part is a task.
+            sent = self.context.parallelize(packed, len(packed))
+            return Spread(sent.mapPartitions(_unpacked), len(packed))
+
+        return self._run(spread, self._refused())
+
+    def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Spread:
+        refused = self._refused()
+
+        def mapped() -> Spread:
+            task = Mapping(self._share(state), refused, kernel)
+            made = self._kept(items.mapped(task), items.partitions)
+            # Counted in the JVM: Python would have to take in all of it again.
+            made.rdd._jrdd.count()
+            return made
+
+        return self._run(mapped, refused, done)
+
+    def reduce(self, merge: Merge, items: Spread, state: Any) -> bytes:
+        refused, shipped = self._refused(), self.context.accumulator(0)
+
+        def reduced() -> bytes:
+            shared, groups = self._share(state), min(items.partitions, self.workers)
+            # Partitions that are in the same place come together first.
+            level = items.rdd.coalesce(groups).mapPartitions(Merging(shared, refused, merge, shipped))
+            while groups > 1:
+                groups = ceil(groups / FAN_IN)
+                dealt = level.mapPartitionsWithIndex(Dealing(groups)).partitionBy(groups, int)
+                level = dealt.mapPartitions(second).mapPartitions(Merging(shared, refused, merge, None))
+            return b"".join(level.collect())  # one, unless a task has refused
+
+        found = self._run(reduced, refused)
+        self.shipped += shipped.value
+        return found
+
+    def shuffle(self, pick: Pick, items: Spread, destinations: int, state: Any) -> Spread:
+        refused = self._refused()
+
+        def shuffled() -> Spread:
+            task = Picking(self._share(state), refused, pick, destinations)
+            dealt = items.rdd.mapPartitions(task).partitionBy(destinations, int)
+            return Spread(dealt.mapPartitions(together), destinations)
+
+        return self._run(shuffled, refused)
+
+    def cancel(self) -> None:
+        job, self._job = self._job, None
+        if job is not None:
+            job.cancel()
+        for spread in list(self._live):
+            _forget(spread.rdd)
+        self._live.clear()
+
+    def close(self) -> None:
+        """End a session that was started for this engine; others go on."""
+        self.cancel()
+        if self._close is not None:
+            self._close()
+
+    def within(self, seconds: float, work: Callable[[], T]) -> T | None:
+        """What some work gives; None, and it is cancelled, where that takes longer."""
+        with one_line():
+            self._job = job = Job(self.context, work)
+            found = job.within(seconds)
+        if found is None:
+            self.cancel()
+        return found
+
+    # ---- jobs ----
+
+    def _run(self, work: Callable[[], T], refused: Any, done: Done | None = None) -> T:
+        with one_line():
+            self._job = job = Job(self.context, work, watched=done is not None)
+            found = job.wait(refused, done)
+        self._job = None  # it knows of items
+        return found
+
+    def _refused(self) -> Any:
+        """Where tasks say what they refuse."""
+        return self.context.accumulator([], Listed())
+
+    def _share(self, state: Any) -> Any:
+        """The state where every task finds it. States go when there is nothing left that is made by them."""
+        if not self._live:
+            for known in self._states:
+                known.destroy()
+            self._states.clear()
+        self._states.append(self.context.broadcast(state))
+        return self._states[-1]
+
+    def _kept(self, rdd: Any, partitions: int) -> Spread:
+        """What stays with the executors as long as somebody here knows of it."""
+        from pyspark import StorageLevel
+
+        made = Spread(rdd.persist(StorageLevel.MEMORY_AND_DISK), partitions)
+        weakref.finalize(made, _forget, rdd).atexit = False
+        self._live.add(made)
+        return made
+
+
+def _forget(rdd: Any) -> None:
+    """Give room back; nobody waits for it. A collection of garbage may come in the midst of another call."""
+    beside(rdd.unpersist, 0)
+
+
+def _packed(part: Part) -> bytes:
+    from pyspark.cloudpickle import dumps
+
+    try:
+        packed: bytes = dumps(part)
+    except Exception as error:
+        raise UsageError(
+            f"{part.shown} cannot be sent to Spark's workers ({type(error).__name__}); keep the rows in "
+            "files, as by .spool('rows.parquet')"
+        ) from None
+    return packed
+
+
+def _unpacked(parts: Iterable[bytes]) -> Iterable[Any]:
+    return map(pickle.loads, parts)
+
+
+def bytes_of(said: str) -> int:
+    """The bytes of a size as Spark writes it: 512m, 2g, 2gb; a plain number is of mebibytes."""
+    (number, unit), *_ = _SIZE.findall(said.lower())
+    return int(number) << {"b": 0, "k": 10, "": 20, "m": 20, "g": 30, "t": 40, "p": 50}[unit]
