@@ -18,7 +18,16 @@ from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
 from hornbeam.distributed.spark_failures import one_line
 from hornbeam.distributed.spark_frames import FrameParts, SparkPart
 from hornbeam.distributed.spark_jobs import Job, beside
-from hornbeam.distributed.spark_work import Dealing, Listed, Mapping, Merging, Picking, second, together
+from hornbeam.distributed.spark_work import (
+    Dealing,
+    Listed,
+    Mapping,
+    Merging,
+    Picking,
+    joined,
+    second,
+    together,
+)
 from hornbeam.errors import UsageError
 from hornbeam.table.sources import Part, Source
 
@@ -29,13 +38,19 @@ _SIZE = re.compile(r"(\d+) *([a-z]?)")
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """An RDD whose partitions are with the executors, and how many there are."""
+    """An RDD whose partitions are with the executors, and how many there are; its records are items, or
+    pieces of them."""
 
     rdd: Any
     partitions: int
+    pieces: bool = False
+
+    @property
+    def items(self) -> Any:
+        return self.rdd.mapPartitions(joined) if self.pieces else self.rdd
 
     def mapped(self, task: Mapping) -> Any:
-        return self.rdd.mapPartitions(task)
+        return self.items.mapPartitionsWithIndex(task)
 
 
 class SparkEngine:
@@ -99,12 +114,14 @@ class SparkEngine:
         def reduced() -> bytes:
             shared, groups = self._share(state), min(items.partitions, self.workers)
             # Partitions that are in the same place come together first.
-            level = items.rdd.coalesce(groups).mapPartitions(Merging(shared, refused, merge, shipped))
+            first = Merging(shared, refused, merge, shipped)
+            level = items.rdd.coalesce(groups).mapPartitionsWithIndex(first)
+            later = Merging(shared, refused, merge, None)
             while groups > 1:
                 groups = ceil(groups / FAN_IN)
-                dealt = level.mapPartitionsWithIndex(Dealing(groups)).partitionBy(groups, int)
-                level = dealt.mapPartitions(second).mapPartitions(Merging(shared, refused, merge, None))
-            return b"".join(level.collect())  # one, unless a task has refused
+                dealt = level.map(Dealing(groups)).partitionBy(groups, int)
+                level = dealt.mapPartitions(second).mapPartitionsWithIndex(later)
+            return b"".join(joined(level.collect()))  # one, unless a task has refused
 
         found = self._run(reduced, refused)
         self.shipped += shipped.value
@@ -115,7 +132,7 @@ class SparkEngine:
 
         def shuffled() -> Spread:
             task = Picking(self._share(state), refused, pick, destinations)
-            dealt = items.rdd.mapPartitions(task).partitionBy(destinations, int)
+            dealt = items.items.mapPartitionsWithIndex(task).partitionBy(destinations, int)
             return Spread(dealt.mapPartitions(together), destinations)
 
         return self._run(shuffled, refused)
@@ -169,7 +186,7 @@ class SparkEngine:
         """What stays with the executors as long as somebody here knows of it."""
         from pyspark import StorageLevel
 
-        made = Spread(rdd.persist(StorageLevel.MEMORY_AND_DISK), partitions)
+        made = Spread(rdd.persist(StorageLevel.MEMORY_AND_DISK), partitions, pieces=True)
         weakref.finalize(made, _forget, rdd).atexit = False
         self._live.add(made)
         return made

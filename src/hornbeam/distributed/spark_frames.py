@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from hornbeam.distributed.spark_failures import one_line
-from hornbeam.distributed.spark_work import Mapping
+from hornbeam.distributed.spark_work import Mapping, Piece
 from hornbeam.errors import UsageError
 from hornbeam.table.sources.arrow_data import ArrowPart
 from hornbeam.table.sources.origin import Origin, show_count
@@ -75,11 +75,10 @@ class _Arriving:
     frame: str
     schema: pa.Schema
 
-    def __call__(self, partition: int, rows: Iterable[Any]) -> Iterator[bytes]:
-        arriving = _each(rows)
-        yield from self.task(
-            [ArrivedPart(partition, _shown(partition, self.frame), self.schema, None, None, None, arriving)]
-        )
+    def __call__(self, partition: int, rows: Iterable[Any]) -> Iterator[Piece]:
+        shown, arriving = _shown(partition, self.frame), _each(rows)
+        part = ArrivedPart(partition, shown, self.schema, None, None, None, arriving)
+        return self.task(partition, [part])
 
 
 def open_spark(data: Any, columns: Sequence[str] | None) -> Origin:

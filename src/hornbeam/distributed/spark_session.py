@@ -15,12 +15,14 @@ from typing import Any
 import hornbeam
 from hornbeam.distributed.spark_engine import SparkEngine
 from hornbeam.distributed.spark_failures import line
+from hornbeam.distributed.spark_jobs import beside
 from hornbeam.distributed.spark_work import version
 from hornbeam.errors import EngineError, UsageError
 
 _WAIT = 20  # seconds for a master to answer
 _COME = 120  # seconds for a first executor to come
 _RETRIES = 4  # tries of a task on this machine, as many as on a cluster
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"  # spark-submit says here where the Java is that it has started
 _QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -47,7 +49,8 @@ def spark_engine(given: Any = None, *, workers: int = 1) -> SparkEngine:
     pyspark = _pyspark()
     if is_session(given):
         return SparkEngine(_classic(given))
-    active = pyspark.sql.SparkSession.getActiveSession()
+    sessions = pyspark.sql.SparkSession
+    active = sessions.builder.getOrCreate() if _SUBMITTED in os.environ else sessions.getActiveSession()
     if active is None:
         return _started(pyspark, f"local[{workers},{_RETRIES}]" if given is None else given)
     if given is not None and given != active.sparkContext.master:
@@ -101,7 +104,7 @@ def _started(pyspark: Any, master: str) -> SparkEngine:
         signal.signal(signal.SIGINT, handler)  # Spark's own would outlive the session, and fail without it
     if here and "PYSPARK_PYTHON" not in os.environ:
         session.sparkContext.pythonExec = sys.executable  # else any python3 of the path
-    engine = SparkEngine(session, session.stop)
+    engine = SparkEngine(session, lambda: beside(session.stop))
     if not here:
         _check_workers(engine, master)
     return engine

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornbeam.distributed.engine import FAN_IN, Kernel, Merge, Pick
-from hornbeam.errors import EngineError, HornbeamError
+from hornbeam.errors import HornbeamError
 
-MOST_BYTES = 2**31 - 2**16
-"""Of one parcel: Spark counts the bytes of what it moves in 32 bits."""
+PIECE = 1 << 22
+"""Bytes of a record: those of Spark are held whole by the JVM, several times over, and have 2 GiB at most."""
+
+Piece = tuple[tuple[int, int], int, int, bytes]
+"""Of a parcel: the partition that made it and which of its parcels it is, the number of the piece, how many
+there are, and the bytes."""
 
 
 class Listed:
@@ -40,8 +44,6 @@ class Task:
         """What is made of the state, unless it is refused."""
         try:
             found = work(self.shared.value)
-            if len(found) > MOST_BYTES:
-                raise too_large(len(found))
         except HornbeamError as error:
             self.refused.add([error])
             return
@@ -54,9 +56,11 @@ class Mapping(Task):
 
     kernel: Kernel
 
-    def __call__(self, items: Iterable[Any]) -> Iterator[bytes]:
-        for item in items:
-            yield from self.guarded(lambda state, item=item: self.kernel(item, state))  # type: ignore[misc]
+    def __call__(self, partition: int, items: Iterable[Any]) -> Iterator[Piece]:
+        return cut(partition, (found for item in items for found in self._of(item)))
+
+    def _of(self, item: Any) -> Iterator[bytes]:
+        return self.guarded(lambda state: self.kernel(item, state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +71,12 @@ class Merging(Task):
     shipped: Any
     """Hears the bytes of what will leave the worker; None where nobody counts them."""
 
-    def __call__(self, parcels: Iterable[bytes]) -> Iterator[bytes]:
-        for merged in self.guarded(lambda state: self._merged(parcels, state)):
+    def __call__(self, partition: int, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        for merged in self.guarded(lambda state: self._merged(joined(pieces), state)):
             if merged:
                 if self.shipped is not None:
                     self.shipped.add(len(merged))
-                yield merged
+                yield from cut(partition, [merged])
 
     def _merged(self, parcels: Iterable[bytes], state: Any) -> bytes:
         held: list[bytes] = []
@@ -90,34 +94,56 @@ class Picking(Task):
     pick: Pick
     destinations: int
 
-    def __call__(self, items: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
+    def __call__(self, partition: int, items: Iterable[Any]) -> Iterator[tuple[int, Piece]]:
         for item in items:
             for to in range(self.destinations):
-                for found in self.guarded(lambda state, item=item, to=to: self.pick(item, to, state)):  # type: ignore[misc]
-                    yield to, found
+                for piece in cut(partition, self._of(item, to)):
+                    yield to, piece
+
+    def _of(self, item: Any, to: int) -> Iterator[bytes]:
+        return self.guarded(lambda state: self.pick(item, to, state))
 
 
 @dataclass(frozen=True)
 class Dealing:
-    """Parcels with the number of the group that they are merged in."""
+    """Pieces with the number of the group that their parcel is merged in."""
 
     groups: int
 
-    def __call__(self, partition: int, parcels: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-        for parcel in parcels:
-            yield partition % self.groups, parcel
+    def __call__(self, piece: Piece) -> tuple[int, Piece]:
+        (partition, _), *_ = piece
+        return partition % self.groups, piece
 
 
-def together(pairs: Iterable[tuple[int, bytes]]) -> Iterator[list[bytes]]:
+def cut(partition: int, parcels: Iterable[bytes]) -> Iterator[Piece]:
+    """Parcels that a partition made, in pieces."""
+    for number, parcel in enumerate(parcels):
+        starts = range(0, len(parcel), PIECE)
+        for i, start in enumerate(starts):
+            yield (partition, number), i, len(starts), parcel[start : start + PIECE]
+
+
+def joined(pieces: Iterable[Piece]) -> Iterator[bytes]:
+    """The parcels of some pieces, each as soon as all of it is there, in whatever order that is."""
+    waiting: dict[tuple[int, int], dict[int, bytes]] = {}
+    for of, number, count, data in pieces:
+        known = waiting.setdefault(of, {})
+        known[number] = data
+        if len(known) == count:
+            yield b"".join(known[i] for i in range(count))
+            del waiting[of]
+
+
+def together(pairs: Iterable[tuple[int, Piece]]) -> Iterator[list[bytes]]:
     """All that came to a destination, as one item."""
-    found = [parcel for _, parcel in pairs]
+    found = list(joined(piece for _, piece in pairs))
     if found:
         yield found
 
 
-def second(pairs: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-    """Parcels without their number."""
-    return (parcel for _, parcel in pairs)
+def second(pairs: Iterable[tuple[int, Piece]]) -> Iterator[Piece]:
+    """Pieces without the number of their group."""
+    return (piece for _, piece in pairs)
 
 
 def version(_: Iterable[int]) -> Iterator[str]:
@@ -125,11 +151,3 @@ def version(_: Iterable[int]) -> Iterator[str]:
     import hornbeam
 
     yield hornbeam.__version__
-
-
-def too_large(size: int) -> EngineError:
-    """The line for a parcel that Spark cannot move."""
-    return EngineError(
-        f"a part came to {size:,} bytes, and Spark moves {MOST_BYTES:,} at most; cut the rows into more "
-        "files, or the frame into more partitions"
-    )
