@@ -123,7 +123,9 @@ def dask_client() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0") as cluster,
+        LocalCluster(
+            n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
+        ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -139,10 +141,14 @@ def spark_session() -> Iterator[Any]:
         engine.close()
 
 
+ENGINES = {"dask": dask_client, "spark": spark_session}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROWS:,} rows")
     parser.add_argument("--rows", type=int, default=None)
+    parser.add_argument("--only", nargs="+", choices=list(ENGINES), default=list(ENGINES))
     given = parser.parse_args()
     rows = given.rows or (QUICK_ROWS if given.quick else ROWS)
     found: list[Row] = []
@@ -150,9 +156,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         files = {function: write_people(Path(folder), function, rows) for function in FUNCTIONS}
         alone = {function: by_threads(files[function]) for function in FUNCTIONS}
-        for name, opened in (("dask", dask_client), ("spark", spark_session)):
+        for name in given.only:
             try:
-                with opened() as engine:
+                with ENGINES[name]() as engine:
                     for function in FUNCTIONS:
                         found.append(measure(engine, name, files[function], function, alone[function]))
                         print(asdict(found[-1]), flush=True)

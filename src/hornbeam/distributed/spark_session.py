@@ -28,7 +28,11 @@ _QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",  # what goes wrong is said in one line
 }
-_HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_HERE = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "4g",  # at most: rows that scans keep are in its heap, and on disk beyond that
+}
 MASTERS = ("spark://", "k8s://", "local", "yarn")
 """How the address of a master begins."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from hornbeam.distributed.engine import FAN_IN, Kernel, Merge, Pick
 from hornbeam.errors import HornbeamError
 
-PIECE = 1 << 22
+PIECE = 1 << 20
 """Bytes of a record: those of Spark are held whole by the JVM, several times over, and have 2 GiB at most."""
 
 Piece = tuple[tuple[int, int], int, int, bytes]

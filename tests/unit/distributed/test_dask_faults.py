@@ -84,21 +84,18 @@ def test_a_slow_part_changes_nothing(client: Any, people: People, tmp_path: Path
 
 
 class _Twice(DaskEngine):
-    """Delivers the first result of each scan again, from the worker that has it or from the other."""
+    """Delivers a result twice, to be merged at once or in two places, and rows too."""
 
     other = False
 
-    def map(self, kernel: Kernel, items: Any, state: Any, done: Any = None) -> Any:
-        found = super().map(kernel, items, state, done)
-        if kernel not in (kernels.survey_part, kernels.scan_part):
-            return found
-        has = set(self.client.who_has(found)[found[0].key])
-        there = set(self.client.nthreads()) - has if self.other else has
-        again = self.client.submit(
-            bytes, found[0], pure=False, workers=list(there), allow_other_workers=False
-        )
-        self._wait([again])
-        return [*found, again]
+    def _by_worker(self, futures: Any) -> list[list[Any]]:
+        if self.other:
+            return [futures[:2], [*futures[2:], futures[0]]]
+        first, *others = super()._by_worker(futures)
+        return [[*first, first[0]], *others]
+
+    def shuffle(self, pick: Any, items: Any, destinations: int, state: Any) -> Any:
+        return [[*brought, brought[0]] for brought in super().shuffle(pick, items, destinations, state)]
 
 
 def test_a_part_that_is_delivered_twice_is_counted_once(client: Any, people: People) -> None:

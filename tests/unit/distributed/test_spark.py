@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.distributed import spark_work
 from hornbeam.distributed.spark_engine import SparkEngine, bytes_of
 from hornbeam.errors import UsageError
 from tests.unit.cli.test_command import run
@@ -135,6 +137,16 @@ def test_the_command_asks_a_session(spark: Any, people: People) -> None:
     other = run(*asked, "--scheduler", "spark://127.0.0.1:1")
     assert other.exit_code == 2
     assert "this process has a Spark session at 'local[2,4]'" in other.stderr
+
+
+def test_parcels_are_whole_again_in_whatever_order_their_pieces_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_work, "PIECE", 3)
+    parcels = {0: [b"abcdefgh", b"ij"], 7: [b"klm"]}
+    pieces = [piece for partition, made in parcels.items() for piece in spark_work.cut(partition, made)]
+    assert len(pieces) == 5
+    for order in permutations(pieces):
+        assert sorted(spark_work.joined(order)) == [b"abcdefgh", b"ij", b"klm"]
+    assert list(spark_work.joined(pieces[1:3])) == []
 
 
 def test_sizes_are_read_as_spark_writes_them() -> None:
