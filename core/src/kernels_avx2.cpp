@@ -14,6 +14,11 @@ inline bool any_lane(const LaneInts &lanes) {
     __builtin_memcpy(half, &lanes, sizeof(lanes));
     return !_mm256_testz_si256(_mm256_or_si256(half[0], half[1]), _mm256_set1_epi32(-1));
 }
+inline unsigned lane_bits(const LaneInts &lanes) {
+    __m256 half[2];
+    __builtin_memcpy(half, &lanes, sizeof(lanes));
+    return static_cast<unsigned>(_mm256_movemask_ps(half[0]) | _mm256_movemask_ps(half[1]) << 8);
+}
 /// a / b, off by less than `nearly`.
 inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) { return a / b; }
 #include "kernels_lane_classes.hpp"

@@ -14,6 +14,11 @@ inline bool any_lane(const LaneInts &lanes) {
     __builtin_memcpy(&bits, &lanes, sizeof(lanes));
     return _mm512_test_epi32_mask(bits, bits) != 0;
 }
+inline unsigned lane_bits(const LaneInts &lanes) {
+    __m512i bits;
+    __builtin_memcpy(&bits, &lanes, sizeof(lanes));
+    return _mm512_test_epi32_mask(bits, bits);
+}
 /// a / b, off by less than `nearly`.
 inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) {
     __m512 divisor;
@@ -39,7 +44,19 @@ std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8
         _mm512_storeu_si512(right + (i - left), _mm512_maskz_compress_epi32(go, e));
         left += 16 - static_cast<unsigned>(__builtin_popcount(go));
     }
-    return scalar_part(list, i, n, flag, right, left);
+    if (i == n) return left;
+    // The rest of a list is half of a small one. Behind it another may begin: no more is stored than is kept.
+    const auto rest = static_cast<__mmask16>((1u << (n - i)) - 1);
+    const __m512i e = _mm512_maskz_loadu_epi32(rest, list + i);
+    const __m512i ids = _mm512_srli_epi32(_mm512_and_si512(e, low), 1);
+    const __m512i flags = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), rest, ids, flag, 1);
+    const __mmask16 go = _mm512_test_epi32_mask(flags, one);
+    const __mmask16 stay = static_cast<__mmask16>(rest & ~go);
+    const auto stays = static_cast<unsigned>(__builtin_popcount(stay));
+    _mm512_mask_storeu_epi32(list + left, static_cast<__mmask16>((1u << stays) - 1),
+                             _mm512_maskz_compress_epi32(stay, e));
+    _mm512_storeu_si512(right + (i - left), _mm512_maskz_compress_epi32(go, e));
+    return left + stays;
 }
 
 std::uint32_t part_wide(std::uint64_t *list, std::uint32_t n, const std::uint8_t *flag,

@@ -148,29 +148,6 @@ next_hits(const E *list, std::uint32_t end, const TwoClass &counts, const ScoreB
     return false;
 }
 
-bool class_hits(const std::uint32_t *__restrict list, const std::uint64_t *__restrict running,
-                std::uint32_t cuts, const ClassCuts &against, std::int64_t *__restrict hit) {
-    const double n = against.n, nn = n * n, two_n = 2.0 * n, squares = against.squares, first = against.left;
-    const double reach = against.reach, slack = against.slack;
-    const double least_left = against.min_left, least_right = against.min_right;
-    std::int64_t any = 0;
-    for (std::uint32_t i = 0; i < cuts; ++i) {
-        // Both halves are below 2^31, as n has 15 bits: set as the fraction of 2^52 they convert without a
-        // conversion.
-        double s = __builtin_bit_cast(double, (running[i] & 0xffffffffu) | 0x4330000000000000u) - 0x1p52;
-        double x = __builtin_bit_cast(double, (running[i] >> 32) | 0x4330000000000000u) - 0x1p52;
-        double left = first + static_cast<double>(static_cast<std::int32_t>(i)), right = n - left;
-        double contrast = (nn * s - (two_n * left) * x) + (left * left) * squares;
-        std::int64_t cut = static_cast<std::int64_t>(list[i] ^ list[i + 1]) >> 16;
-        std::int64_t ok = contrast + slack >= reach * (left * right) ? cut : 0;
-        ok = left >= least_left ? ok : 0;
-        ok = right >= least_right ? ok : 0;
-        hit[i] = ok;
-        any |= ok;
-    }
-    return any != 0;
-}
-
 template <class Sum>
 inline void sums_after_values(const std::uint32_t *__restrict counts, std::uint32_t n_values,
                               std::uint32_t width, const std::uint32_t *__restrict node,

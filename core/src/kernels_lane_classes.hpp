@@ -1,5 +1,6 @@
 // The many-class cuts of a list for all lanes in one pass. Included inside the namespace of an instruction
-// set, as kernels_body.hpp is, behind any_lane().
+// set, as kernels_body.hpp is, behind any_lane() and lane_bits(); and the cuts of one set, whose places are the
+// lanes then.
 
 /// Where a lane's score is within this share of its best, single precision does not tell which is better: 11
 /// roundings.
@@ -43,6 +44,11 @@ struct LaneRun {
         top = __builtin_convertvector(squares, LaneFloats) * r +
               __builtin_convertvector(right_squares, LaneFloats) * l;
         sides = l * r;
+        // A lane that has seen none of its rows yet has the score of the whole: 0 / 0 would hide it for as long
+        // as the others are quiet.
+        const LaneInts none = left == 0;
+        top = choose_lanes(none, __builtin_convertvector(all_squares, LaneFloats), top);
+        sides = choose_lanes(none, __builtin_convertvector(whole, LaneFloats), sides);
         if (any_lane(top > (bar - quiet_short.rows) * sides)) return 0;
         return any_lane(top > (bar - quiet_long.rows) * sides) ? quiet_short.entries : quiet_long.entries;
     }
@@ -74,8 +80,8 @@ struct LaneRun {
     }
 };
 
-std::uint32_t lane_classes(const std::uint32_t *list, std::uint32_t begin, std::uint32_t n,
-                           const std::uint8_t *pattern, const LanePattern *patterns,
+std::uint32_t lane_classes(const std::uint32_t *list, std::uint32_t begin, std::uint32_t first,
+                           std::uint32_t n, const std::uint8_t *pattern, const LanePattern *patterns,
                            const std::uint16_t *classes, LaneClass *by_class, LaneCuts &cuts) {
     LaneRun run(cuts);
     std::uint32_t i = begin;
@@ -102,6 +108,11 @@ std::uint32_t lane_classes(const std::uint32_t *list, std::uint32_t begin, std::
         b.step = next_step - (second + second);
     };
     auto same_value = [&](std::uint32_t at) { return (list[at] >> 16) == (list[at + 1] >> 16); };
+    auto move_to = [&](std::uint32_t end) {
+        for (; i + 2 <= end; i += 2) move_two(list[i], list[i + 1]);
+        if (i < end) move_left(list[i++]);
+    };
+    move_to(first);
     while (i + 1 < n) {
         if (i + 2 < n && same_value(i)) {
             move_two(list[i], list[i + 1]);
@@ -113,12 +124,35 @@ std::uint32_t lane_classes(const std::uint32_t *list, std::uint32_t begin, std::
         LaneFloats top, sides;
         const std::uint32_t quiet = run.quiet(top, sides);
         if (quiet == 0 && run.look(i - 1, top, sides, cuts)) break;
-        const std::uint32_t end = i + quiet < n ? i + quiet : n - 1;
-        for (; i + 2 <= end; i += 2) move_two(list[i], list[i + 1]);
-        if (i < end) move_left(list[i++]);
+        move_to(i + quiet < n ? i + quiet : n - 1);
     }
     run.pause(cuts);
     return i;
+}
+
+bool class_hits(const std::uint64_t *running, std::uint32_t cuts, const ClassCuts &against,
+                std::uint16_t *hit) {
+    typedef std::uint64_t Words __attribute__((vector_size(8 * lane_width)));
+    typedef std::uint32_t Sums __attribute__((vector_size(4 * lane_width))); // below 2^32, where rows repeat
+    const LaneInts places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    unsigned any = 0;
+    for (std::uint32_t i = 0; i < cuts; i += lane_width) {
+        Words words;
+        __builtin_memcpy(&words, running + i, sizeof(words));
+        const Sums squares = __builtin_convertvector(words, Sums),
+                   products = __builtin_convertvector(words >> 32, Sums),
+                   right_squares = static_cast<std::uint32_t>(against.squares) - (products + products) + squares;
+        const LaneInts left = places + (against.left + static_cast<std::int32_t>(i));
+        const LaneFloats l = __builtin_convertvector(left, LaneFloats),
+                         r = __builtin_convertvector(against.n - left, LaneFloats);
+        const LaneFloats top = __builtin_convertvector(squares, LaneFloats) * r +
+                               __builtin_convertvector(right_squares, LaneFloats) * l;
+        const unsigned inside = cuts - i < lane_width ? (1u << (cuts - i)) - 1 : 0xffff;
+        const unsigned hits = lane_bits(top >= against.bar * (l * r)) & inside;
+        hit[i / lane_width] = static_cast<std::uint16_t>(hits);
+        any |= hits;
+    }
+    return any != 0;
 }
 
 /// What the lanes have in a cell.

@@ -11,6 +11,11 @@ inline bool any_lane(const LaneInts &lanes) {
     for (std::size_t i = 0; i < lane_width; ++i) any |= lanes[i];
     return any != 0;
 }
+inline unsigned lane_bits(const LaneInts &lanes) {
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < lane_width; ++i) bits |= static_cast<unsigned>(lanes[i] != 0) << i;
+    return bits;
+}
 /// a / b, off by less than `nearly`.
 inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) { return a / b; }
 #include "kernels_lane_classes.hpp"

@@ -87,7 +87,7 @@ template <class E, Criterion C> class Grower {
             stack_.pop_back();
             // What was made after it is grown: those guests have left, unless they wait to be handed over.
             if (!shares_attributes()) frame_.n = node.n_ids;
-            if (hand_over && node.rows.size() <= narrow_rows)
+            if (hand_over && fits_narrow(node))
                 hand_over(std::move(node));
             else
                 refine(std::move(node));
@@ -143,7 +143,9 @@ template <class E, Criterion C> class Grower {
         }
         if (node.lanes.size() == 1 && !solo(node)) {
             const std::size_t only = 0;
-            node = seen_by(node, {&only, 1}, !frame_.sets.repeats());
+            Node own = seen_by(node, {&only, 1}, !frame_.sets.repeats());
+            std::swap(node, own);
+            pool_.recycle(std::move(own));
         } else if (node.stale) {
             drop_unwanted(node);
         }
@@ -224,6 +226,7 @@ template <class E, Criterion C> class Grower {
                         seen_by(node, group.members, last, bears_leaves(node) ? &group.test : nullptr);
                     spent(node, Work::other);
                     split(part, group, own);
+                    pool_.recycle(std::move(part));
                 });
             }
         }
@@ -299,9 +302,9 @@ template <class E, Criterion C> class Grower {
     /// followed by another; only what it asks for is taken along.
     Node seen_by(Node &node, std::span<const std::size_t> members, bool in_place,
                  const Choice *last = nullptr) {
-        Node part;
+        Node part = pool_.fresh();
         part.depth = node.depth;
-        for (std::size_t i : members) part.lanes.push_back(node.lanes[i]);
+        for (std::size_t i : members) part.lanes.push_back(pool_.copy_of(node.lanes[i]));
         const bool alone = members.size() == 1;
         const bool repeats = alone && frame_.sets.repeats() && !solo(node);
         const std::size_t rows = repeats ? static_cast<std::size_t>(part.lanes[0].total.n)

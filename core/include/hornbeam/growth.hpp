@@ -42,7 +42,10 @@ template <Criterion C> class Growth {
                                 static_cast<std::size_t>(task_.sets.n_sets), task_.parameters.counting);
         cells_ = read_cells(layout_, task_.table, task_.cancel);
         std::vector<Stats> total = set_totals();
-        if (task_.table.n_rows <= narrow_rows)
+        const bool few = std::all_of(total.begin(), total.end(), [](const Stats &t) {
+            return t.n <= static_cast<std::int64_t>(narrow_rows); // rows may repeat
+        });
+        if (task_.table.n_rows <= narrow_rows && few)
             grow_small(total);
         else
             grow_large(total);

@@ -57,13 +57,12 @@ struct ScoreBar {
 /// Two scores of which one is that much lower are told apart in single precision.
 inline constexpr float single_doubt = 2e-6f;
 
-/// What the cuts of a block of a many-class list are held against: n^2 s - 2 n l x + l^2 S (s and x in the
-/// halves of a running word, l rows on the left) has to reach `reach` times l (n - l), up to `slack`.
+/// What the cuts of a block of a many-class list are held against: the sum over both sides of the sum of
+/// squared class counts over their rows has to reach `bar`, in single precision.
 struct ClassCuts {
-    double n = 0, squares = 0;
-    double left = 0; // rows on the left after the first entry of the block
-    double min_left = 1, min_right = 1;
-    double reach = 0, slack = 0;
+    std::int32_t n = 0, squares = 0; // of the node
+    std::int32_t left = 0;           // rows on the left after the first entry of the block
+    float bar = 0;
 };
 
 /// A numeric attribute's counts up to and including one of its values, over the classes: sum of l_k^2 and sum
@@ -161,10 +160,11 @@ struct Kernels {
                         const ScoreBar &bar, Stretch &stretch);
     bool (*hits_wide)(const std::uint64_t *list, std::uint32_t end, const TwoClass &counts,
                       const ScoreBar &bar, Stretch &stretch);
-    /// Which of at most scan_block cuts of a narrow list are worth a look: hit[i] is not 0. Returns whether
-    /// any is.
-    bool (*class_hits)(const std::uint32_t *list, const std::uint64_t *running, std::uint32_t cuts,
-                       const ClassCuts &against, std::int64_t *hit);
+    /// Which of at most scan_block cuts of a narrow list reach the bar: bit i % lane_width of
+    /// hit[i / lane_width]. `running` has sum of l_k^2 and sum of l_k c_k (l on the left, c in the node) after
+    /// each entry in the halves of a word, and room for whole vectors of them. Returns whether any does.
+    bool (*class_hits)(const std::uint64_t *running, std::uint32_t cuts, const ClassCuts &against,
+                       std::uint16_t *hit);
     /// The sums after each value of an AVC-set whose rows have `width` counts, a multiple of class_step;
     /// `left` holds what is on the left before, and is used up. `small`: the node has at most 2^16 - 1 rows.
     void (*value_sums)(const std::uint32_t *counts, std::uint32_t n_values, std::uint32_t width,
@@ -189,9 +189,9 @@ struct Kernels {
                            const std::uint8_t *steps, const LaneTotals &totals, const LaneBlock &before,
                            const float *reach, LaneSeen *seen, std::int32_t *hit);
     /// Goes on with the cuts of a narrow many-class list from entry `begin`; returns the entry to go on with
-    /// once the doubts are settled, n - 1 at the end.
-    std::uint32_t (*lane_classes)(const std::uint32_t *list, std::uint32_t begin, std::uint32_t n,
-                                  const std::uint8_t *pattern, const LanePattern *patterns,
+    /// once the doubts are settled, n - 1 at the end. No cut before entry `first` is admissible.
+    std::uint32_t (*lane_classes)(const std::uint32_t *list, std::uint32_t begin, std::uint32_t first,
+                                  std::uint32_t n, const std::uint8_t *pattern, const LanePattern *patterns,
                                   const std::uint16_t *classes, LaneClass *by_class, LaneCuts &cuts);
     /// The same over the values [begin, n_values) of a counted attribute; returns the value to go on from.
     std::uint32_t (*lane_values)(const LaneCells &cells, std::uint32_t begin, std::uint32_t n_values,

@@ -30,6 +30,15 @@ class LaneSweep {
             by_class_[k].all[place] = static_cast<std::int32_t>(total.c[k]);
     }
     bool empty() const { return seats_.empty(); }
+    /// What every lane asks of a cut.
+    Least least() const {
+        Least least = floors_[seats_[0].lane].least;
+        for (const Seat &s : seats_) {
+            least.left = std::min(least.left, floors_[s.lane].least.left);
+            least.right = std::min(least.right, floors_[s.lane].least.right);
+        }
+        return least;
+    }
 
     /// The best cut of every lane among [0, n) of an attribute: `go_on(begin, by_class, cuts)` is the kernel,
     /// `found(lane, at, left, gain)` is told of each. An entry's `first_step` is the step of an empty side.
@@ -97,11 +106,15 @@ class LaneSweep {
 inline void sweep_list(LaneSweep &lanes, std::span<const std::uint32_t> list,
                        const LanePatterns<std::uint32_t> &patterns, std::span<const ClassCode> classes,
                        const Kernels &kernels, std::span<Cut> cuts) {
-    const auto n = static_cast<std::uint32_t>(list.size());
+    // A side has as many rows of any lane as entries, at most: nobody's cut is so near an end.
+    const Least least = lanes.least();
+    const auto size = static_cast<std::int64_t>(list.size()), last = size - least.right;
+    if (least.left > last) return;
+    const auto first = static_cast<std::uint32_t>(least.left - 1), n = static_cast<std::uint32_t>(last + 1);
     lanes.sweep(
         n - 1, 1,
         [&](std::uint32_t begin, LaneClass *by_class, LaneCuts &state) {
-            return kernels.lane_classes(list.data(), begin, n, patterns.of_id(), patterns.in(),
+            return kernels.lane_classes(list.data(), begin, first, n, patterns.of_id(), patterns.in(),
                                         classes.data(), by_class, state);
         },
         [&](std::size_t lane, std::uint32_t at, std::int64_t left, double gain) {

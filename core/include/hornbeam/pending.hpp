@@ -1,6 +1,7 @@
 // Nodes that wait to be grown, and a pool of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -60,6 +61,14 @@ template <class E, class Stats> bool solo(const Pending<E, Stats> &node) {
     return node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
 }
 
+/// Whether a narrow frame has ids for the rows, and 32 bits hold the squares of what each lane counts.
+template <class E, class Stats> bool fits_narrow(const Pending<E, Stats> &node) {
+    return node.rows.size() <= narrow_rows &&
+           std::all_of(node.lanes.begin(), node.lanes.end(), [](const Lane<Stats> &lane) {
+               return lane.total.n <= static_cast<std::int64_t>(narrow_rows);
+           });
+}
+
 template <class E, class Stats> SetMask sets_of(const Pending<E, Stats> &node) {
     SetMask sets = 0;
     for (const Lane<Stats> &lane : node.lanes) sets |= SetMask{1} << lane.set;
@@ -108,6 +117,11 @@ template <class E, class Target> class NodePool {
         stats_.pop_back();
         s.clear();
         return s;
+    }
+    Lane<Stats> copy_of(const Lane<Stats> &lane) {
+        Lane<Stats> copy{lane.set, lane.record, fresh_stats(), lane.open, lane.settings};
+        copy.total = lane.total;
+        return copy;
     }
     void recycle_stats(Stats &&s) { stats_.push_back(std::move(s)); }
     AvcGroup fresh_group(std::size_t n_cells) {

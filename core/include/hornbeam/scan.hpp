@@ -44,6 +44,12 @@ struct ClassSweep {
         aim();
     }
     void aim() { reach = gain_to_reach(best.quality) * as_double(n) * as_double(n) * (1.0 - 1e-9); }
+    /// What a cut's score in rows (sum of l_k^2 / l + sum of r_k^2 / r) has to reach, told in single precision.
+    float bar() const {
+        if (best.quality < 0.0) return -1.0f;
+        const double rows = gain_to_reach(best.quality) * as_double(n) + as_double(squares) / as_double(n);
+        return static_cast<float>(rows * (1.0 - single_doubt));
+    }
     bool promising(double s, double x, double left) const {
         double whole = as_double(n);
         double contrast = (whole * whole * s - 2.0 * whole * left * x) + left * left * as_double(squares);
@@ -62,6 +68,18 @@ struct ClassSweep {
         return best;
     }
 };
+
+/// The cuts [first, end) of a list that leave enough rows on their sides.
+struct CutRange {
+    std::uint32_t first, end;
+};
+template <class E> CutRange admissible_cuts(const Scan<E, ClassTarget> &scan) {
+    const std::int64_t first = std::max<std::int64_t>(scan.least.left - scan.start.n - 1, 0),
+                       end = std::min<std::int64_t>(scan.node.n - scan.least.right - scan.start.n,
+                                                    std::int64_t{scan.size} - 1);
+    if (first >= end) return {0, 0};
+    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)};
+}
 
 /// Wide lists: s and x have words of their own.
 inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const Kernels &) {
@@ -119,33 +137,36 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
         sweep.look(i, static_cast<std::uint32_t>(word), static_cast<std::int64_t>(word >> 32),
                    scan.start.n + i + 1);
     };
+    const auto [first, end] = admissible_cuts(scan);
+    if (first >= end) return Cut{};
     const std::uint32_t cuts = scan.size - 1;
     std::uint32_t values =
         Packed<std::uint32_t>::rank(scan.list[cuts]) - Packed<std::uint32_t>::rank(scan.list[0]);
-    if (cuts < 16 || values < cuts / 8) {
-        for (std::uint32_t i = 0; i < cuts; ++i) {
+    for (std::uint32_t i = 0; i < first; ++i) add(i);
+    if (values < cuts / 8) {
+        for (std::uint32_t i = first; i < end; ++i) {
             std::uint64_t word = add(i);
-            if (scan.cuts_after(i) && scan.admits(scan.start.n + i + 1)) look(i, word);
+            if (scan.cuts_after(i)) look(i, word);
         }
         return sweep.result(scan.floor);
     }
     std::uint64_t words[scan_block];
-    std::int64_t hit[scan_block];
-    for (std::uint32_t begin = 0; begin < cuts; begin += scan_block) {
-        std::uint32_t size = std::min(scan_block, cuts - begin);
+    std::uint16_t hit[scan_block / lane_width];
+    for (std::uint32_t begin = first; begin < end; begin += scan_block) {
+        std::uint32_t size = std::min(scan_block, end - begin);
         std::uint32_t i = 0;
         for (; i + 2 <= size; i += 2) add_two(begin + i, words + i);
-        if (i < size) words[i] = add(begin + i);
-        ClassCuts against{as_double(scan.node.n),
-                          as_double(scan.facts.squares),
-                          as_double(scan.start.n + begin + 1),
-                          as_double(scan.least.left),
-                          as_double(scan.least.right),
-                          sweep.reach,
-                          sweep.slack};
-        if (!kernels.class_hits(scan.list + begin, words, size, against, hit)) continue;
-        for (i = 0; i < size; ++i)
-            if (hit[i]) look(begin + i, words[i]);
+        if (i < size) words[i++] = add(begin + i);
+        for (; i % lane_width != 0; ++i) words[i] = 0; // whole vectors are read
+        const ClassCuts against{static_cast<std::int32_t>(scan.node.n),
+                                static_cast<std::int32_t>(scan.facts.squares),
+                                static_cast<std::int32_t>(scan.start.n + begin + 1), sweep.bar()};
+        if (!kernels.class_hits(words, size, against, hit)) continue;
+        for (std::uint32_t v = 0; v < size; v += lane_width)
+            for (unsigned hits = hit[v / lane_width]; hits != 0; hits &= hits - 1) {
+                i = v + static_cast<std::uint32_t>(std::countr_zero(hits));
+                if (scan.cuts_after(begin + i)) look(begin + i, words[i]);
+            }
     }
     return sweep.result(scan.floor);
 }
@@ -232,11 +253,8 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     TwoClassSweep sweep(n, scan.node.c[1], scan.facts.squares, scan.floor);
     const TwoClass counts{
         n, scan.node.c[1], scan.start.n, scan.start.c[1], scan.least.left, scan.least.right};
-    // The cuts that leave enough rows on their sides.
-    const std::int64_t first = std::max<std::int64_t>(scan.least.left - scan.start.n - 1, 0),
-                       last = std::min<std::int64_t>(n - scan.least.right - scan.start.n, scan.size - 1);
-    if (first >= last) return Cut{};
-    const auto begin = static_cast<std::uint32_t>(first), end = static_cast<std::uint32_t>(last);
+    const auto [begin, end] = admissible_cuts(scan);
+    if (begin >= end) return Cut{};
     if (n >= exact_products) {
         look_at_all(scan, counts, sweep);
         return sweep.best.quality == scan.floor ? Cut{} : sweep.best;
