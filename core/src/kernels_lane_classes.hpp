@@ -1,6 +1,6 @@
 // The many-class cuts of a list for all lanes in one pass. Included inside the namespace of an instruction
-// set, as kernels_body.hpp is, behind any_lane() and lane_bits(); and the cuts of one set, whose places are the
-// lanes then.
+// set, as kernels_body.hpp is, behind any_lane() and lane_bits(); and the cuts of one set, whose places are
+// the lanes then.
 
 /// Where a lane's score is within this share of its best, single precision does not tell which is better: 11
 /// roundings.
@@ -44,8 +44,8 @@ struct LaneRun {
         top = __builtin_convertvector(squares, LaneFloats) * r +
               __builtin_convertvector(right_squares, LaneFloats) * l;
         sides = l * r;
-        // A lane that has seen none of its rows yet has the score of the whole: 0 / 0 would hide it for as long
-        // as the others are quiet.
+        // A lane that has seen none of its rows yet has the score of the whole: 0 / 0 would hide it for as
+        // long as the others are quiet.
         const LaneInts none = left == 0;
         top = choose_lanes(none, __builtin_convertvector(all_squares, LaneFloats), top);
         sides = choose_lanes(none, __builtin_convertvector(whole, LaneFloats), sides);
@@ -141,7 +141,8 @@ bool class_hits(const std::uint64_t *running, std::uint32_t cuts, const ClassCut
         __builtin_memcpy(&words, running + i, sizeof(words));
         const Sums squares = __builtin_convertvector(words, Sums),
                    products = __builtin_convertvector(words >> 32, Sums),
-                   right_squares = static_cast<std::uint32_t>(against.squares) - (products + products) + squares;
+                   right_squares =
+                       static_cast<std::uint32_t>(against.squares) - (products + products) + squares;
         const LaneInts left = places + (against.left + static_cast<std::int32_t>(i));
         const LaneFloats l = __builtin_convertvector(left, LaneFloats),
                          r = __builtin_convertvector(against.n - left, LaneFloats);

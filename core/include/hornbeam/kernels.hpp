@@ -161,8 +161,9 @@ struct Kernels {
     bool (*hits_wide)(const std::uint64_t *list, std::uint32_t end, const TwoClass &counts,
                       const ScoreBar &bar, Stretch &stretch);
     /// Which of at most scan_block cuts of a narrow list reach the bar: bit i % lane_width of
-    /// hit[i / lane_width]. `running` has sum of l_k^2 and sum of l_k c_k (l on the left, c in the node) after
-    /// each entry in the halves of a word, and room for whole vectors of them. Returns whether any does.
+    /// hit[i / lane_width]. `running` has sum of l_k^2 and sum of l_k c_k (l on the left, c in the node)
+    /// after each entry in the halves of a word, and room for whole vectors of them. Returns whether any
+    /// does.
     bool (*class_hits)(const std::uint64_t *running, std::uint32_t cuts, const ClassCuts &against,
                        std::uint16_t *hit);
     /// The sums after each value of an AVC-set whose rows have `width` counts, a multiple of class_step;

@@ -44,7 +44,8 @@ struct ClassSweep {
         aim();
     }
     void aim() { reach = gain_to_reach(best.quality) * as_double(n) * as_double(n) * (1.0 - 1e-9); }
-    /// What a cut's score in rows (sum of l_k^2 / l + sum of r_k^2 / r) has to reach, told in single precision.
+    /// What a cut's score in rows (sum of l_k^2 / l + sum of r_k^2 / r) has to reach, told in single
+    /// precision.
     float bar() const {
         if (best.quality < 0.0) return -1.0f;
         const double rows = gain_to_reach(best.quality) * as_double(n) + as_double(squares) / as_double(n);
