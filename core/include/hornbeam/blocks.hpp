@@ -27,7 +27,7 @@ template <class T> class Blocks {
     }
 
   private:
-    static constexpr std::size_t bytes = 1024;
+    static constexpr std::size_t bytes = 512;
     static constexpr std::size_t length = std::bit_floor(bytes / sizeof(T));
     std::vector<std::unique_ptr<T[]>> blocks_;
     std::size_t size_ = 0;
