@@ -12,7 +12,15 @@ import pytest
 from sklearn.base import clone
 
 from hornbeam import BaggedTreesClassifier, BaggedTreesRegressor, _core
-from hornbeam.growth import ClassTarget, Engine, Parameters, grow_forest, grow_tree
+from hornbeam.growth import (
+    ClassTarget,
+    Engine,
+    Parameters,
+    TrainingSets,
+    grow_forest,
+    grow_sets,
+    grow_tree,
+)
 from hornbeam.table import encode_classes, from_data
 from tests.laws.engine_tables import answer, attributes, generated, take
 from tests.real_data import RealSet
@@ -203,6 +211,23 @@ def test_bags_of_few_values_are_counted_together_and_are_lone_growths(
         rows = found[0].estimators_samples_[i]
         lone = clone(found[0].estimators_[i]).fit(table.take(rows), y[rows])
         assert lone.tree_.digest == found[0].trees_[i].digest
+
+
+# In these tables a bag is left alone among as many rows as it counts, of which some are other bags'.
+@pytest.mark.parametrize("seed", [88, 277, 514, 612])
+def test_a_bag_that_counts_as_many_rows_as_there_are_may_still_repeat_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 80))
+    X = np.stack([rng.integers(0, 3, n) for _ in range(5)], axis=1).astype(np.float64)
+    y = (X[:, 0] > 0) ^ (rng.random(n) < 0.2)
+    bags = TrainingSets.of_rows(n, [rng.integers(0, n, n) for _ in range(3)])
+    table, target = from_data(X), ClassTarget(*encode_classes(y.astype(np.int64)))
+    parameters = Parameters(min_samples_leaf=3, max_depth=5).checked("classification")
+    together, serial = (
+        grow_sets(table, target, parameters, bags, engine=Engine(algorithm=algorithm, counting="always"))
+        for algorithm in ("overlapping", "serial")
+    )
+    assert [together.tree(i).digest for i in range(3)] == [serial.tree(i).digest for i in range(3)]
 
 
 @pytest.mark.parametrize("kernels", _core.kernels())

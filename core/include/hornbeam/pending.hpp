@@ -56,9 +56,11 @@ template <class E, class Stats> struct Pending {
     std::size_t n_ids = 0; // in use once it was made
 };
 
-/// Whether a single lane is there and every entry counts once for it.
+/// Whether a single lane is there and every entry counts once for it. In a stale node there may be as many
+/// rows of lanes that ended as rows that count twice.
 template <class E, class Stats> bool solo(const Pending<E, Stats> &node) {
-    return node.lanes.size() == 1 && node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
+    return node.lanes.size() == 1 && !node.stale &&
+           node.lanes[0].total.n == static_cast<std::int64_t>(node.rows.size());
 }
 
 /// Whether a narrow frame has ids for the rows, and 32 bits hold the squares of what each lane counts.
