@@ -50,8 +50,9 @@ AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t
 std::size_t AvcLayout::sets_together(const EncodedTable &table) const {
     for (std::size_t a = 0; a < table.columns.size(); ++a)
         if (values_of(table.columns[a]) != 1 && find(static_cast<std::int32_t>(a)) == nullptr) return 1;
-    const std::size_t vectors = most_counts / std::max(n_cells, 1u) / lane_width;
-    return vectors == 0 ? 1 : std::min<std::size_t>(vectors * lane_width - 1, TrainingSets::most);
+    std::size_t sets = TrainingSets::most;
+    while (sets > 1 && columns_for(sets) * n_cells > most_counts) --sets;
+    return sets;
 }
 
 AvcCells read_cells(const AvcLayout &layout, const EncodedTable &table, Cancel &cancel) {

@@ -190,7 +190,7 @@ def test_bags_of_real_sets_grow_the_trees_of_their_rows(
 
 @pytest.mark.parametrize("classes", [2, 3, 11])
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-@pytest.mark.parametrize("bags", [5, 20, 70])
+@pytest.mark.parametrize("bags", [5, 20, 50, 70])
 def test_bags_of_few_values_are_counted_together_and_are_lone_growths(
     bags: int, criterion: str, classes: int
 ) -> None:

@@ -25,9 +25,11 @@ struct AvcSlot {
 };
 
 /// Counts of a cell, where several lanes are counted: one for each set, one for the whole, and some to fill a
-/// vector.
+/// vector. Never 64: the cells of all attributes would then share a few lines of the cache.
 inline constexpr std::size_t columns_for(std::size_t n_sets) {
-    return n_sets == 1 ? 1 : (n_sets + lane_width) / lane_width * lane_width;
+    if (n_sets == 1) return 1;
+    const std::size_t columns = (n_sets + lane_width) / lane_width * lane_width;
+    return columns % 64 == 0 ? columns + lane_width : columns;
 }
 inline constexpr std::size_t most_columns = columns_for(TrainingSets::most);
 
