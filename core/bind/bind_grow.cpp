@@ -155,7 +155,7 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
                  const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
                  const nb::object &min_samples_split, const nb::list &settings, double min_impurity_decrease,
                  const nb::object &multiplicity, int threads, const std::string &kernels, bool accelerate,
-                 const std::string &counting, const std::string &algorithm, bool consume,
+                 bool twigs, const std::string &counting, const std::string &algorithm, bool consume,
                  const nb::object &report, const nb::object &weights, const nb::object &class_weight,
                  const nb::object &costs, std::size_t competitors, const nb::list &whole) {
     GrowParameters p;
@@ -171,6 +171,7 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
     p.min_impurity_decrease = min_impurity_decrease;
     p.competitors = competitors;
     p.accelerate = accelerate;
+    p.twigs = twigs;
     std::vector<TrainingSets> sets =
         sets_of(multiplicity, table.n_rows, p.sharing, repeating_sets(table, t, p, !weights.is_none()));
     add_weights(t, sets, weights, table.n_rows, !wholes.empty());
@@ -258,8 +259,8 @@ void bind_grow(nb::module_ &m) {
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
           nb::arg("settings"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
-          nb::arg("counting") = "auto", nb::arg("algorithm") = "auto", nb::arg("consume") = false,
-          nb::arg("report") = nb::none(), nb::arg("weights") = nb::none(),
+          nb::arg("twigs") = true, nb::arg("counting") = "auto", nb::arg("algorithm") = "auto",
+          nb::arg("consume") = false, nb::arg("report") = nb::none(), nb::arg("weights") = nb::none(),
           nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(), nb::arg("competitors") = 0,
           nb::arg("whole") = nb::list());
 }

@@ -48,8 +48,10 @@ AvcLayout::AvcLayout(const EncodedTable &table, std::size_t classes, std::size_t
 }
 
 std::size_t AvcLayout::sets_together(const EncodedTable &table) const {
+    std::size_t listed = 0;
     for (std::size_t a = 0; a < table.columns.size(); ++a)
-        if (values_of(table.columns[a]) != 1 && find(static_cast<std::int32_t>(a)) == nullptr) return 1;
+        listed += values_of(table.columns[a]) != 1 && find(static_cast<std::int32_t>(a)) == nullptr;
+    if (!nearly_all(listed, table.columns.size())) return 1;
     std::size_t sets = TrainingSets::most;
     while (sets > 1 && columns_for(sets) * n_cells > most_counts) --sets;
     return sets;

@@ -104,9 +104,16 @@ def test_every_kernel_and_shortcut_gives_the_oracles_tree() -> None:
     names = [*core().kernels(), "auto"]
 
     @settings(max_examples=max(60, settings.default.max_examples // 2))  # type: ignore[union-attr]
-    @given(ANY, st.sampled_from(names), st.booleans(), st.sampled_from([1, 2]), st.sampled_from(COUNTING))
-    def check(case: Case, kernels: str, accelerate: bool, threads: int, counting: str) -> None:
-        engine = {"kernels": kernels, "accelerate": accelerate, "counting": counting}
+    @given(
+        ANY,
+        st.sampled_from(names),
+        st.booleans(),
+        st.booleans(),
+        st.sampled_from([1, 2]),
+        st.sampled_from(COUNTING),
+    )
+    def check(case: Case, kernels: str, accelerate: bool, twigs: bool, threads: int, counting: str) -> None:
+        engine = {"kernels": kernels, "accelerate": accelerate, "twigs": twigs, "counting": counting}
         tree = grow_forest(case, None, threads=threads, **engine)[0]
         assert_identical(case, tree, None)
 
@@ -149,9 +156,16 @@ def bags(data: st.DataObject, n: int) -> list[list[int]]:
 ALGORITHMS = ("auto", "serial", "overlapping", "folds")
 
 
-@given(ANY, st.data(), st.sampled_from([folds, bags]), st.sampled_from(ALGORITHMS), st.sampled_from(COUNTING))
+@given(
+    ANY,
+    st.data(),
+    st.sampled_from([folds, bags]),
+    st.sampled_from(ALGORITHMS),
+    st.sampled_from(COUNTING),
+    st.booleans(),
+)
 def test_every_tree_of_a_forest_is_the_tree_of_its_set(
-    case: Case, data: st.DataObject, draw: Any, algorithm: str, counting: str
+    case: Case, data: st.DataObject, draw: Any, algorithm: str, counting: str, twigs: bool
 ) -> None:
     times = draw(data, case.n)
     sets = [list(column) for column in zip(*times, strict=True)]
@@ -159,7 +173,7 @@ def test_every_tree_of_a_forest_is_the_tree_of_its_set(
     if not kept:
         return
     times = [[row[i] for i in kept] for row in times]
-    forest = grow_forest(case, times, algorithm=algorithm, counting=counting)
+    forest = grow_forest(case, times, algorithm=algorithm, counting=counting, twigs=twigs)
     for i, tree in zip(kept, forest, strict=True):
         assert_identical(case, tree, sets[i])
 

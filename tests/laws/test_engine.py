@@ -53,6 +53,9 @@ def assert_every_path_agrees(
     for counting in ("always", "never"):
         tree = grow_tree(table, target, parameters, threads=2, engine=Engine("auto", counting=counting))
         assert_same(tree, expected, (parameters, f"values counted: {counting}"))
+    for kernels in KERNELS if parameters.criterion == "gini" else ():
+        tree = grow_tree(table, target, parameters, engine=Engine(kernels, twigs=False))
+        assert_same(tree, expected, (parameters, kernels, "without twigs"))
     if plain:
         tree = grow_tree(table, target, parameters, engine=Engine("auto", accelerate=False))
         assert_same(tree, expected, (parameters, "no shortcuts"))
@@ -228,6 +231,8 @@ def assert_all_algorithms_agree(
         Engine("auto", algorithm="folds"),
         *map(Engine, KERNELS),
     ]
+    if parameters.criterion == "gini":
+        engines += [Engine(kernels, twigs=False) for kernels in KERNELS]
     for engine in engines:
         trees = grow_forest(table, target, parameters, times, threads=threads, engine=engine)
         for i, (tree, other) in enumerate(zip(trees, serial, strict=True)):

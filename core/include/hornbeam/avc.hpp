@@ -72,8 +72,11 @@ struct AvcLayout {
     bool pays_together(std::size_t n, std::size_t lanes) const {
         return always || n * lanes * slots.size() >= counts_a_row * n_cells * columns;
     }
+    /// Whether sets whose rows repeat may stay together though so many attributes, of all, have lists: a list
+    /// is copied for each of them.
+    static constexpr bool nearly_all(std::size_t listed, std::size_t all) { return listed * 64 <= all; }
     /// How many sets may be counted as one group, the counts of this layout of one set for each of them; 1
-    /// where some attribute is not counted at all.
+    /// where too many attributes are not counted at all.
     std::size_t sets_together(const EncodedTable &table) const;
 
   private:

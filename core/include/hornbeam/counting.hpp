@@ -18,10 +18,12 @@ template <class E, class Target> class Counting {
     using Lanes = decltype(Node::lanes);
     using Counts = std::span<const std::uint32_t>;
 
-    /// `together`: whether the lists of a node are scanned once for all its lanes.
+    /// `together`: whether the lists of a node are scanned once for all its lanes. Nodes of up to `listed`
+    /// rows have lists.
     Counting(Frame<E> &frame, const Target &target, NodePool<E, Target> &pool, const Kernels &kernels,
-             bool together)
-        : frame_(frame), target_(target), pool_(pool), kernels_(kernels), together_(together) {}
+             bool together, std::size_t listed)
+        : frame_(frame), target_(target), pool_(pool), kernels_(kernels), together_(together),
+          listed_(listed) {}
 
     /// Gives a root its group, unless it comes with one, or its lists.
     void begin(Node &root, Workers *workers) {
@@ -90,14 +92,16 @@ template <class E, class Target> class Counting {
         return false;
     }
 
-    /// Whether all attributes are counted here, and rows are many for the counts of all sets.
+    /// Whether nearly all attributes are counted here, and rows are many for the counts of all sets.
     bool pays_together(const Node &node) const {
-        return !node.avc.empty() && frame_.avc->pays_together(node.rows.size(), node.lanes.size()) &&
-               std::all_of(node.active.begin(), node.active.end(),
-                           [&](const Segment<E> &s) { return frame_.avc->find(s.attribute) != nullptr; });
+        if (node.avc.empty() || !frame_.avc->pays_together(node.rows.size(), node.lanes.size())) return false;
+        const auto listed = static_cast<std::size_t>(
+            std::count_if(node.active.begin(), node.active.end(),
+                          [&](const Segment<E> &s) { return frame_.avc->find(s.attribute) == nullptr; }));
+        return AvcLayout::nearly_all(listed, node.active.size());
     }
     /// Whether a lane that is alone with so many rows is better counted by value.
-    bool pays_alone(std::size_t rows) const { return frame_.avc->pays(rows, 1, together_); }
+    bool pays_alone(std::size_t rows) const { return rows > listed_ && frame_.avc->pays(rows, 1, together_); }
     AvcGroup count_alone(std::span<const E> rows, Workers *workers = nullptr) {
         return count_with(rows, 1, workers, [](std::uint32_t, const RowCells &counts) {
             counts.each([](std::uint32_t *cell) { ++*cell; });
@@ -163,6 +167,7 @@ template <class E, class Target> class Counting {
     NodePool<E, Target> &pool_;
     const Kernels &kernels_;
     bool together_;
+    std::size_t listed_;
     std::vector<ListToWrite<E>> to_write_;
 
     bool by_complement() const { return frame_.sets.by_complement; }
@@ -173,7 +178,9 @@ template <class E, class Target> class Counting {
     static bool grows(const Node &node) { return !node.lanes.empty(); }
     /// Nodes of a wide frame have no room for lists of counted attributes, and are large.
     bool pays(const Node &node) const {
-        return node.room.first == nullptr || frame_.avc->pays(node.rows.size(), node.lanes.size(), together_);
+        return node.room.first == nullptr ||
+               (node.rows.size() > listed_ &&
+                frame_.avc->pays(node.rows.size(), node.lanes.size(), together_));
     }
 
     /// Leaves in the node's group what is not the child's: by the child's own counts, or row by row where

@@ -7,11 +7,11 @@
 #include "hornbeam/banding.hpp"
 #include "hornbeam/child_totals.hpp"
 #include "hornbeam/choosing.hpp"
-#include "hornbeam/describe.hpp"
+#include "hornbeam/ledger.hpp"
 #include "hornbeam/parallel.hpp"
 #include "hornbeam/pending.hpp"
 #include "hornbeam/serving.hpp"
-#include "hornbeam/threshold.hpp"
+#include "hornbeam/twigs.hpp"
 
 namespace hornbeam {
 
@@ -23,9 +23,11 @@ template <class E, Criterion C> class Grower {
 
     Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
            const RuleTable &rules, Forest &forest)
-        : frame_(frame), target_(target), criterion_(criterion), task_(task), rules_(rules), forest_(forest),
+        : ledger(frame, criterion, task, rules, forest), frame_(frame), task_(task), rules_(rules),
+          forest_(forest), twigs_(frame, target, task, rules, ledger),
           choosing_(frame, target, criterion, task, rules), pool_(target),
-          counting_(frame, target, pool_, *task.parameters.kernels, choosing_.scans_together()),
+          counting_(frame, target, pool_, *task.parameters.kernels, choosing_.scans_together(),
+                    twigs_.most_rows()),
           parting_(frame, task, counting_), banding_(frame, task, counting_, parting_),
           totals_(frame, target, pool_, task.cancel),
           serving_(frame, task, rules, choosing_, counting_, parting_) {}
@@ -35,7 +37,7 @@ template <class E, Criterion C> class Grower {
     std::function<void(Node &&)> hand_over;
     /// Large nodes share their attributes among these; narrow frames run one to a thread.
     Workers *workers = nullptr;
-    OpenCategories open_categories;
+    Ledger<E, C> ledger;
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
@@ -45,28 +47,12 @@ template <class E, Criterion C> class Grower {
         grow_above(0);
     }
 
-    /// Writes a record of a set at a node, and tells which of the settings that came here go on growing.
-    SettingRange record_lane(std::int32_t set, Stats &total, std::int64_t depth, SettingRange settings) {
-        open_node(criterion_, set, total);
-        const bool pure = total.pure();
-        describe(forest_.of(set), criterion_, total, pure);
-        const bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
-        const double weight = weight_of(criterion_, total);
-        SettingRange go_on = settings;
-        // A setting asks for no less than those before it.
-        while (!go_on.empty() && (pure || deep || rules_.of(set, go_on.last - 1).ends(total.n, weight)))
-            --go_on.last;
-        settle(total.n, settings.size() - go_on.size());
-        return go_on;
-    }
-
   private:
     Frame<E> &frame_;
-    const Target &target_;
-    C criterion_; // its own, as a chooser has
     const GrowTask &task_;
     const RuleTable &rules_;
     Forest &forest_;
+    Twigs<E, C> twigs_;
     Choosing<E, C> choosing_;
     NodePool<E, Target> pool_;
     Counting<E, Target> counting_;
@@ -136,6 +122,11 @@ template <class E, Criterion C> class Grower {
 
     void refine(Node node) {
         forest_.costs.start();
+        if constexpr (bears_twigs<E, C>)
+            if (twigs_.takes(node)) {
+                twigs_.grow(node);
+                return pool_.recycle(std::move(node));
+            }
         if (better_apart(node)) {
             separate(node);
             spent(node, Work::other);
@@ -157,7 +148,7 @@ template <class E, Criterion C> class Grower {
         if (rules_.n_settings() > 1) part_settings(node);
         if (node.lanes.size() == 1) {
             const Choice *own = &choice_[0];
-            if (worth(node.lanes[0], *own)) split_by(node, *own, {&own, 1}, nullptr);
+            if (ledger.worth(node.lanes[0], *own)) split_by(node, *own, {&own, 1}, nullptr);
         } else {
             split_groups(node);
         }
@@ -207,7 +198,7 @@ template <class E, Criterion C> class Grower {
         std::vector<Choice> choice = std::move(choice_);
         std::vector<Group> groups;
         for (std::size_t i = 0; i < node.lanes.size(); ++i)
-            if (worth(node.lanes[i], choice[i])) join(groups, i, node.lanes[i], choice[i], node);
+            if (ledger.worth(node.lanes[i], choice[i])) join(groups, i, node.lanes[i], choice[i], node);
         banding_.bring_together(groups, node);
         // The largest group comes last, and needs no copies.
         auto largest = std::max_element(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
@@ -230,20 +221,6 @@ template <class E, Criterion C> class Grower {
                 });
             }
         }
-    }
-
-    /// Whether the lane takes its best test; where not, its rows rest here.
-    bool worth(const Lane<Stats> &lane, const Choice &c) {
-        open_node(criterion_, lane.set, lane.total);
-        double share = mass_of(criterion_, lane.total) / rules_.of(lane.set, lane.settings.first).mass;
-        bool taken = c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
-                     !(share * c.gain < task_.parameters.min_impurity_decrease);
-        if (!taken) settle(lane.total.n, lane.settings.size());
-        return taken;
-    }
-
-    void settle(std::int64_t rows, std::uint32_t settings) {
-        if (settings != 0) task_.progress.settled.fetch_add(rows * settings, std::memory_order_relaxed);
     }
 
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
@@ -359,44 +336,13 @@ template <class E, Criterion C> class Grower {
 
     /// Splits the rows of all lanes of the node by one test; `own` is what each lane itself chose.
     void split_by(Node &node, const Choice &test, std::span<const Choice *const> own, const Group *group) {
-        for (std::size_t i = 0; i < own.size(); ++i) record_test(node.lanes[i], *own[i]);
+        for (std::size_t i = 0; i < own.size(); ++i) ledger.record_test(node.lanes[i], *own[i]);
         if (group != nullptr && group->banded())
             split_by_band(node, *group);
         else if (test.n_children == 2)
             split_in_two(node, test);
         else
             split_in_many(node, test);
-    }
-
-    void record_test(Lane<Stats> &lane, const Choice &c) {
-        GrownSet &grown = forest_.of(lane.set);
-        LaneTest test = begin_test(grown, c);
-        if (c.kind == TestKind::numeric)
-            test.integer = set_threshold(test, c);
-        else
-            open_categories.record(grown, test, c, lane.open);
-        test.n_competitors = static_cast<std::uint32_t>(c.others.size());
-        grown.add_test(lane.record, test, lane.settings, rules_.n_settings() > 1);
-        for (const Choice &other : c.others) {
-            Competitor made;
-            made.attribute = other.attribute;
-            made.kind = other.kind;
-            made.quality = other.quality;
-            made.gain = other.gain;
-            made.default_child = other.default_child;
-            if (other.kind == TestKind::numeric) set_threshold(made, other);
-            for (auto [code, child] : other.branches) grown.add_branch(code, child);
-            made.n_branches = static_cast<std::uint32_t>(other.branches.size());
-            grown.competitors.push_back(made);
-        }
-    }
-
-    /// Whether it is an integer.
-    template <class Record> bool set_threshold(Record &r, const Choice &c) const {
-        const auto attribute = static_cast<std::size_t>(c.attribute);
-        const auto &column = std::get<NumericColumn>(task_.table.columns[attribute]);
-        put_threshold(r, column, frame_.column_rank(attribute, c.lo), frame_.column_rank(attribute, c.hi));
-        return column.is_integer;
     }
 
     void split_in_two(Node &node, const Choice &test) {
@@ -474,7 +420,7 @@ template <class E, Criterion C> class Grower {
                 const std::int32_t set = node.lanes[i].set;
                 const std::uint64_t record = forest_.of(set).records.size();
                 SettingRange go_on{0, 0};
-                if (t.n != 0) go_on = record_lane(set, t, child[c].depth, node.lanes[i].settings);
+                if (t.n != 0) go_on = ledger.record_lane(set, t, child[c].depth, node.lanes[i].settings);
                 if (!go_on.empty())
                     child[c].lanes.push_back(
                         {set, record, std::move(t), OpenCategories::inherited(node.lanes[i].open, c), go_on});

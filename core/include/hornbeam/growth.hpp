@@ -151,7 +151,7 @@ template <Criterion C> class Growth {
         forest_.n_nodes = 1;
         for (std::size_t s = 0; s < total.size(); ++s) {
             auto set = static_cast<std::int32_t>(s);
-            const SettingRange go_on = grower.record_lane(set, total[s], 0, {0, forest_.n_settings});
+            const SettingRange go_on = grower.ledger.record_lane(set, total[s], 0, {0, forest_.n_settings});
             if (!go_on.empty()) root.lanes.push_back({set, 0, std::move(total[s]), {}, go_on});
         }
         root.stale = root.lanes.size() != total.size();
@@ -371,10 +371,10 @@ template <Criterion C> class Growth {
         grower.hand_over = [&](Pending<Wide, Stats> &&node) {
             if (!at_once) return waiting.push_back(std::move(node));
             const std::vector<LanePlace> at = places_of(node);
-            forest_.graft(at, grow_part(frame, std::move(node), local, grower.open_categories));
+            forest_.graft(at, grow_part(frame, std::move(node), local, grower.ledger.open_categories));
         };
         grower.grow(std::move(root));
-        grow_parts(frame, waiting, workers, grower.open_categories);
+        grow_parts(frame, waiting, workers, grower.ledger.open_categories);
         if (!forest_.lone()) return;
         forest_.order.reserve(row_list.size());
         for (Wide e : row_list) forest_.order.push_back(Packed<Wide>::id(e));
@@ -464,9 +464,9 @@ template <Criterion C> class Growth {
         part.sets.resize(forest_.sets.size());
         part.n_nodes = 1;
         for (auto &lane : node.lanes) {
-            grower.record_lane(lane.set, lane.total, node.depth, lane.settings);
+            grower.ledger.record_lane(lane.set, lane.total, node.depth, lane.settings);
             work.root.lanes.push_back({lane.set, 0, std::move(lane.total),
-                                       grower.open_categories.adopted(open, lane.open, rows.size()),
+                                       grower.ledger.open_categories.adopted(open, lane.open, rows.size()),
                                        lane.settings});
         }
         grower.grow(std::move(work.root));

@@ -158,6 +158,7 @@ class Grower:
                 threads=self.threads,
                 kernels=engine.kernels,
                 accelerate=engine.accelerate,
+                twigs=engine.twigs,
                 counting=engine.counting,
                 algorithm=engine.algorithm,
                 consume=last,
