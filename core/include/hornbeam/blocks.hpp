@@ -9,17 +9,16 @@
 namespace hornbeam {
 
 /// Entries stay where they are, and no room is held beyond one block: a vector that doubles holds up to three
-/// times what is in it while it moves. Long lists go on in longer blocks. For plain values.
+/// times what is in it while it moves. For plain values.
 template <class T> class Blocks {
   public:
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    T &operator[](std::size_t i) { return *at(i); }
-    const T &operator[](std::size_t i) const { return *at(i); }
+    T &operator[](std::size_t i) { return blocks_[i / length][i % length]; }
+    const T &operator[](std::size_t i) const { return blocks_[i / length][i % length]; }
     void push_back(const T &value) {
-        const std::size_t block = size_ < shorts ? length : long_length;
-        if (size_ % block == 0) blocks_.push_back(std::make_unique_for_overwrite<T[]>(block));
-        blocks_.back()[size_ % block] = value;
+        if (size_ % length == 0) blocks_.push_back(std::make_unique_for_overwrite<T[]>(length));
+        blocks_.back()[size_ % length] = value;
         ++size_;
     }
     /// Puts the entries of another list, from one of them on, behind these.
@@ -29,15 +28,9 @@ template <class T> class Blocks {
 
   private:
     static constexpr std::size_t bytes = 512;
-    static constexpr std::size_t length = std::bit_floor(bytes / sizeof(T)), long_length = 8 * length;
-    static constexpr std::size_t n_short = 16, shorts = n_short * length; // entries in short blocks
+    static constexpr std::size_t length = std::bit_floor(bytes / sizeof(T));
     std::vector<std::unique_ptr<T[]>> blocks_;
     std::size_t size_ = 0;
-
-    T *at(std::size_t i) const {
-        if (i < shorts) return &blocks_[i / length][i % length];
-        return &blocks_[n_short + (i - shorts) / long_length][i % long_length];
-    }
 };
 
 } // namespace hornbeam

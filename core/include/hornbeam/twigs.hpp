@@ -185,7 +185,6 @@ class Twigs<E, C> {
             Part part = std::move(stack_.back());
             stack_.pop_back();
             refine(part);
-            counts_.push_back(std::move(part.lane.total));
         }
     }
 
@@ -198,7 +197,10 @@ class Twigs<E, C> {
         const Best best = two_classes() ? best_of_two(part) : best_of_many(part);
         set_choice(best, part);
         spent(part, Work::numeric);
-        if (ledger_.worth(part.lane, choice_)) split(part, best);
+        if (ledger_.worth(part.lane, choice_))
+            split(part, best);
+        else
+            counts_.push_back(std::move(part.lane.total));
     }
 
     void drop_constant(Part &part) {
@@ -300,7 +302,7 @@ class Twigs<E, C> {
         const auto left = static_cast<std::uint32_t>(best.cut.left);
         std::array<Part, 2> child;
         child[0].lane.total = left_counts(part, best);
-        child[1].lane.total = std::exchange(part.lane.total, {});
+        child[1].lane.total = std::move(part.lane.total);
         child[1].lane.total -= child[0].lane.total;
         ledger_.forest.n_nodes += 2;
         for (std::uint32_t c = 0; c < 2; ++c) {
@@ -325,7 +327,6 @@ class Twigs<E, C> {
         if (counts_.empty()) return target_.zero();
         ClassCounts counts = std::move(counts_.back());
         counts_.pop_back();
-        counts.c.resize(target_.n_classes);
         counts.clear();
         return counts;
     }
