@@ -61,3 +61,9 @@ def spark() -> Iterator[Any]:
     engine = spark_engine("local[2,4]")
     yield engine.session
     engine.close()
+
+
+@pytest.fixture(params=["dask", "spark"])
+def cluster(request: pytest.FixtureRequest) -> Any:
+    """What `engine=` takes: the client of Dask, and the session of Spark."""
+    return request.getfixturevalue({"dask": "client", "spark": "spark"}[request.param])
