@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -17,9 +19,11 @@ import pytest
 import hornbeam as hb
 from hornbeam import TreeClassifier
 from hornbeam.distributed.spark_engine import SparkEngine, Spread
-from hornbeam.distributed.spark_failures import failed
+from hornbeam.distributed.spark_failures import cannot_start, failed
+from hornbeam.distributed.spark_jobs import begun
 from hornbeam.distributed.spark_session import spark_engine
 from hornbeam.errors import DataError, EngineError, SourceChanged, UsageError
+from tests.unit.cli.test_command import COMMAND
 from tests.unit.distributed.growing import (
     People,
     dying,
@@ -94,6 +98,40 @@ def test_work_that_somebody_else_cancels_is_one_line(spark: Any, people: People,
     assert_idle(spark)
 
 
+def test_an_interrupt_while_spark_starts_leaves_no_java_running(people: People) -> None:
+    """In a process of its own: what it says is at its end when all that it started have ended."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java, and none is installed")
+    asked = ["fit", people[1], "--target", "class", "--engine", "spark"]
+    settings: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*COMMAND, *asked], start_new_session=True, **settings) as started:
+        while not Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text():
+            time.sleep(0.05)
+        os.killpg(started.pid, signal.SIGINT)
+        said, errors = started.communicate()
+    assert (started.returncode, said, errors) == (130, "", "hornbeam: interrupted; nothing was written\n")
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_what_begins_after_an_interrupt_is_ended() -> None:
+    go_on, ended = threading.Event(), threading.Event()
+
+    def work() -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        go_on.wait()
+        return "session"
+
+    with pytest.raises(KeyboardInterrupt):
+        begun(work, lambda made: ended.set())
+    assert not ended.is_set()
+    go_on.set()
+    assert ended.wait(60)
+    assert begun(lambda: 3, lambda made: None) == 3
+    with pytest.raises(KeyError):
+        begun(lambda: {}["a"], lambda made: None)
+
+
 def _assert_ends(process: int) -> None:
     end = time.monotonic() + 60
     while os.path.exists(f"/proc/{process}"):
@@ -144,7 +182,7 @@ def test_rows_that_are_lost_with_an_executor_are_made_again(people: People) -> N
 def test_a_master_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
     monkeypatch.setattr("hornbeam.distributed.spark_session._check_java", lambda: None)
-    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setattr("hornbeam.distributed.spark_session._session_here", lambda sessions: None)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -157,7 +195,7 @@ def test_a_master_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPat
 
 def test_without_java_there_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
-    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setattr("hornbeam.distributed.spark_session._session_here", lambda sessions: None)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EngineError, match=r"^Spark needs Java, and JAVA_HOME='.*' has no bin/java; install"):
         spark_engine("local[1]")
@@ -189,6 +227,27 @@ def test_without_pyspark_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_pages_of_spark_become_one_line(raised: str, says: str) -> None:
     said = str(failed(RuntimeError(raised)))
+    assert says in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("raised", "says"),
+    [
+        (
+            "An error occurred while calling None.x.\n: java.lang.IllegalStateException: Cannot call methods "
+            "on a stopped SparkContext.\nThis",
+            "did not take this program; give it what the master has of spark.authenticate",
+        ),
+        (
+            "An error occurred while calling None.x.\n: java.net.BindException: no free port.\n\tat sun.nio",
+            "cannot be started at 'spark://m:7077': BindException: no free port; it needs Java 17",
+        ),
+        ("[JAVA_GATEWAY_EXITED] Java gateway process exited.", "[JAVA_GATEWAY_EXITED] Java gateway"),
+    ],
+)
+def test_a_session_that_does_not_begin_is_one_line(raised: str, says: str) -> None:
+    said = str(cannot_start("spark://m:7077", RuntimeError(raised)))
     assert says in said
     assert "\n" not in said
 
