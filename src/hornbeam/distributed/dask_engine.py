@@ -11,8 +11,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from multiprocessing import resource_tracker
 from typing import Any
 
+from hornbeam.distributed.beginning import begun
 from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
 from hornbeam.errors import EngineError, HornbeamError, UsageError
 from hornbeam.table.sources import Part, Source
@@ -179,16 +181,20 @@ def _connected(distributed: Any, address: str) -> DaskEngine:
 
 
 def _started(distributed: Any, workers: int) -> DaskEngine:
-    cluster = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR"
-    )
-    client = distributed.Client(cluster, set_as_default=False)
+    def start() -> Any:
+        cluster = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR"
+        )
+        return distributed.Client(cluster, set_as_default=False)
 
-    def close() -> None:
+    def close(client: Any) -> None:
+        cluster = client.cluster
         client.close()
         cluster.close()
 
-    return DaskEngine(client, close)
+    resource_tracker.ensure_running()  # begun by the first worker, it would let that hear Ctrl-C again
+    client = begun(start, close)
+    return DaskEngine(client, lambda: close(client))
 
 
 def _with_workers(engine: DaskEngine) -> DaskEngine:

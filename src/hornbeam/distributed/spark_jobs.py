@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
 from typing import Any, Generic, TypeVar
@@ -74,24 +73,6 @@ class Job(Generic[T]):
             while self._thread.is_alive():
                 self.tasks = _tasks_done(tracker, self._group)
                 self._thread.join(_LOOK)
-
-
-def begun(work: Callable[[], T], end: Callable[[T], None]) -> T:
-    """What some work gives; where whoever waits is interrupted, it is ended as soon as it is there."""
-    made: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            made.set_result(work())
-        except BaseException as error:
-            made.set_exception(error)
-
-    try:
-        Thread(target=run, daemon=True).start()  # which may be interrupted as well
-        return made.result()
-    except BaseException:
-        made.add_done_callback(lambda done: end(done.result()) if done.exception() is None else None)
-        raise
 
 
 def beside(call: Callable[[], Any], seconds: float | None = None) -> None:

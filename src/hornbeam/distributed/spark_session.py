@@ -11,9 +11,10 @@ import warnings
 from typing import Any
 
 import hornbeam
+from hornbeam.distributed.beginning import begun
 from hornbeam.distributed.spark_engine import SparkEngine
 from hornbeam.distributed.spark_failures import cannot_start, line
-from hornbeam.distributed.spark_jobs import begun, beside
+from hornbeam.distributed.spark_jobs import beside
 from hornbeam.distributed.spark_work import version
 from hornbeam.errors import EngineError, UsageError
 
@@ -103,8 +104,7 @@ def _started(pyspark: Any, master: str) -> SparkEngine:
     here = master.startswith("local")
     settings = _QUIET | (_HERE if here else {})
     try:
-        # In another thread: an interrupt would lose Java in the midst of its start. There it leaves signals
-        # alone, too.
+        # Spark sets a handler of signals in the main thread, which would outlive it; in another it does not.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of pandas, which nothing here uses
             session = begun(lambda: _quiet_session(pyspark, master, settings), lambda made: made.stop())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -20,6 +21,13 @@ from hornbeam.distributed import kernels
 People = tuple[pa.Table, str]
 Kernel = Callable[[Any, Any], bytes]
 Trouble = Callable[[Kernel], Kernel]
+
+
+def need_spark() -> None:
+    """Skip the test, with the reason, where Spark cannot run."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java, and none is installed")
 
 
 def fitted(table: pa.Table, **parameters: Any) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -20,10 +18,8 @@ import hornbeam as hb
 from hornbeam import TreeClassifier
 from hornbeam.distributed.spark_engine import SparkEngine, Spread
 from hornbeam.distributed.spark_failures import cannot_start, failed
-from hornbeam.distributed.spark_jobs import begun
 from hornbeam.distributed.spark_session import spark_engine
 from hornbeam.errors import DataError, EngineError, SourceChanged, UsageError
-from tests.unit.cli.test_command import COMMAND
 from tests.unit.distributed.growing import (
     People,
     dying,
@@ -96,40 +92,6 @@ def test_work_that_somebody_else_cancels_is_one_line(spark: Any, people: People,
         grown_by(engine, people[1])
     stop.join()
     assert_idle(spark)
-
-
-def test_an_interrupt_while_spark_starts_leaves_no_java_running(people: People) -> None:
-    """In a process of its own: what it says is at its end when all that it started have ended."""
-    pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java, and none is installed")
-    asked = ["fit", people[1], "--target", "class", "--engine", "spark"]
-    settings: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*COMMAND, *asked], start_new_session=True, **settings) as started:
-        while not Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text():
-            time.sleep(0.05)
-        os.killpg(started.pid, signal.SIGINT)
-        said, errors = started.communicate()
-    assert (started.returncode, said, errors) == (130, "", "hornbeam: interrupted; nothing was written\n")
-
-
-@pytest.mark.usefixtures("interrupts")
-def test_what_begins_after_an_interrupt_is_ended() -> None:
-    go_on, ended = threading.Event(), threading.Event()
-
-    def work() -> str:
-        os.kill(os.getpid(), signal.SIGINT)
-        go_on.wait()
-        return "session"
-
-    with pytest.raises(KeyboardInterrupt):
-        begun(work, lambda made: ended.set())
-    assert not ended.is_set()
-    go_on.set()
-    assert ended.wait(60)
-    assert begun(lambda: 3, lambda made: None) == 3
-    with pytest.raises(KeyError):
-        begun(lambda: {}["a"], lambda made: None)
 
 
 def _assert_ends(process: int) -> None:
