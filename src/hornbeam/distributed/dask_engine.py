@@ -170,6 +170,8 @@ def _distributed() -> Any:
 
 
 def _connected(distributed: Any, address: str) -> DaskEngine:
+    if address.startswith("tls://"):
+        _check_certificates(distributed, address)
     try:
         client = distributed.Client(address, timeout=_WAIT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
@@ -178,6 +180,19 @@ def _connected(distributed: Any, address: str) -> DaskEngine:
             "give the address that it prints"
         ) from None
     return DaskEngine(client, client.close)
+
+
+def _check_certificates(distributed: Any, address: str) -> None:
+    """Dask itself would fail inside, and then wait for what it has begun."""
+    try:
+        known = distributed.Security().get_connection_args("client").get("ssl_context")
+    except OSError as error:
+        raise UsageError(f"the certificates for {address!r} cannot be read: {_line(error)}") from None
+    if known is None:
+        raise UsageError(
+            f"{address!r} needs certificates; name their files as Dask's distributed.comm.tls.ca-file, "
+            "client.cert and client.key (docs/clusters.md), or give a client that has them"
+        )
 
 
 def _started(distributed: Any, workers: int) -> DaskEngine:
