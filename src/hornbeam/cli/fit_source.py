@@ -15,6 +15,7 @@ from hornbeam.boat.growth import grow_source
 from hornbeam.boat.meter import Listener
 from hornbeam.boat.task import SourceTask, check_memory, no_costs, read_as
 from hornbeam.distributed.opening import engine_of
+from hornbeam.distributed.spark_session import is_master
 from hornbeam.errors import HornbeamError, UsageError
 from hornbeam.estimators.from_source import memory_for, scanner_for
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
@@ -80,6 +81,11 @@ def cluster(engine: str | None, scheduler: str | None, workers: int) -> Iterator
         return
     if engine == "threads":
         raise UsageError("--scheduler is for --engine dask and spark, not 'threads'")
+    if engine is None and "://" not in str(scheduler) and not is_master(str(scheduler)):
+        raise UsageError(
+            f"--scheduler {scheduler!r}; give the address of a Dask scheduler (tcp://...) or of a Spark master "
+            "(spark://...)"
+        )
     made = engine_of(engine or scheduler, workers=workers if workers > 1 else None, address=scheduler)
     try:
         yield made

@@ -20,6 +20,7 @@ from hornbeam.errors import EngineError, HornbeamError, UsageError
 from hornbeam.table.sources import Part, Source
 
 _WAIT = 20  # seconds for a scheduler to answer, and for a first worker to come
+_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _MEMORY_PART = 2  # one task may take half of what its worker has for it
 
 
@@ -170,7 +171,12 @@ def _distributed() -> Any:
 
 
 def _connected(distributed: Any, address: str) -> DaskEngine:
-    if address.startswith("tls://"):
+    scheme, colon, _ = address.partition("://")
+    if colon and scheme not in _SCHEMES:
+        raise UsageError(
+            f"{address!r} is no address of a Dask scheduler; give one such as tcp://10.0.0.1:8786 or tls://..."
+        )
+    if scheme == "tls":
         _check_certificates(distributed, address)
     try:
         client = distributed.Client(address, timeout=_WAIT, set_as_default=False)

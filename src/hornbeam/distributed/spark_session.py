@@ -52,6 +52,10 @@ def spark_engine(given: Any = None, *, workers: int = 1) -> SparkEngine:
     pyspark = _pyspark()
     if is_session(given):
         return SparkEngine(_classic(given))
+    if given is not None and not is_master(given):
+        raise UsageError(
+            f"{given!r} is no address of a Spark master; give spark://host:port, k8s://..., yarn or local[N]"
+        )
     sessions = pyspark.sql.SparkSession
     active = sessions.builder.getOrCreate() if _SUBMITTED in os.environ else _session_here(sessions)
     if active is None:

@@ -170,6 +170,28 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch: pytest.Monkey
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["--scheduler", "nonsense"], "--scheduler 'nonsense'; give the address of a Dask scheduler"),
+        (
+            ["--engine", "dask", "--scheduler", "spark://h:1"],
+            "'spark://h:1' is no address of a Dask scheduler",
+        ),
+        (["--engine", "spark", "--scheduler", "tcp://h:1"], "'tcp://h:1' is no address of a Spark master"),
+        (["--engine", "threads", "--scheduler", "tcp://h:1"], "--scheduler is for --engine dask and spark"),
+    ],
+)
+def test_addresses_that_mean_nothing_are_one_line(people: People, asked: list[str], says: str) -> None:
+    pytest.importorskip(
+        "pyspark" if "spark" in asked else "distributed", reason="what is asked for is not installed"
+    )
+    refused = run("fit", people[1], "--target", "class", *asked)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"hornbeam: {says}")
+    assert refused.stderr.count("\n") == 1
+
+
 def test_what_needs_all_rows_in_one_place_is_refused(client: Any, people: People) -> None:
     src = hb.source(people[1], engine=client)
     with pytest.raises(UsageError, match="spread over a cluster"):
