@@ -83,8 +83,8 @@ def cluster(engine: str | None, scheduler: str | None, workers: int) -> Iterator
         raise UsageError("--scheduler is for --engine dask and spark, not 'threads'")
     if engine is None and "://" not in str(scheduler) and not is_master(str(scheduler)):
         raise UsageError(
-            f"--scheduler {scheduler!r}; give the address of a Dask scheduler (tcp://...) or of a Spark master "
-            "(spark://...)"
+            f"--scheduler {scheduler!r}; give the address of a Dask scheduler (tcp://...) or of a Spark "
+            "master (spark://...)"
         )
     made = engine_of(engine or scheduler, workers=workers if workers > 1 else None, address=scheduler)
     try:
