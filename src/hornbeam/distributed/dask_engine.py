@@ -6,9 +6,11 @@ gives stays with its worker; merges begin there.
 
 from __future__ import annotations
 
+import logging
 import pickle
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from multiprocessing import resource_tracker
@@ -127,9 +129,17 @@ class DaskEngine:
         ended = _distributed().as_completed(list(futures), loop=self.client.loop)
         for n, future in enumerate(ended, 1):
             if future.status != "finished":
-                raise _failed(future.exception() if future.status == "error" else None)
+                raise self._why(future)
             if done is not None:
                 done(n)
+
+    def _why(self, future: Any) -> HornbeamError:
+        """Why there is no result."""
+        if future.status == "error":
+            return _failed(future.exception())
+        if self.client.status != "running":
+            return EngineError("the Dask scheduler is gone; start it again, and run this again")
+        return _failed(None)
 
     def _results(self, futures: Sequence[Any]) -> list[Any]:
         self._wait(futures)
@@ -150,6 +160,21 @@ def dask_engine(given: Any = None, *, workers: int = 1) -> DaskEngine:
         return _with_workers(_connected(distributed, str(given)))
     client = default_client()
     return _started(distributed, workers) if client is None else _with_workers(DaskEngine(client))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing of Dask speaks to the terminal: what goes wrong is said in one line."""
+    _distributed()  # which sets levels of its own
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def default_client() -> Any:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +110,28 @@ def test_work_that_is_cancelled_while_parts_are_read_is_one_line(
     assert "\n" not in str(caught.value)
     assert_idle(client)
     go_on.touch()
+
+
+def test_a_scheduler_that_is_killed_while_parts_are_read_is_one_line(people: People, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    address, reached, go_on = tmp_path / "scheduler", tmp_path / "reached", tmp_path / "go on"
+    places = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    here = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(address)]
+    dask = [sys.executable, "-m", "dask"]
+    scheduler = subprocess.Popen([*dask, "scheduler", *here, "--port", "0"], **places)
+    worker = subprocess.Popen([*dask, "worker", *here, "--nthreads", "1"], **places)
+    try:
+        while not address.exists():
+            time.sleep(0.05)
+        with distributed.Client(scheduler_file=str(address), set_as_default=False) as client:
+            stop = threading.Thread(target=when, args=(reached, scheduler.kill))
+            stop.start()
+            with pytest.raises(EngineError, match=r"^the Dask scheduler is gone; start it again") as caught:
+                grown_by(troubled(DaskEngine, client, waiting(reached, go_on)), people[1])
+            stop.join()
+        assert "\n" not in str(caught.value)
+    finally:
+        go_on.touch()
+        for started in (scheduler, worker):
+            started.kill()
+            started.wait()
