@@ -61,8 +61,8 @@ test-tools: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-tools ## expor
 	$(BIN)/python -m pytest tests/unit/model/test_sklearn_tools.py $(ARGS)
 
 # It brings half a gigabyte and needs Java; without them `make test` skips its tests and says so.
-test-spark: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-spark ## trees by the executors of a local Spark session
-	$(BIN)/python -m pytest tests/unit/distributed/test_spark.py tests/unit/distributed/test_spark_faults.py $(ARGS)
+test-spark: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-spark ## trees, bags and answers by a local Spark session
+	$(BIN)/python -m pytest tests/unit/distributed -k spark $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-lint ## style, types, direction of imports
 	$(BIN)/ruff check .

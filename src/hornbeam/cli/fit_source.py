@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from typing import Any
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.meter import Listener
 from hornbeam.boat.task import SourceTask, check_memory, no_costs, read_as
+from hornbeam.distributed.dask_engine import quiet
 from hornbeam.distributed.opening import engine_of
+from hornbeam.distributed.spark_session import is_master
 from hornbeam.errors import HornbeamError, UsageError
 from hornbeam.estimators.from_source import memory_for, scanner_for
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
@@ -80,11 +82,18 @@ def cluster(engine: str | None, scheduler: str | None, workers: int) -> Iterator
         return
     if engine == "threads":
         raise UsageError("--scheduler is for --engine dask and spark, not 'threads'")
-    made = engine_of(engine or scheduler, workers=workers if workers > 1 else None, address=scheduler)
-    try:
-        yield made
-    finally:
-        made.close()
+    if engine is None and "://" not in str(scheduler) and not is_master(str(scheduler)):
+        raise UsageError(
+            f"--scheduler {scheduler!r}; give the address of a Dask scheduler (tcp://...) or of a Spark "
+            "master (spark://...)"
+        )
+    asked = engine or str(scheduler)
+    with nullcontext() if asked == "spark" or is_master(asked) else quiet():
+        made = engine_of(asked, workers=workers if workers > 1 else None, address=scheduler)
+        try:
+            yield made
+        finally:
+            made.close()
 
 
 def open_source(data: str | Sequence[str], sql: str | None, plan: Plan) -> Source:

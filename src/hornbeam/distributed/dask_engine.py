@@ -6,18 +6,23 @@ gives stays with its worker; merges begin there.
 
 from __future__ import annotations
 
+import logging
 import pickle
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from multiprocessing import resource_tracker
 from typing import Any
 
+from hornbeam.distributed.beginning import begun
 from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
 from hornbeam.errors import EngineError, HornbeamError, UsageError
 from hornbeam.table.sources import Part, Source
 
 _WAIT = 20  # seconds for a scheduler to answer, and for a first worker to come
+_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _MEMORY_PART = 2  # one task may take half of what its worker has for it
 
 
@@ -124,9 +129,17 @@ class DaskEngine:
         ended = _distributed().as_completed(list(futures), loop=self.client.loop)
         for n, future in enumerate(ended, 1):
             if future.status != "finished":
-                raise _failed(future.exception() if future.status == "error" else None)
+                raise self._why(future)
             if done is not None:
                 done(n)
+
+    def _why(self, future: Any) -> HornbeamError:
+        """Why there is no result."""
+        if future.status == "error":
+            return _failed(future.exception())
+        if self.client.status != "running":
+            return EngineError("the Dask scheduler is gone; start it again, and run this again")
+        return _failed(None)
 
     def _results(self, futures: Sequence[Any]) -> list[Any]:
         self._wait(futures)
@@ -149,6 +162,21 @@ def dask_engine(given: Any = None, *, workers: int = 1) -> DaskEngine:
     return _started(distributed, workers) if client is None else _with_workers(DaskEngine(client))
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing of Dask speaks to the terminal: what goes wrong is said in one line."""
+    _distributed()  # which sets levels of its own
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
 def default_client() -> Any:
     """The client that Dask has, or None."""
     try:
@@ -168,6 +196,13 @@ def _distributed() -> Any:
 
 
 def _connected(distributed: Any, address: str) -> DaskEngine:
+    scheme, colon, _ = address.partition("://")
+    if colon and scheme not in _SCHEMES:
+        raise UsageError(
+            f"{address!r} is no address of a Dask scheduler; give one such as tcp://10.0.0.1:8786 or tls://..."
+        )
+    if scheme == "tls":
+        _check_certificates(distributed, address)
     try:
         client = distributed.Client(address, timeout=_WAIT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
@@ -178,17 +213,34 @@ def _connected(distributed: Any, address: str) -> DaskEngine:
     return DaskEngine(client, client.close)
 
 
-def _started(distributed: Any, workers: int) -> DaskEngine:
-    cluster = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR"
-    )
-    client = distributed.Client(cluster, set_as_default=False)
+def _check_certificates(distributed: Any, address: str) -> None:
+    """Dask itself would fail inside, and then wait for what it has begun."""
+    try:
+        known = distributed.Security().get_connection_args("client").get("ssl_context")
+    except OSError as error:
+        raise UsageError(f"the certificates for {address!r} cannot be read: {_line(error)}") from None
+    if known is None:
+        raise UsageError(
+            f"{address!r} needs certificates; name their files as Dask's distributed.comm.tls.ca-file, "
+            "client.cert and client.key (docs/clusters.md), or give a client that has them"
+        )
 
-    def close() -> None:
+
+def _started(distributed: Any, workers: int) -> DaskEngine:
+    def start() -> Any:
+        cluster = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR"
+        )
+        return distributed.Client(cluster, set_as_default=False)
+
+    def close(client: Any) -> None:
+        cluster = client.cluster
         client.close()
         cluster.close()
 
-    return DaskEngine(client, close)
+    resource_tracker.ensure_running()  # begun by the first worker, it would let that hear Ctrl-C again
+    client = begun(start, close)
+    return DaskEngine(client, lambda: close(client))
 
 
 def _with_workers(engine: DaskEngine) -> DaskEngine:

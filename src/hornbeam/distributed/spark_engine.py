@@ -7,7 +7,6 @@ again. Jobs belong to a group, which is cancelled as a whole.
 from __future__ import annotations
 
 import pickle
-import re
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
 from hornbeam.distributed.spark_failures import one_line
 from hornbeam.distributed.spark_frames import FrameParts, SparkPart
 from hornbeam.distributed.spark_jobs import Job, beside
+from hornbeam.distributed.spark_memory import task_memory
 from hornbeam.distributed.spark_work import (
     Dealing,
     Listed,
@@ -32,8 +32,6 @@ from hornbeam.errors import UsageError
 from hornbeam.table.sources import Part, Source
 
 T = TypeVar("T")
-_MEMORY_PART = 2  # one task may take half of what its worker has for it
-_SIZE = re.compile(r"(\d+) *([a-z]?)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +72,8 @@ class SparkEngine:
         return max(1, int(self.context.defaultParallelism))
 
     @property
-    def memory(self) -> int | None:
-        """Spark bounds Python only where it is told to."""
-        said = self.context.getConf()
-        room = said.get("spark.executor.pyspark.memory")
-        if room is None:
-            return None
-        cores = int(said.get("spark.executor.cores") or 1)
-        return bytes_of(room) // cores // _MEMORY_PART
+    def memory(self) -> int:
+        return task_memory(self.context, self.workers, lambda rdd: self._run(rdd.collect, self._refused()))
 
     def parts(self, source: Source) -> Spread | FrameParts:
         parts = list(source.parts())
@@ -212,9 +204,3 @@ def _packed(part: Part) -> bytes:
 
 def _unpacked(parts: Iterable[bytes]) -> Iterable[Any]:
     return map(pickle.loads, parts)
-
-
-def bytes_of(said: str) -> int:
-    """The bytes of a size as Spark writes it: 512m, 2g, 2gb; a plain number is of mebibytes."""
-    (number, unit), *_ = _SIZE.findall(said.lower())
-    return int(number) << {"b": 0, "k": 10, "": 20, "m": 20, "g": 30, "t": 40, "p": 50}[unit]

@@ -10,6 +10,7 @@ from hornbeam.errors import EngineError, HornbeamError, UsageError
 
 _RAISED = re.compile(r"^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Interrupt)): *(.*)$", re.MULTILINE)
 _CANCELLED = re.compile(r"cancelled|SparkContext was shut ?down|stopped SparkContext", re.IGNORECASE)
+_STARTING = re.compile(r"^: (?:[\w$]+\.)*([\w$]+: .*)$", re.MULTILINE)
 _PYTHON = (
     "Python on Spark's workers has no hornbeam; install the same version everywhere, and name that Python"
 )
@@ -42,6 +43,19 @@ def failed(error: BaseException) -> HornbeamError:
     if _CANCELLED.search(text):
         return EngineError("the Spark job failed: the work was cancelled")
     return EngineError(f"the Spark job failed: {line(said or kind)}")
+
+
+def cannot_start(master: str, error: BaseException) -> EngineError:
+    """One line for a session that does not begin."""
+    text = str(error)
+    if "stopped SparkContext" in text:
+        return EngineError(
+            f"the Spark master at {master!r} did not take this program; give it what the master has of "
+            "spark.authenticate and its secret, in spark-defaults.conf of the folder SPARK_CONF_DIR"
+        )
+    found = _STARTING.search(text)
+    said = line(found[1] if found else text)
+    return EngineError(f"Spark cannot be started at {master!r}: {said}; it needs Java 17 or newer")
 
 
 def line(text: str) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import warnings
-from threading import current_thread, main_thread
 from typing import Any
 
 import hornbeam
+from hornbeam.distributed.beginning import begun
 from hornbeam.distributed.spark_engine import SparkEngine
-from hornbeam.distributed.spark_failures import line
+from hornbeam.distributed.spark_failures import cannot_start, line
 from hornbeam.distributed.spark_jobs import beside
 from hornbeam.distributed.spark_work import version
 from hornbeam.errors import EngineError, UsageError
@@ -53,8 +52,12 @@ def spark_engine(given: Any = None, *, workers: int = 1) -> SparkEngine:
     pyspark = _pyspark()
     if is_session(given):
         return SparkEngine(_classic(given))
+    if given is not None and not is_master(given):
+        raise UsageError(
+            f"{given!r} is no address of a Spark master; give spark://host:port, k8s://..., yarn or local[N]"
+        )
     sessions = pyspark.sql.SparkSession
-    active = sessions.builder.getOrCreate() if _SUBMITTED in os.environ else sessions.getActiveSession()
+    active = sessions.builder.getOrCreate() if _SUBMITTED in os.environ else _session_here(sessions)
     if active is None:
         return _started(pyspark, f"local[{workers},{_RETRIES}]" if given is None else given)
     if given is not None and given != active.sparkContext.master:
@@ -63,6 +66,14 @@ def spark_engine(given: Any = None, *, workers: int = 1) -> SparkEngine:
             "as engine=, or stop it"
         )
     return SparkEngine(_classic(active))
+
+
+def _session_here(sessions: Any) -> Any:
+    """The session that this process has, whichever thread made it; None where there is none."""
+    try:
+        return sessions.active()
+    except RuntimeError:
+        return None
 
 
 def _pyspark() -> Any:
@@ -95,17 +106,14 @@ def _started(pyspark: Any, master: str) -> SparkEngine:
     if master.startswith("spark://"):
         _check_answers(master)
     here = master.startswith("local")
-    handler = signal.getsignal(signal.SIGINT)
+    settings = _QUIET | (_HERE if here else {})
     try:
+        # Spark sets a handler of signals in the main thread, which would outlive it; in another it does not.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of pandas, which nothing here uses
-            session = _quiet_session(pyspark, master, _QUIET | (_HERE if here else {}))
+            session = begun(lambda: _quiet_session(pyspark, master, settings), lambda made: made.stop())
     except Exception as error:
-        raise EngineError(
-            f"Spark cannot be started at {master!r}: {line(str(error))}; it needs Java 17 or newer"
-        ) from None
-    if handler is not None and current_thread() is main_thread():
-        signal.signal(signal.SIGINT, handler)  # Spark's own would outlive the session, and fail without it
+        raise cannot_start(master, error) from None
     if here and "PYSPARK_PYTHON" not in os.environ:
         session.sparkContext.pythonExec = sys.executable  # else any python3 of the path
     engine = SparkEngine(session, lambda: beside(session.stop))
@@ -123,8 +131,12 @@ def _quiet_session(pyspark: Any, master: str, settings: dict[str, str]) -> Any:
     gateway = pyspark.SparkContext._gateway  # that of a session which was stopped
     if gateway is None:
         gateway = launch_gateway(said, popen_kwargs={"stderr": subprocess.DEVNULL})
-    pyspark.SparkContext(conf=said, gateway=gateway)
-    return pyspark.sql.SparkSession.builder.getOrCreate()
+    context = pyspark.SparkContext(conf=said, gateway=gateway)
+    try:
+        return pyspark.sql.SparkSession.builder.getOrCreate()
+    except BaseException:
+        context.stop()  # else none can be made any more
+        raise
 
 
 def _check_java() -> None:

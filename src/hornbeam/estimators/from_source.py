@@ -151,11 +151,14 @@ class FromSource(SourceCosts):
 
 
 def memory_for(source: Source, limit: int | None) -> int | None:
-    """What may be allocated; of a cluster that says so, what each of its tasks may."""
-    if limit is None and source.engine is not None:
-        known: int | None = source.engine.memory
-        return known
-    return limit
+    """What may be allocated; of a cluster that says so, what each of its tasks may, if there is room here."""
+    from hornbeam.boat.stats import available_memory
+    from hornbeam.boat.task import LEAST_MEMORY
+
+    if limit is not None or source.engine is None:
+        return limit
+    known: int | None = source.engine.memory
+    return None if known is None else max(LEAST_MEMORY, min(known, available_memory() // 2))
 
 
 def scanner_for(source: Source) -> Scanner | None:

@@ -3,8 +3,6 @@ in files."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 
 from hornbeam.datasets import generate
 from hornbeam.distributed.spark_session import spark_engine
+from tests.unit.distributed.growing import need_spark
 
 PEOPLE = 40_000
 
@@ -55,9 +54,13 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> tuple[pa.Table, str]:
 def spark() -> Iterator[Any]:
     """A session of Spark with two threads of this machine; the test is skipped, with the reason, where there
     is none."""
-    pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java, and none is installed")
+    need_spark()
     engine = spark_engine("local[2,4]")
     yield engine.session
     engine.close()
+
+
+@pytest.fixture(params=["dask", "spark"])
+def cluster(request: pytest.FixtureRequest) -> Any:
+    """What `engine=` takes: the client of Dask, and the session of Spark."""
+    return request.getfixturevalue({"dask": "client", "spark": "spark"}[request.param])

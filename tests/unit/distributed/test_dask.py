@@ -17,20 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import hornbeam as hb
-from hornbeam import BaggedTreesClassifier, TreeClassifier, TreeRegressor
-from hornbeam.distributed import bag_kernels, kernels
+from hornbeam import TreeClassifier, TreeRegressor
+from hornbeam.distributed import kernels
 from hornbeam.distributed.dask_engine import DaskEngine, dask_engine
 from hornbeam.distributed.parcels import pack, unpack
 from hornbeam.errors import DataError, EngineError, SourceChanged, UsageError
 from hornbeam.table.sources import Reservoir
 from tests.unit.cli.test_command import run
-
-People = tuple[pa.Table, str]
-
-
-def fitted(table: pa.Table, **parameters: Any) -> str:
-    digest: str = TreeClassifier(**parameters).fit(table.drop_columns(["class"]), table["class"]).tree_.digest
-    return digest
+from tests.unit.distributed.growing import People, fitted
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "boat", "rf_hybrid", "rf_write", "rf_read", "rf_vertical"])
@@ -85,14 +79,14 @@ def test_a_worker_that_is_killed_changes_nothing(people: People) -> None:
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
     )
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        engine = _Killing(client)
+        engine = Killing(client)
         src = hb.source(files, engine=engine)
         model = TreeClassifier(max_depth=7).fit_source(src, target="class", algorithm="boat")
     assert engine.killed == 2
     assert model.tree_.digest == fitted(table, max_depth=7)
 
 
-class _Killing(DaskEngine):
+class Killing(DaskEngine):
     """Kills a worker while parts are scanned, and another when all results of the scan are there."""
 
     killed = 0
@@ -125,7 +119,7 @@ def test_what_workers_refuse_is_one_line_here_and_nothing_is_left(client: Any, t
     with pytest.raises(DataError, match="class") as caught:
         TreeClassifier().fit_source(src, target="class")
     assert "\n" not in str(caught.value)
-    _assert_idle(client)
+    assert_idle(client)
 
 
 def test_a_file_that_changes_between_scans_is_noticed(client: Any, tmp_path: Path) -> None:
@@ -146,7 +140,7 @@ def test_an_interrupt_leaves_nothing_running(client: Any, people: People) -> Non
     src = hb.source(people[1], engine=engine)
     with pytest.raises(KeyboardInterrupt):
         TreeClassifier().fit_source(src, target="class")
-    _assert_idle(client)
+    assert_idle(client)
 
 
 def test_work_that_somebody_else_cancels_is_an_error(client: Any, people: People) -> None:
@@ -160,7 +154,7 @@ def test_work_that_somebody_else_cancels_is_an_error(client: Any, people: People
         TreeClassifier().fit_source(src, target="class")
 
 
-def _assert_idle(client: Any) -> None:
+def assert_idle(client: Any) -> None:
     """No worker has anything to do any more."""
     end = time.monotonic() + 30
     while any(client.processing().values()):
@@ -174,6 +168,28 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch: pytest.Monkey
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:1'") as caught:
         dask_engine("tcp://127.0.0.1:1")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["--scheduler", "nonsense"], "--scheduler 'nonsense'; give the address of a Dask scheduler"),
+        (
+            ["--engine", "dask", "--scheduler", "spark://h:1"],
+            "'spark://h:1' is no address of a Dask scheduler",
+        ),
+        (["--engine", "spark", "--scheduler", "tcp://h:1"], "'tcp://h:1' is no address of a Spark master"),
+        (["--engine", "threads", "--scheduler", "tcp://h:1"], "--scheduler is for --engine dask and spark"),
+    ],
+)
+def test_addresses_that_mean_nothing_are_one_line(people: People, asked: list[str], says: str) -> None:
+    pytest.importorskip(
+        "pyspark" if "spark" in asked else "distributed", reason="what is asked for is not installed"
+    )
+    refused = run("fit", people[1], "--target", "class", *asked)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"hornbeam: {says}")
+    assert refused.stderr.count("\n") == 1
 
 
 def test_what_needs_all_rows_in_one_place_is_refused(client: Any, people: People) -> None:
@@ -237,48 +253,3 @@ def test_the_sample_of_parts_is_that_of_all_rows(people: People) -> None:
     for later in samples[1:]:
         samples[0].merge(later)
     assert samples[0].table().equals(source.sample(500, seed=4))
-
-
-@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-def test_bags_and_their_score_are_those_of_this_process(client: Any, people: People) -> None:
-    _, files = people
-    given: dict[str, Any] = {"n_estimators": 4, "max_depth": 5, "oob_score": True, "random_state": 3}
-    here = BaggedTreesClassifier(**given).fit_source(hb.source(files), target="class")
-    for algorithm in ("auto", "rf_write"):
-        there = BaggedTreesClassifier(**given).fit_source(
-            hb.source(files, engine=client), target="class", algorithm=algorithm
-        )
-        assert [tree.digest for tree in there.trees_] == [tree.digest for tree in here.trees_]
-        assert there.oob_score_ == here.oob_score_
-        assert there.scan_stats_.engine == "dask"
-    _assert_idle(client)
-
-
-def test_bags_of_frames_need_a_key(client: Any, people: People) -> None:
-    frames = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
-    table = people[0].slice(0, 2000).append_column("id", pa.array(range(2000)))
-    frame = frames.from_pandas(table.to_pandas(), npartitions=3)
-    model = BaggedTreesClassifier(n_estimators=3, max_depth=4, random_state=1)
-    with pytest.raises(UsageError, match="name a column by key="):
-        model.fit_source(hb.source(frame, engine=client), target="class")
-    there = model.fit_source(hb.source(frame, engine=client), target="class", key="id")
-    here = BaggedTreesClassifier(n_estimators=3, max_depth=4, random_state=1)
-    here.fit_source(hb.source(table), target="class", key="id")
-    assert [tree.digest for tree in there.trees_] == [tree.digest for tree in here.trees_]
-
-
-@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-def test_bags_survive_a_worker_that_is_killed(people: People) -> None:
-    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
-    _, files = people
-    given: dict[str, Any] = {"n_estimators": 3, "max_depth": 5, "oob_score": True, "random_state": 3}
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
-    )
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        engine = _Killing(client, bag_kernels.scan_bags)
-        there = BaggedTreesClassifier(**given).fit_source(hb.source(files, engine=engine), target="class")
-    here = BaggedTreesClassifier(**given).fit_source(hb.source(files), target="class")
-    assert engine.killed == 2
-    assert [tree.digest for tree in there.trees_] == [tree.digest for tree in here.trees_]
-    assert there.oob_score_ == here.oob_score_

@@ -4,41 +4,28 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import hornbeam as hb
-from hornbeam import TreeClassifier
-from hornbeam.distributed import kernels
 from hornbeam.distributed.dask_engine import DaskEngine
 from hornbeam.errors import EngineError
-from tests.unit.distributed.test_dask import People, _assert_idle, fitted
-
-Kernel = Callable[[Any, Any], bytes]
-
-
-class _Troubled(DaskEngine):
-    """Runs the kernel of the cleanup scan with some trouble around it."""
-
-    def __init__(self, client: Any, trouble: Callable[[Kernel], Kernel]) -> None:
-        super().__init__(client)
-        self._trouble = trouble
-
-    def map(self, kernel: Kernel, items: Any, state: Any, done: Any = None) -> Any:
-        return super().map(
-            self._trouble(kernel) if kernel is kernels.scan_part else kernel, items, state, done
-        )
-
-
-def grown_by(engine: Any, files: str) -> str:
-    src = hb.source(files, engine=engine)
-    digest: str = TreeClassifier(max_depth=6).fit_source(src, target="class", algorithm="boat").tree_.digest
-    return digest
+from tests.unit.distributed.growing import (
+    People,
+    dying,
+    fitted,
+    grown_by,
+    slow,
+    troubled,
+    waiting,
+    when,
+)
+from tests.unit.distributed.test_dask import assert_idle
 
 
 def test_a_worker_that_is_killed_while_it_reads_a_part_changes_nothing(
@@ -46,41 +33,20 @@ def test_a_worker_that_is_killed_while_it_reads_a_part_changes_nothing(
 ) -> None:
     """The other, or the one that takes its place, reads the part again."""
     distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
-    died = str(tmp_path / "died")
-
-    def dying(kernel: Kernel) -> Kernel:
-        def run(part: Any, state: Any) -> bytes:
-            found = kernel(part, state)
-            if part.index == 2 and not os.path.exists(died):
-                open(died, "w").close()
-                os.kill(os.getpid(), signal.SIGKILL)
-            return found
-
-        return run
-
+    died = tmp_path / "died"
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
     )
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        assert grown_by(_Troubled(client, dying), people[1]) == fitted(people[0], max_depth=6)
-    assert os.path.exists(died)
+        assert grown_by(troubled(DaskEngine, client, dying(died)), people[1]) == fitted(
+            people[0], max_depth=6
+        )
+    assert died.exists()
 
 
 def test_a_slow_part_changes_nothing(client: Any, people: People, tmp_path: Path) -> None:
-    """The first part waits until all others are done."""
-    folder = str(tmp_path)
-
-    def slow(kernel: Kernel) -> Kernel:
-        def run(part: Any, state: Any) -> bytes:
-            while part.index == 0 and len(os.listdir(folder)) < 4:
-                time.sleep(0.02)
-            found = kernel(part, state)
-            open(os.path.join(folder, str(part.index)), "w").close()
-            return found
-
-        return run
-
-    assert grown_by(_Troubled(client, slow), people[1]) == fitted(people[0], max_depth=6)
+    engine = troubled(DaskEngine, client, slow(tmp_path))
+    assert grown_by(engine, people[1]) == fitted(people[0], max_depth=6)
 
 
 class _Twice(DaskEngine):
@@ -109,7 +75,7 @@ def test_a_part_that_two_workers_have_merged_with_others_is_one_line(client: Any
         EngineError, match=r"^the cluster delivered parts of a scan twice, merged with others"
     ):
         grown_by(engine, people[1])
-    _assert_idle(client)
+    assert_idle(client)
 
 
 @pytest.mark.usefixtures("interrupts")
@@ -117,14 +83,14 @@ def test_an_interrupt_while_parts_are_read_leaves_nothing_to_do(
     client: Any, people: People, tmp_path: Path
 ) -> None:
     """Ctrl-C as it comes, while a worker is in the midst of a part."""
-    waiting, go_on = tmp_path / "waiting", tmp_path / "go on"
-    engine = _Troubled(client, _waiting(str(waiting), str(go_on)))
-    stop = threading.Thread(target=_when, args=(waiting, lambda: os.kill(os.getpid(), signal.SIGINT)))
+    reached, go_on = tmp_path / "reached", tmp_path / "go on"
+    engine = troubled(DaskEngine, client, waiting(reached, go_on))
+    stop = threading.Thread(target=when, args=(reached, lambda: os.kill(os.getpid(), signal.SIGINT)))
     stop.start()
     with pytest.raises(KeyboardInterrupt):
         grown_by(engine, people[1])
     stop.join()
-    _assert_idle(client)
+    assert_idle(client)
     go_on.touch()
     assert grown_by(DaskEngine(client), people[1]) == fitted(people[0], max_depth=6)
 
@@ -132,37 +98,40 @@ def test_an_interrupt_while_parts_are_read_leaves_nothing_to_do(
 def test_work_that_is_cancelled_while_parts_are_read_is_one_line(
     client: Any, people: People, tmp_path: Path
 ) -> None:
-    waiting, go_on = tmp_path / "waiting", tmp_path / "go on"
-    engine = _Troubled(client, _waiting(str(waiting), str(go_on)))
+    reached, go_on = tmp_path / "reached", tmp_path / "go on"
+    engine = troubled(DaskEngine, client, waiting(reached, go_on))
     stop = threading.Thread(
-        target=_when, args=(waiting, lambda: client.cancel(list(engine._live), force=True))
+        target=when, args=(reached, lambda: client.cancel(list(engine._live), force=True))
     )
     stop.start()
     with pytest.raises(EngineError, match=r"^the Dask cluster failed: ") as caught:
         grown_by(engine, people[1])
     stop.join()
     assert "\n" not in str(caught.value)
-    _assert_idle(client)
+    assert_idle(client)
     go_on.touch()
 
 
-def _waiting(waiting: str, go_on: str) -> Callable[[Kernel], Kernel]:
-    """The first part says that it is being read, and waits."""
-
-    def wait(kernel: Kernel) -> Kernel:
-        def run(part: Any, state: Any) -> bytes:
-            if part.index == 0:
-                open(waiting, "w").close()
-                while not os.path.exists(go_on):
-                    time.sleep(0.05)
-            return kernel(part, state)
-
-        return run
-
-    return wait
-
-
-def _when(path: Path, call: Callable[[], Any]) -> None:
-    while not path.exists():
-        time.sleep(0.05)
-    call()
+def test_a_scheduler_that_is_killed_while_parts_are_read_is_one_line(people: People, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    address, reached, go_on = tmp_path / "scheduler", tmp_path / "reached", tmp_path / "go on"
+    places = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    here = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(address)]
+    dask = [sys.executable, "-m", "dask"]
+    scheduler = subprocess.Popen([*dask, "scheduler", *here, "--port", "0"], **places)
+    worker = subprocess.Popen([*dask, "worker", *here, "--nthreads", "1"], **places)
+    try:
+        while not address.exists():
+            time.sleep(0.05)
+        with distributed.Client(scheduler_file=str(address), set_as_default=False) as client:
+            stop = threading.Thread(target=when, args=(reached, scheduler.kill))
+            stop.start()
+            with pytest.raises(EngineError, match=r"^the Dask scheduler is gone; start it again") as caught:
+                grown_by(troubled(DaskEngine, client, waiting(reached, go_on)), people[1])
+            stop.join()
+        assert "\n" not in str(caught.value)
+    finally:
+        go_on.touch()
+        for started in (scheduler, worker):
+            started.kill()
+            started.wait()

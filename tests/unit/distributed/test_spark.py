@@ -16,16 +16,10 @@ import pytest
 import hornbeam as hb
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.distributed import spark_work
-from hornbeam.distributed.spark_engine import SparkEngine, bytes_of
+from hornbeam.distributed.spark_engine import SparkEngine
 from hornbeam.errors import UsageError
 from tests.unit.cli.test_command import run
-
-People = tuple[pa.Table, str]
-
-
-def fitted(table: pa.Table, **parameters: Any) -> str:
-    digest: str = TreeClassifier(**parameters).fit(table.drop_columns(["class"]), table["class"]).tree_.digest
-    return digest
+from tests.unit.distributed.growing import People, fitted
 
 
 def in_files(table: pa.Table, folder: Path, files: int) -> str:
@@ -147,15 +141,3 @@ def test_parcels_are_whole_again_in_whatever_order_their_pieces_come(monkeypatch
     for order in permutations(pieces):
         assert sorted(spark_work.joined(order)) == [b"abcdefgh", b"ij", b"klm"]
     assert list(spark_work.joined(pieces[1:3])) == []
-
-
-def test_sizes_are_read_as_spark_writes_them() -> None:
-    assert [bytes_of(said) for said in ("1024b", "3k", "512", "512m", "2g", "2gb", "1T")] == [
-        1024,
-        3 << 10,
-        512 << 20,
-        512 << 20,
-        2 << 30,
-        2 << 30,
-        1 << 40,
-    ]

@@ -7,7 +7,6 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +16,20 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import TreeClassifier
-from hornbeam.distributed import kernels
 from hornbeam.distributed.spark_engine import SparkEngine, Spread
-from hornbeam.distributed.spark_failures import failed
+from hornbeam.distributed.spark_failures import cannot_start, failed
 from hornbeam.distributed.spark_session import spark_engine
 from hornbeam.errors import DataError, EngineError, SourceChanged, UsageError
-from tests.unit.distributed.test_spark import People, fitted
-
-Kernel = Callable[[Any, Any], bytes]
-
-
-class _Troubled(SparkEngine):
-    """Runs the kernel of the cleanup scan with some trouble around it."""
-
-    def __init__(self, session: Any, trouble: Callable[[Kernel], Kernel]) -> None:
-        super().__init__(session)
-        self._trouble = trouble
-
-    def map(self, kernel: Kernel, items: Any, state: Any, done: Any = None) -> Spread:
-        return super().map(
-            self._trouble(kernel) if kernel is kernels.scan_part else kernel, items, state, done
-        )
-
-
-def grown_by(engine: Any, files: str) -> str:
-    src = hb.source(files, engine=engine)
-    digest: str = TreeClassifier(max_depth=6).fit_source(src, target="class", algorithm="boat").tree_.digest
-    return digest
+from tests.unit.distributed.growing import (
+    People,
+    dying,
+    fitted,
+    grown_by,
+    slow,
+    troubled,
+    waiting,
+    when,
+)
 
 
 def assert_idle(session: Any) -> None:
@@ -58,37 +44,14 @@ def test_a_worker_that_is_killed_in_a_scan_changes_nothing(
     spark: Any, people: People, tmp_path: Path
 ) -> None:
     """Spark runs the task again."""
-    died = str(tmp_path / "died")
-
-    def dying(kernel: Kernel) -> Kernel:
-        def run(part: Any, state: Any) -> bytes:
-            found = kernel(part, state)
-            if part.index == 2 and not os.path.exists(died):
-                open(died, "w").close()
-                os.kill(os.getpid(), signal.SIGKILL)
-            return found
-
-        return run
-
-    assert grown_by(_Troubled(spark, dying), people[1]) == fitted(people[0], max_depth=6)
-    assert os.path.exists(died)
+    died = tmp_path / "died"
+    assert grown_by(troubled(SparkEngine, spark, dying(died)), people[1]) == fitted(people[0], max_depth=6)
+    assert died.exists()
 
 
 def test_a_slow_part_changes_nothing(spark: Any, people: People, tmp_path: Path) -> None:
-    """The first part waits until all others are done."""
-    folder = str(tmp_path)
-
-    def slow(kernel: Kernel) -> Kernel:
-        def run(part: Any, state: Any) -> bytes:
-            while part.index == 0 and len(os.listdir(folder)) < 4:
-                time.sleep(0.02)
-            found = kernel(part, state)
-            open(os.path.join(folder, str(part.index)), "w").close()
-            return found
-
-        return run
-
-    assert grown_by(_Troubled(spark, slow), people[1]) == fitted(people[0], max_depth=6)
+    engine = troubled(SparkEngine, spark, slow(tmp_path))
+    assert grown_by(engine, people[1]) == fitted(people[0], max_depth=6)
 
 
 def test_a_part_that_is_delivered_twice_is_counted_once(spark: Any, people: People) -> None:
@@ -109,8 +72,8 @@ def test_a_part_that_is_delivered_twice_is_counted_once(spark: Any, people: Peop
 def test_an_interrupt_leaves_nothing_running(spark: Any, people: People, tmp_path: Path) -> None:
     """Ctrl-C while a task hangs: its worker ends too."""
     hanging = tmp_path / "hanging"
-    engine = _Troubled(spark, _hanging(str(hanging)))
-    stop = threading.Thread(target=_when, args=(hanging, lambda: os.kill(os.getpid(), signal.SIGINT)))
+    engine = troubled(SparkEngine, spark, waiting(hanging, tmp_path / "never"))
+    stop = threading.Thread(target=when, args=(hanging, lambda: os.kill(os.getpid(), signal.SIGINT)))
     stop.start()
     with pytest.raises(KeyboardInterrupt):
         grown_by(engine, people[1])
@@ -122,37 +85,13 @@ def test_an_interrupt_leaves_nothing_running(spark: Any, people: People, tmp_pat
 
 def test_work_that_somebody_else_cancels_is_one_line(spark: Any, people: People, tmp_path: Path) -> None:
     hanging = tmp_path / "hanging"
-    engine = _Troubled(spark, _hanging(str(hanging)))
-    stop = threading.Thread(target=_when, args=(hanging, spark.sparkContext.cancelAllJobs))
+    engine = troubled(SparkEngine, spark, waiting(hanging, tmp_path / "never"))
+    stop = threading.Thread(target=when, args=(hanging, spark.sparkContext.cancelAllJobs))
     stop.start()
     with pytest.raises(EngineError, match=r"^the Spark job failed: the work was cancelled$"):
         grown_by(engine, people[1])
     stop.join()
     assert_idle(spark)
-
-
-def _hanging(path: str) -> Callable[[Kernel], Kernel]:
-    """The first part says who reads it, and never ends."""
-
-    def hang(kernel: Kernel) -> Kernel:
-        def run(part: Any, state: Any) -> bytes:
-            if part.index == 0:
-                with open(path + ".new", "w") as said:
-                    said.write(str(os.getpid()))
-                os.rename(path + ".new", path)
-                while True:
-                    time.sleep(0.05)
-            return kernel(part, state)
-
-        return run
-
-    return hang
-
-
-def _when(path: Path, call: Callable[[], Any]) -> None:
-    while not path.exists():
-        time.sleep(0.05)
-    call()
 
 
 def _assert_ends(process: int) -> None:
@@ -205,7 +144,7 @@ def test_rows_that_are_lost_with_an_executor_are_made_again(people: People) -> N
 def test_a_master_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
     monkeypatch.setattr("hornbeam.distributed.spark_session._check_java", lambda: None)
-    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setattr("hornbeam.distributed.spark_session._session_here", lambda sessions: None)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -218,7 +157,7 @@ def test_a_master_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPat
 
 def test_without_java_there_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="pyspark is not installed; make test-spark installs it")
-    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setattr("hornbeam.distributed.spark_session._session_here", lambda sessions: None)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EngineError, match=r"^Spark needs Java, and JAVA_HOME='.*' has no bin/java; install"):
         spark_engine("local[1]")
@@ -250,6 +189,27 @@ def test_without_pyspark_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_pages_of_spark_become_one_line(raised: str, says: str) -> None:
     said = str(failed(RuntimeError(raised)))
+    assert says in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("raised", "says"),
+    [
+        (
+            "An error occurred while calling None.x.\n: java.lang.IllegalStateException: Cannot call methods "
+            "on a stopped SparkContext.\nThis",
+            "did not take this program; give it what the master has of spark.authenticate",
+        ),
+        (
+            "An error occurred while calling None.x.\n: java.net.BindException: no free port.\n\tat sun.nio",
+            "cannot be started at 'spark://m:7077': BindException: no free port; it needs Java 17",
+        ),
+        ("[JAVA_GATEWAY_EXITED] Java gateway process exited.", "[JAVA_GATEWAY_EXITED] Java gateway"),
+    ],
+)
+def test_a_session_that_does_not_begin_is_one_line(raised: str, says: str) -> None:
+    said = str(cannot_start("spark://m:7077", RuntimeError(raised)))
     assert says in said
     assert "\n" not in said
 
