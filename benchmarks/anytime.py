@@ -6,11 +6,13 @@ and a difference inside the 95 % interval of the corrected t-test counts as equa
 """
 
 import argparse
+import os
 import statistics
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import anytime_peers, anytime_sets, common
 from benchmarks.answers import accuracy, confirm
+from benchmarks.anytime_kept import Fold, Kept, Scores
 from benchmarks.anytime_peers import by_budget
 from benchmarks.anytime_sets import SETS, Task
 from benchmarks.common import Verdict
@@ -194,41 +197,59 @@ def peer_scores(
     return scores + [None] * (len(budgets) - needed)
 
 
-def compare(table: str, budgets: Sequence[float], which: Sequence[int]) -> Iterator[Compared]:
-    """All learners on the same folds, these of the ten."""
-    objective, make = SETS[table]
+def fold_scores(task: Task, objective: str, budgets: Sequence[float]) -> Scores:
+    """All learners on the same fold."""
+    ours = by_budget(anytime_peers.anytime(objective), task, budgets)
     peers = anytime_peers.at_hand()[0]
-    scores: dict[str, list[list[float | None]]] = {name: [] for name in (OURS, *peers)}
+    theirs = {name: peer_scores(learner, task, budgets, ours) for name, learner in peers.items()}
+    return {OURS: [*ours], **theirs}
+
+
+def measured(table: str, budgets: Sequence[float], which: Sequence[int], kept: Kept) -> Iterator[Fold]:
+    """These of the ten folds; those that are kept are not measured again."""
+    objective, make = SETS[table]
     for task in anytime_sets.folds(make()):
         if task.seed not in which:
             continue
-        confirm(
-            task.learn.table.schema == task.judge.table.schema,
-            f"{table}: folds of different categories",
+        fold = kept.find(table, task.seed)
+        if fold is None:
+            same = task.learn.table.schema == task.judge.table.schema
+            confirm(same, f"{table}: folds of different categories")
+            begin = time.process_time()
+            scores = fold_scores(task, objective, budgets)
+            fold = Fold(table, task.seed, scores, time.process_time() - begin, os.getloadavg()[0])
+            kept.keep(fold)
+        yield fold
+
+
+def compare(folds: Sequence[Fold], budgets: Sequence[float]) -> list[Compared]:
+    """The folds of one set, by budget."""
+    return [
+        Compared(
+            folds[0].table,
+            budget,
+            {name: [fold.scores[name][place] for fold in folds] for name in folds[0].scores},
         )
-        ours = by_budget(anytime_peers.anytime(objective), task, budgets)
-        scores[OURS].append(list(ours))
-        for name, learner in peers.items():
-            scores[name].append(peer_scores(learner, task, budgets, ours))
-    for place, budget in enumerate(budgets):
-        yield Compared(table, budget, {name: [fold[place] for fold in rows] for name, rows in scores.items()})
+        for place, budget in enumerate(budgets)
+    ]
 
 
 def measure_peers(
-    tables: Sequence[str], budgets: Sequence[float], which: Sequence[int]
+    tables: Sequence[str], budgets: Sequence[float], which: Sequence[int], kept: Kept
 ) -> tuple[list[Verdict], dict[str, Any]]:
     found = []
     for table in tables:
-        begin = time.process_time()
-        rows = list(compare(table, budgets, which))
-        print_compared(rows, time.process_time() - begin)
+        folds = list(measured(table, budgets, which, kept))
+        rows = compare(folds, budgets)
+        print_compared(rows, folds)
         found += rows
     return [one.verdict() for one in found], {"peers": [asdict(one) for one in found]}
 
 
-def print_compared(rows: Sequence[Compared], seconds: float) -> None:
-    count = len(rows[0].scores[OURS])
-    print(f"\n{rows[0].table}: accuracy of {count} folds, % (ours less the peer's); {seconds:.0f} s of CPU")
+def print_compared(rows: Sequence[Compared], folds: Sequence[Fold]) -> None:
+    seconds, loads = sum(fold.seconds for fold in folds), [fold.load for fold in folds]
+    took = f"{seconds:.0f} s of CPU under a load of {min(loads):.1f} to {max(loads):.1f}"
+    print(f"\n{rows[0].table}: accuracy of {len(folds)} folds, % (ours less the peer's); {took}")
 
     def cell(row: Compared, name: str) -> str:
         ran = [score for score in row.scores[name] if score is not None]
@@ -255,12 +276,19 @@ def main() -> int:
         "--folds", type=int, nargs="+", choices=range(SEEDS), help="two or more of the ten, from 0 on"
     )
     parser.add_argument("--sets", nargs="+", choices=tuple(SETS), default=tuple(SETS))
+    parser.add_argument("--kept", type=Path, help="folder where folds of the peers' part are kept")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="The least populated class")
     setting = common.environment(["hornbeam", "scikit-learn", "pystreed", "pydl8.5", "numpy"])
     print("  ".join(f"{name} {version}" for name, version in setting.items()))
     count = QUICK_SEEDS if options.quick else SEEDS
     budgets = sorted(options.budgets or (QUICK_BUDGETS if options.quick else BUDGETS))
+    peers = [*anytime_peers.at_hand()[0]]
+    kept = Kept(options.kept, {"budgets": budgets, "peers": peers, **setting})
+    try:
+        print(kept.told(SETS, range(SEEDS)) if options.kept else "")
+    except ValueError as other:
+        parser.error(str(other))
     verdicts, records, skips = [], {"setting": setting, "budgets": budgets}, []
     has_data = real_data.find_folder() is not None
     if not has_data:
@@ -271,7 +299,11 @@ def main() -> int:
             verdicts, records = verdicts + more, {**records, **told}
         if options.only != "concepts":
             tables = [name for name in options.sets if has_data or name not in anytime_sets.REAL]
-            more, told = measure_peers(tables, budgets, options.folds or range(count))
+            try:
+                more, told = measure_peers(tables, budgets, options.folds or range(count), kept)
+            except KeyboardInterrupt:
+                print(f"\nbroken off; {kept.told(SETS, range(SEEDS))}")
+                return 130
             verdicts, records = verdicts + more, {**records, **told}
             skips += anytime_peers.at_hand()[1]
             skips += [(f"{long:g} s", f"say --budgets {long:g}") for long in LONG if long not in budgets]
