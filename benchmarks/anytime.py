@@ -9,15 +9,17 @@ import argparse
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks import anytime_peers, anytime_sets, common
 from benchmarks.answers import accuracy, confirm
+from benchmarks.anytime_compared import measure_peers
+from benchmarks.anytime_kept import Kept
 from benchmarks.anytime_peers import by_budget
 from benchmarks.anytime_sets import SETS, Task
 from benchmarks.common import Verdict
@@ -33,7 +35,6 @@ PATIENCE = 30.0  # CPU seconds after which a concept counts as not found
 FOLD_SECONDS = 1.0  # CPU seconds of a fold of Tic-tac-toe; docs/benchmarks.md has what ten times as many do
 DEALS = 10  # of its ten folds, as in the paper's protocol; their seeds are 0 to 9
 LEAST_RIGHT = 97.0  # percent
-OURS = "hornbeam"
 
 
 @dataclass(frozen=True)
@@ -159,93 +160,6 @@ def measure_concepts(seeds: int) -> tuple[list[Verdict], dict[str, Any]]:
     return verdicts, records
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Accuracy of folds by learner on one set at one budget; None where a peer had no need to run: ours was
-    right everywhere, and nobody is above that."""
-
-    table: str
-    budget: float
-    scores: dict[str, list[float | None]]
-
-    def difference(self, peer: str) -> tuple[float, float]:
-        """Ours less the peer's in points: the mean, and the upper end of the 95 % interval. A fold that a
-        peer did not run counts as all right for it."""
-        pairs = zip(self.scores[OURS], self.scores[peer], strict=True)
-        lead = [ours - (1.0 if theirs is None else theirs) for ours, theirs in pairs if ours is not None]
-        test = corrected_mean(lead, folds=anytime_sets.FOLDS)
-        return 100 * test.mean, 100 * (test.mean + test.half)
-
-    def verdict(self) -> Verdict:
-        """At least as good as every peer: no interval of a difference lies below 0."""
-        ends = {peer: self.difference(peer)[1] for peer in self.scores if peer != OURS}
-        worst = min(ends, key=lambda peer: ends[peer])
-        claim = f"{self.table}, {self.budget:g} s: ours less {worst}, upper end of the interval"
-        return Verdict(claim, ends[worst], floor=0.0, unit=" points")
-
-
-def peer_scores(
-    learner: anytime_peers.Learner, task: Task, budgets: Sequence[float], ours: Sequence[float]
-) -> list[float | None]:
-    """The peer's accuracy at each budget; it runs as long as ours leaves something to be better at."""
-    open_ = [place for place, score in enumerate(ours) if score < 1.0]
-    needed = max(open_, default=0) + 1
-    scores: list[float | None] = list(by_budget(learner, task, budgets[:needed]))
-    return scores + [None] * (len(budgets) - needed)
-
-
-def compare(table: str, budgets: Sequence[float], which: Sequence[int]) -> Iterator[Compared]:
-    """All learners on the same folds, these of the ten."""
-    objective, make = SETS[table]
-    peers = anytime_peers.at_hand()[0]
-    scores: dict[str, list[list[float | None]]] = {name: [] for name in (OURS, *peers)}
-    for task in anytime_sets.folds(make()):
-        if task.seed not in which:
-            continue
-        confirm(
-            task.learn.table.schema == task.judge.table.schema,
-            f"{table}: folds of different categories",
-        )
-        ours = by_budget(anytime_peers.anytime(objective), task, budgets)
-        scores[OURS].append(list(ours))
-        for name, learner in peers.items():
-            scores[name].append(peer_scores(learner, task, budgets, ours))
-    for place, budget in enumerate(budgets):
-        yield Compared(table, budget, {name: [fold[place] for fold in rows] for name, rows in scores.items()})
-
-
-def measure_peers(
-    tables: Sequence[str], budgets: Sequence[float], which: Sequence[int]
-) -> tuple[list[Verdict], dict[str, Any]]:
-    found = []
-    for table in tables:
-        begin = time.process_time()
-        rows = list(compare(table, budgets, which))
-        print_compared(rows, time.process_time() - begin)
-        found += rows
-    return [one.verdict() for one in found], {"peers": [asdict(one) for one in found]}
-
-
-def print_compared(rows: Sequence[Compared], seconds: float) -> None:
-    count = len(rows[0].scores[OURS])
-    print(f"\n{rows[0].table}: accuracy of {count} folds, % (ours less the peer's); {seconds:.0f} s of CPU")
-
-    def cell(row: Compared, name: str) -> str:
-        ran = [score for score in row.scores[name] if score is not None]
-        if not ran:
-            return "not needed"
-        mean = f"{100 * float(np.mean(ran)):.1f}"
-        if name == OURS:
-            return mean
-        if len(ran) < len(row.scores[name]):
-            return f"{len(ran)} folds {mean}"
-        difference, end = row.difference(name)
-        return f"{mean} ({difference:+.1f}{' WORSE' if end < 0 else ''})"
-
-    body = [(name, *(cell(row, name) for row in rows)) for name in rows[0].scores]
-    print(common.format_table(("learner", *(f"{row.budget:g} s" for row in rows)), body), flush=True)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="three seeds and folds, 0.1 s alone")
@@ -255,12 +169,19 @@ def main() -> int:
         "--folds", type=int, nargs="+", choices=range(SEEDS), help="two or more of the ten, from 0 on"
     )
     parser.add_argument("--sets", nargs="+", choices=tuple(SETS), default=tuple(SETS))
+    parser.add_argument("--kept", type=Path, help="folder where folds of the peers' part are kept")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="The least populated class")
     setting = common.environment(["hornbeam", "scikit-learn", "pystreed", "pydl8.5", "numpy"])
     print("  ".join(f"{name} {version}" for name, version in setting.items()))
     count = QUICK_SEEDS if options.quick else SEEDS
     budgets = sorted(options.budgets or (QUICK_BUDGETS if options.quick else BUDGETS))
+    peers = [*anytime_peers.at_hand()[0]]
+    kept = Kept(options.kept, {"budgets": budgets, "peers": peers, **setting})
+    try:
+        print(kept.told(SETS, range(SEEDS)) if options.kept else "")
+    except ValueError as other:
+        parser.error(str(other))
     verdicts, records, skips = [], {"setting": setting, "budgets": budgets}, []
     has_data = real_data.find_folder() is not None
     if not has_data:
@@ -271,7 +192,11 @@ def main() -> int:
             verdicts, records = verdicts + more, {**records, **told}
         if options.only != "concepts":
             tables = [name for name in options.sets if has_data or name not in anytime_sets.REAL]
-            more, told = measure_peers(tables, budgets, options.folds or range(count))
+            try:
+                more, told = measure_peers(tables, budgets, options.folds or range(count), kept)
+            except KeyboardInterrupt:
+                print(f"\nbroken off; {kept.told(SETS, range(SEEDS))}")
+                return 130
             verdicts, records = verdicts + more, {**records, **told}
             skips += anytime_peers.at_hand()[1]
             skips += [(f"{long:g} s", f"say --budgets {long:g}") for long in LONG if long not in budgets]

@@ -42,6 +42,7 @@ from tests.oracle.table import Parameters as OracleParameters
 from tests.strategies import Case
 
 CASES = st.one_of(small_cases(24), small_cases(40, 8), many_valued_cases())
+BOUNDS = st.sampled_from(["proved", "searched"])
 FEW = settings(max_examples=max(12, settings.default.max_examples // 10))  # type: ignore[union-attr]
 
 
@@ -120,13 +121,18 @@ def test_the_first_tree_of_sizes_is_the_growers(case: Case) -> None:
 
 
 @FEW
-@given(CASES, MEASURES, GRANULARITIES, STATES)
-def test_values_never_grow(case: Case, measure: str, g: float, state: int) -> None:
-    search = searching(case, measure, g, state)
+@given(CASES, MEASURES, GRANULARITIES, STATES, BOUNDS)
+def test_values_never_grow_and_bounds_never_fall_nor_cross_them(
+    case: Case, measure: str, g: float, state: int, bound: str
+) -> None:
+    search = searching(case, measure, g, state, bound)
     states = list(search.run(Budget(iterations=8)))
     if measure == "size":
         values = [float(one.leaves) for one in states]
-        assert all(one.bound is not None and one.bound <= one.leaves for one in states)
+        bounds = [one.bound for one in states if one.bound is not None]
+        assert len(bounds) == len(states)
+        assert bounds == sorted(bounds)
+        assert all(low <= high for low, high in zip(bounds, values, strict=True))
     else:
         values = [one.expected_error for one in states]
     assert values == sorted(values, reverse=True)
@@ -152,7 +158,7 @@ def test_full_granularity_is_sequencing(case: Case, state: int) -> None:
 
 
 @FEW
-@given(CASES, MEASURES, STATES, st.sampled_from(["proved", "searched"]))
+@given(CASES, MEASURES, STATES, BOUNDS)
 def test_threads_caches_and_switches_do_not_matter(case: Case, measure: str, state: int, bound: str) -> None:
     plain = searching(case, measure, 0.1, state, bound)
     expected = steps_of(plain, iterations=5)

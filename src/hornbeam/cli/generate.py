@@ -91,6 +91,7 @@ _FAMILIES: dict[str, tuple[str, str, tuple[Callable[[Any], Any], ...]]] = {
         ),
     ),
     "tictactoe": ("All 958 endings of tic-tac-toe.", "all", ()),
+    "balance": ("All 625 loads of a balance.", "all", ()),
     "instability": (
         "Two splits that are equally good.",
         "10,000",
@@ -132,7 +133,7 @@ def _add(name: str, text: str, usual: str, own: tuple[Callable[[Any], Any], ...]
         ),
         common_options,
     ]
-    if name == "tictactoe":
+    if name in ("tictactoe", "balance"):
         del shared[1]  # nothing is drawn
 
     def make(**given: Any) -> None:

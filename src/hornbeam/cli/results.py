@@ -59,10 +59,11 @@ def _course_pairs(learned: Learned) -> list[tuple[str, str]]:
     if course is None:
         return []
     last, first = course.last, course.states[0]
+    leaves = "1 leaf" if first.leaves == 1 else f"{first.leaves:,} leaves"
     many = "1 rebuild" if last.iteration == 1 else f"{last.iteration:,} rebuilds"
     better = len(course.states) - 1
     pairs = [
-        ("improved", f"from {first.leaves:,} leaves, {better:,} times in {many}; {course.why}"),
+        ("improved", f"from {leaves}, {better:,} times in {many}; {course.why}"),
         ("expected errors", f"{last.expected_error:.2f}, from {first.expected_error:.2f}"),
     ]
     if last.cv_error is not None:

@@ -84,15 +84,14 @@ class ClassAnswers(ReadsClasses, TreeAnswers):
         self.n_classes_ = len(labels)
         self.n_outputs_ = 1
 
-    def _codes(self, y: Any) -> NDArray[np.int32]:
-        """The classes of further rows, as codes of `classes_`."""
+    def _codes(self, y: Any, otherwise: str = "") -> NDArray[np.int32]:
+        """The classes of further rows, as codes of `classes_`; `otherwise` is what one can do besides."""
         codes, classes = encode_classes(one_column(y, type(self).__name__))
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
         unknown = [label for label in classes.tolist() if label not in places]
         if unknown:
-            raise DataError(
-                f"y has the class {unknown[0]!r}, which the tree has never seen; leave its rows out"
-            )
+            given = f"y has the class {unknown[0]!r}, which the tree has never seen"
+            raise DataError(f"{given}; leave its rows out{otherwise}")
         known = np.array([places[label] for label in classes.tolist()], dtype=np.int32)
         return known[codes]
 

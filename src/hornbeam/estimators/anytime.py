@@ -159,7 +159,8 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
             self._begin(lambda: self._naming(self._lookahead(X, y, others), classes))
             return self
         refuse_others(type(self).__name__, others)
-        search, codes = self._searched(), self._codes(y)
+        search = self._searched()
+        codes = self._codes(y, ", or begin anew with classes that name it")
         self._check_classes(classes)
         known = search.lookahead.target.codes
         table, moved = extended_by(search.lookahead.table, X, type(self).__name__)

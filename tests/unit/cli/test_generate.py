@@ -126,6 +126,7 @@ def test_a_tree_grows_from_either_file(place: Path) -> None:
         (("led", "--attributes", "8"), "7, 24"),
         (("tictactoe", "--rows", "1000"), "958"),
         (("tictactoe", "--seed", "1"), "--seed"),
+        (("balance", "--seed", "1"), "--seed"),
         (("monks", "--problem", "4"), "1, 2, 3"),
         (("xor", "--bits", "0"), "1 to 1000"),
         (("instability", "--tilt", "0.5"), "-0.25 to 0.25"),

@@ -142,7 +142,7 @@ def test_a_second_ctrl_c_aborts(place: Path) -> None:
 
 def test_whoever_watches_sees_a_line(parity: Path) -> None:
     ours, theirs = pty.openpty()
-    line = "improve xor.csv --target class --objective size --iterations 8"
+    line = "improve xor.csv --target class --objective size --referee cv --iterations 8"
     done = subprocess.Popen([*COMMAND, *line.split()], stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     seen = b""
@@ -152,8 +152,16 @@ def test_whoever_watches_sees_a_line(parity: Path) -> None:
     except OSError:  # the other end is closed
         pass
     assert done.wait(timeout=60) == 0
-    assert b"leaves" in seen
-    assert b"errors expected" in seen
+    for word in (b" s, ", b"leaves", b"errors expected", b"folds", b"% wrong", b"bound"):
+        assert word in seen
+
+
+@pytest.mark.parametrize("classes", ["xx", "xz"])
+def test_nothing_to_learn_is_told_and_reported(place: Path, classes: str) -> None:
+    Path("little.csv").write_text("a,y\n" + "".join(f"1,{label}\n" for label in classes))
+    said = say("improve little.csv --target y --time 5s --report r.html").stdout
+    assert "from 1 leaf, 0 times in 0 rebuilds; no rebuild could be better" in said
+    assert "How this tree was improved" in Path("r.html").read_text()
 
 
 def test_what_cannot_be_is_refused_in_one_line(place: Path) -> None:

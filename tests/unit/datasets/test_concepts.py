@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hornbeam.datasets import (
     Dataset,
     make_agrawal,
+    make_balance,
     make_instability,
     make_led,
     make_monks,
@@ -214,6 +216,16 @@ def test_tictactoe_has_all_endings() -> None:
         assert difference == 1 if won["x"] or not won["o"] else difference == 0
 
 
+def test_a_balance_tips_to_the_larger_product() -> None:
+    loads = [tuple(row.values()) for row in rows_of(make_balance())]
+    assert len(set(loads)) == len(loads) == 625
+    assert Counter(load[-1] for load in loads) == {"L": 288, "R": 288, "B": 49}
+    for left, far_left, right, far_right, tips in loads:
+        assert {left, far_left, right, far_right} <= {1, 2, 3, 4, 5}
+        lead = left * far_left - right * far_right
+        assert tips == ("L" if lead > 0 else "R" if lead < 0 else "B")
+
+
 def test_instability_has_its_classes_outside_and_inside() -> None:
     for row in rows_of(make_instability(3000)):
         assert row["class"] == ("B" if 20 < row["x"] <= 60 else "A")
@@ -255,6 +267,7 @@ def test_instability_has_its_classes_outside_and_inside() -> None:
         lambda: make_monks(433),
         lambda: make_monks(400, start=33),
         lambda: make_tictactoe(959),
+        lambda: make_balance(626),
         lambda: make_instability(tilt=0.3),
         lambda: make_instability(tilt=0.1, balanced=True),
     ],

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from benchmarks import anytime as bench
-from benchmarks import anytime_peers, anytime_referee, anytime_sets, gosdt_apart
+from benchmarks import anytime_compared, anytime_peers, anytime_referee, anytime_sets, gosdt_apart
 from benchmarks.answers import WrongAnswerError
+from benchmarks.anytime_kept import Fold, Kept
 from benchmarks.anytime_peers import Answer
 from benchmarks.anytime_referee import Outcome
 from benchmarks.anytime_sets import Sample, Task
@@ -29,8 +30,8 @@ def found(seconds: float, reached: bool = True) -> bench.Found:
     return bench.Found(0, seconds, 32, 1.0, reached)
 
 
-def compared(ours: list[float], **peers: list[float | None]) -> bench.Compared:
-    return bench.Compared("XOR-5", 1.0, {bench.OURS: [*ours], **peers})
+def compared(ours: list[float], **peers: list[float | None]) -> anytime_compared.Compared:
+    return anytime_compared.Compared("XOR-5", 1.0, {anytime_compared.OURS: [*ours], **peers})
 
 
 def test_a_concept_is_found_and_confirmed(task: Task) -> None:
@@ -80,8 +81,8 @@ def test_a_peer_runs_no_longer_than_ours_leaves_something_to_be_better_at(task: 
         yield lambda rows: rows.codes
 
     budgets = (1.0, 2.0, 3.0)
-    assert bench.peer_scores(peer, task, budgets, [0.5, 0.9, 1.0]) == [1.0, 1.0, None]
-    assert bench.peer_scores(peer, task, budgets, [1.0, 1.0, 1.0]) == [1.0, None, None]
+    assert anytime_compared.peer_scores(peer, task, budgets, [0.5, 0.9, 1.0]) == [1.0, 1.0, None]
+    assert anytime_compared.peer_scores(peer, task, budgets, [1.0, 1.0, 1.0]) == [1.0, None, None]
     assert given == [2.0, 1.0]
 
 
@@ -142,8 +143,70 @@ def test_some_of_the_folds_have_a_wider_interval() -> None:
 
 def test_only_the_folds_that_were_asked_for_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(anytime_peers, "at_hand", lambda: ({"C4.5": anytime_peers.PEERS["C4.5"]}, []))
-    found = next(bench.compare("XOR-5", [0.01], [2, 7]))
+    folds = list(anytime_compared.measured("XOR-5", [0.01], [2, 7], Kept(None, {})))
+    assert [fold.number for fold in folds] == [2, 7]
+    (found,) = anytime_compared.compare(folds, [0.01])
     assert [len(scores) for scores in found.scores.values()] == [2, 2]
+
+
+def fold(number: int, score: float = 0.5) -> Fold:
+    return Fold("Glass", number, {anytime_compared.OURS: [score], "peer": [None]}, 1.5, 2.0)
+
+
+def test_a_fold_that_is_kept_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Kept(tmp_path / "new", {"budgets": [0.01]})
+    monkeypatch.setattr(anytime_compared, "fold_scores", lambda *_: {anytime_compared.OURS: [0.25]})
+    first = list(anytime_compared.measured("XOR-5", [0.01], [2], kept))
+    monkeypatch.setattr(anytime_compared, "fold_scores", lambda *_: {anytime_compared.OURS: [0.75]})
+    both = list(anytime_compared.measured("XOR-5", [0.01], [2, 7], kept))
+    assert both[0] == first[0]
+    assert [one.scores for one in both] == [{anytime_compared.OURS: [0.25]}, {anytime_compared.OURS: [0.75]}]
+
+
+@pytest.mark.parametrize("name", ["budgets", "numpy"])
+def test_folds_of_other_terms_are_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    terms = {"budgets": [0.1, 1.0], "numpy": "2.0"}
+    Kept(tmp_path, terms).keep(fold(3))
+    other = Kept(tmp_path, {**terms, name: "other"})
+    with pytest.raises(ValueError, match=rf"^Glass-3\.json was measured with {name} .*now it is other.*$"):
+        other.find("Glass", 3)
+
+
+def test_a_run_says_which_folds_it_has(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, {})
+    assert "kept: none" in kept.told(["Glass"], range(10))
+    kept.keep(fold(3))
+    kept.keep(fold(0))
+    assert "kept: Glass 0 3;" in kept.told(["XOR-5", "Glass"], range(10))
+    assert "--kept FOLDER" in Kept(None, {}).told(["Glass"], range(10))
+
+
+def run_main(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    line = ["anytime", "--only", "peers", "--sets", "XOR-5", "--budgets", "0.01", "--folds", "0", "1", *words]
+    monkeypatch.setattr(sys, "argv", line)
+    return bench.main()
+
+
+def test_a_run_that_is_broken_off_says_what_is_kept_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken_off(task: Task, *_: Any) -> dict[str, list[float]]:
+        if task.seed == 1:
+            raise KeyboardInterrupt
+        return {anytime_compared.OURS: [0.5], "peer": [0.25]}
+
+    monkeypatch.setattr(bench.common, "RESULTS", tmp_path)
+    monkeypatch.setattr(anytime_compared, "fold_scores", broken_off)
+    assert run_main(monkeypatch, "--kept", str(tmp_path / "kept")) == 130
+    assert "broken off; folds that are kept: XOR-5 0;" in capsys.readouterr().out
+    monkeypatch.setattr(
+        anytime_compared, "fold_scores", lambda *_: {anytime_compared.OURS: [1.0], "peer": [0.75]}
+    )
+    assert run_main(monkeypatch, "--kept", str(tmp_path / "kept")) == 0
+    assert "50.0 (+25.0 ± 0.0)" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        run_main(monkeypatch, "--kept", str(tmp_path / "kept"), "--budgets", "0.02")
+    assert "XOR-5-0.json was measured with budgets [0.01], now it is [0.02]" in capsys.readouterr().err
 
 
 STAND_IN = """

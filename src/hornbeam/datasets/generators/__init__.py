@@ -4,6 +4,7 @@ from .family import CHUNK_ROWS, CLASS, Family, RowsHash, batches, count_rows
 from .linked import LinkedFamily, LinkedSet, TablesHash, count_examples, csv_bytes, pieces
 from .make import (
     make_agrawal,
+    make_balance,
     make_bongard,
     make_instability,
     make_led,
@@ -35,6 +36,7 @@ __all__ = [
     "find_linked",
     "generate",
     "make_agrawal",
+    "make_balance",
     "make_bongard",
     "make_instability",
     "make_led",

@@ -7,6 +7,7 @@ import pyarrow as pa
 from hornbeam.datasets.dataset import Dataset
 
 from .agrawal import INVERTED, Agrawal
+from .balance import Balance
 from .bongard import Bongard
 from .family import CLASS, Family, RowsHash, batches, count_rows
 from .instability import Instability
@@ -112,6 +113,11 @@ def make_monks(
 def make_tictactoe(rows: int | None = None, *, start: int = 0) -> Dataset:
     """The 958 endings of tic-tac-toe, 626 of them won by x."""
     return _collect(TicTacToe(), rows, 0, start)
+
+
+def make_balance(rows: int | None = None, *, start: int = 0) -> Dataset:
+    """The 625 loads of a balance: 288 tip to the left, 288 to the right, 49 not at all."""
+    return _collect(Balance(), rows, 0, start)
 
 
 def make_instability(

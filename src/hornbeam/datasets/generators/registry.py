@@ -11,6 +11,7 @@ import pyarrow as pa
 from hornbeam.errors import UsageError
 
 from .agrawal import Agrawal
+from .balance import Balance
 from .bongard import Bongard
 from .family import CHUNK_ROWS, Family, batches, count_rows
 from .instability import Instability
@@ -25,7 +26,18 @@ from .trains import Trains
 
 FAMILIES: dict[str, type[Family]] = {
     family.name: family
-    for family in (Agrawal, Led, Xor, NumericXor, Multiplexer, MultiplexXor, Monks, TicTacToe, Instability)
+    for family in (
+        Agrawal,
+        Led,
+        Xor,
+        NumericXor,
+        Multiplexer,
+        MultiplexXor,
+        Monks,
+        TicTacToe,
+        Balance,
+        Instability,
+    )
 }
 
 LINKED: dict[str, type[LinkedFamily]] = {family.name: family for family in (Bongard, Trains)}
