@@ -246,6 +246,22 @@ def test_bags_are_counted_alike_by_all_kernels(kernels: str) -> None:
     assert [tree.digest for tree in together] == [tree.digest for tree in serial]
 
 
+def test_bags_of_a_wide_table_share_a_growth_though_two_columns_have_many_values() -> None:
+    n, wide, bags = 400, 128, 5
+    rng = np.random.default_rng(8)
+    X = np.column_stack([rng.integers(0, 2, (n, wide)), rng.normal(size=(n, 2))]).astype(np.float64)
+    y = (X[:, 0] + X[:, 5] + (X[:, wide] > 0) + rng.integers(0, 2, n)).astype(np.int64) % 3
+    table, target = from_data(X), ClassTarget(*encode_classes(y))
+    sets = TrainingSets.of_rows(n, [rng.integers(0, n, n) for _ in range(bags)])
+    parameters = Parameters().checked("classification")
+    together, serial = (
+        grow_sets(table, target, parameters, sets, engine=Engine(algorithm=algorithm))
+        for algorithm in ("auto", "serial")
+    )
+    assert together.levels.entries[0] < serial.levels.entries[0]  # the root is read once for several bags
+    assert [together.tree(i).digest for i in range(bags)] == [serial.tree(i).digest for i in range(bags)]
+
+
 @pytest.mark.parametrize("algorithm", ["serial", "overlapping"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_bags_of_a_large_table_are_lone_growths(algorithm: str, classes: int) -> None:
