@@ -92,6 +92,19 @@ def test_sets_that_end_in_twigs_are_grown_as_each_alone(n: int, classes: int, ke
                 assert forest.tree(i).digest == alone.digest, (algorithm, i)
 
 
+@pytest.mark.parametrize("wide", [4096, 4097])
+def test_tables_too_wide_for_twigs_give_the_same_tree(wide: int) -> None:
+    rng = np.random.default_rng(wide)
+    values = rng.normal(size=(40, wide))
+    target = ClassTarget(*encode_classes((values[:, 0] + values[:, -1] > 0).astype(np.int64)))
+    tree, without = (
+        grow_tree(from_data(values), target, Parameters(), engine=Engine(twigs=twigs))
+        for twigs in (True, False)
+    )
+    assert tree.n_nodes > 1
+    assert tree.digest == without.digest
+
+
 def test_entries_that_a_lone_tree_reads_are_counted_alike() -> None:
     table, target = drawn(2, 700, 3)
     parameters = Parameters().checked("classification")

@@ -12,6 +12,8 @@ namespace hornbeam {
 
 /// Rows that a twig may have: their ids are bytes.
 inline constexpr std::size_t twig_rows = 256;
+/// Lists that it may have: they and their tables take some 1.5 KB each.
+inline constexpr std::size_t twig_lists = 4096;
 /// What whole vectors may read and write behind a list.
 inline constexpr std::size_t twig_room = 64;
 

@@ -44,12 +44,14 @@ class Twigs<E, C> {
         const bool numeric = std::all_of(columns.begin(), columns.end(), [](const Column &c) {
             return std::holds_alternative<NumericColumn>(c);
         });
-        return grown_ && numeric && task_.parameters.counting != CountValues::always ? twig_rows : 0;
+        const bool wanted = grown_ && numeric && columns.size() <= twig_lists;
+        return wanted && task_.parameters.counting != CountValues::always ? twig_rows : 0;
     }
     /// Whether the sets of a node end here: few rows, and of all attributes lists without gaps. Several sets
     /// stay together where that was asked for.
     bool takes(const Node &node) const {
-        return grown_ && node.rows.size() <= twig_rows && node.avc.empty() &&
+        return grown_ && node.rows.size() <= twig_rows && node.active.size() <= twig_lists &&
+               node.avc.empty() &&
                (node.lanes.size() == 1 || task_.parameters.sharing == Sharing::automatic) &&
                (solo(node) || !frame_.sets.repeats()) &&
                std::all_of(node.active.begin(), node.active.end(),
