@@ -93,7 +93,8 @@ def gosdt(task: Task, seconds: float) -> Iterator[Told]:
         for depth in range(2, DEEPEST + 2):  # a depth of 1 is a leaf to it
             if left <= 0:
                 return
-            found = ask(**rows, depth=depth, seconds=max(1, round(left * pace.ratio)))
+            most = None if depth == 2 else left  # the first answer counts, however late
+            found = ask(**rows, depth=depth, seconds=max(1, round(left * pace.ratio)), cpu=most)
             pace = pace.after(found["cpu"], found["wall"])
             left -= found["cpu"]
             since += found["cpu"]

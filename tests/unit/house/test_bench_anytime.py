@@ -246,6 +246,18 @@ def test_a_peer_in_another_process_is_asked_deeper_and_counted_by_its_own_clock(
     assert len(answers) == 2  # the second one knows all rows that it learned from
 
 
+def test_a_peer_in_another_process_is_ended_when_its_time_is_used_up(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = STAND_IN.replace("self.codes = codes", "while self.depth == 3: pass")
+    assert endless != STAND_IN
+    (tmp_path / "gosdt.py").write_text(endless)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv(gosdt_apart.ENVIRONMENT, sys.executable)
+    (only,) = gosdt_apart.gosdt(task, 0.5)
+    assert set(only(task.judge)) == {int(np.bincount(task.learn.codes).argmax())}
+
+
 def test_a_peer_that_is_nowhere_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(gosdt_apart.ENVIRONMENT, raising=False)
     monkeypatch.setattr(gosdt_apart, "ROOT", tmp_path)
