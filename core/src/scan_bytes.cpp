@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "hornbeam/source_scan.hpp"
 
 namespace hornbeam {
 namespace {
 
-constexpr std::uint64_t version = 0x6862736333; // of the bytes: "hbsc3"
+constexpr std::uint64_t version = 0x6862736334; // of the bytes: "hbsc4"
 
 class Writer {
   public:
@@ -22,6 +23,16 @@ class Writer {
     template <class T> void list(const std::vector<T> &values) {
         number(values.size());
         put(values.data(), values.size());
+    }
+    /// Numbers with their first bytes together, then their second ones, and so on: most counts are small, so
+    /// that whoever compresses them finds long runs of zeros.
+    template <class T> void planes(const std::vector<T> &values) {
+        number(values.size());
+        const std::size_t at = bytes.size(), n = values.size();
+        bytes.resize(at + n * sizeof(T));
+        for (std::size_t b = 0; b < sizeof(T); ++b)
+            for (std::size_t i = 0; i < n; ++i)
+                bytes[at + b * n + i] = static_cast<std::uint8_t>(values[i] >> (8 * b));
     }
 };
 
@@ -39,6 +50,11 @@ class Reader {
         if (n != expected) refuse();
         return take<T>(n);
     }
+    template <class T> std::vector<T> planes(std::size_t expected) {
+        if (number() != expected) refuse();
+        return planes_of<T>(expected);
+    }
+    template <class T> std::vector<T> planes() { return planes_of<T>(number()); }
     template <class T> std::vector<T> take(std::uint64_t n) {
         if (n > left_.size() / sizeof(T)) refuse();
         std::vector<T> values(n);
@@ -59,12 +75,45 @@ class Reader {
   private:
     std::span<const std::uint8_t> left_;
 
+    template <class T> std::vector<T> planes_of(std::uint64_t n) {
+        if (n > left_.size() / sizeof(T)) refuse();
+        const auto from = part(n * sizeof(T));
+        std::vector<T> values(n);
+        for (std::size_t b = 0; b < sizeof(T); ++b)
+            for (std::size_t i = 0; i < n; ++i) values[i] |= static_cast<T>(from[b * n + i]) << (8 * b);
+        return values;
+    }
     template <class T> void copy(T *to, std::size_t n) {
         if (n > left_.size() / sizeof(T)) refuse();
         std::memcpy(to, left_.data(), n * sizeof(T));
         left_ = left_.subspan(n * sizeof(T));
     }
 };
+
+/// Keys by how far each is from the one before, joint classes and counts, apart from each other.
+void put_keys(Writer &to, const std::vector<KeyCount> &counts) {
+    std::vector<RowKey> steps(counts.size());
+    std::vector<std::uint32_t> joints(counts.size()), times(counts.size());
+    RowKey before = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        steps[i] = counts[i].key - std::exchange(before, counts[i].key);
+        joints[i] = counts[i].joint;
+        times[i] = counts[i].count;
+    }
+    to.planes(steps);
+    to.planes(joints);
+    to.planes(times);
+}
+
+std::vector<KeyCount> take_keys(Reader &from) {
+    const auto steps = from.planes<RowKey>();
+    const auto joints = from.planes<std::uint32_t>(steps.size());
+    const auto times = from.planes<std::uint32_t>(steps.size());
+    std::vector<KeyCount> counts(steps.size());
+    RowKey key = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = {key += steps[i], joints[i], times[i]};
+    return counts;
+}
 
 /// Whether a scan has found nothing of a place: most places of a plan are far from any one row.
 bool blank(PlaceResult &result) {
@@ -84,13 +133,13 @@ std::vector<std::uint8_t> SourceScan::to_bytes(bool with_rows) {
         to.number(blank(result) ? 0 : 1);
         if (blank(result)) continue;
         to.list(result.totals);
-        to.list(result.counts);
+        to.planes(result.counts);
         to.list(result.total_sums);
         to.list(result.cell_sums);
         for (const KeySums &sums : result.sums) to.list(sums.words());
         to.number(result.keys.size());
         for (KeyCounts &keys : result.keys) {
-            to.list(keys.compact());
+            put_keys(to, keys.compact());
             to.put(keys.sums().data(), keys.sums().size());
         }
         to.number(with_rows ? result.rows.rows() : 0);
@@ -107,7 +156,7 @@ void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
     for (PlaceResult &result : found.results_) {
         if (from.number() == 0) continue;
         result.totals = from.list<std::uint64_t>(result.totals.size());
-        result.counts = from.list<std::uint32_t>(result.counts.size());
+        result.counts = from.planes<std::uint32_t>(result.counts.size());
         result.total_sums = from.list<std::uint64_t>(result.total_sums.size());
         result.cell_sums = from.list<std::uint64_t>(result.cell_sums.size());
         for (KeySums &sums : result.sums)
@@ -115,7 +164,7 @@ void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
         if (from.number() != result.keys.size()) Reader::refuse();
         for (KeyCounts &keys : result.keys) {
             keys = KeyCounts(sums());
-            const std::vector<KeyCount> counts = from.take<KeyCount>(from.number());
+            const std::vector<KeyCount> counts = take_keys(from);
             keys.add(counts, from.take<std::uint64_t>(counts.size() * layout_->sums.words()));
         }
         const std::uint64_t rows = from.number();

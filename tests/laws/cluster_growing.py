@@ -6,7 +6,7 @@ from __future__ import annotations
 import pickle
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +16,7 @@ from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.task import SourceTask
 from hornbeam.distributed.engine import Done, Items, Kernel, Merge, Pick
+from hornbeam.distributed.parcels import Packed, flat
 from hornbeam.distributed.scanner import ClusterScanner
 from hornbeam.table.sources import Part, Source
 from hornbeam.table.sources.arrow_data import TablePart
@@ -23,8 +24,14 @@ from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.types import normal_schema
 
 
+@dataclass(frozen=True)
+class _Item:
+    parcel: Packed
+
+
 class UnkindEngine:
-    """Workers that know nothing of each other; `twice` is the chance that something is delivered again."""
+    """Workers that know nothing of each other, and have parcels flat or in pieces; `twice` is the chance that
+    something is delivered again."""
 
     name = "unkind"
     memory = None
@@ -38,17 +45,17 @@ class UnkindEngine:
         return [pickle.dumps(part) for part in source.parts()]
 
     def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Items:
-        found: list[bytes] = [b""] * len(items)
+        found: list[_Item] = [_Item(b"")] * len(items)
         order = list(range(len(items)))
         self._draw.shuffle(order)
         for n, i in enumerate(order):
-            found[i] = kernel(_opened(items[i]), pickle.loads(pickle.dumps(state)))
-            assert isinstance(found[i], bytes)
+            parcel = kernel(_opened(items[i]), pickle.loads(pickle.dumps(state)))
+            found[i] = _Item(flat(parcel) if self._draw.random() < 0.5 else parcel)
             if done is not None:
                 done(n + 1)
-        return [b"item" + one for one in found]
+        return found
 
-    def reduce(self, merge: Merge, items: Items, state: Any) -> bytes:
+    def reduce(self, merge: Merge, items: Items, state: Any) -> Packed:
         level = [_opened(item) for item in items]
         again = [parcel for parcel in level if self._draw.random() < self._twice]
         self._draw.shuffle(level)
@@ -63,7 +70,7 @@ class UnkindEngine:
     def shuffle(self, pick: Pick, items: Items, destinations: int, state: Any) -> Items:
         return [self._picked(pick, items, to, state) for to in range(destinations)]
 
-    def _picked(self, pick: Pick, items: Items, to: int, state: Any) -> list[bytes]:
+    def _picked(self, pick: Pick, items: Items, to: int, state: Any) -> list[Packed]:
         picked = [pick(_opened(item), to, state) for item in items]
         picked += [parcel for parcel in picked if self._draw.random() < self._twice]
         self._draw.shuffle(picked)
@@ -77,7 +84,7 @@ def _opened(item: Any) -> Any:
     """A part as it comes over the network, what a map gave, or what a shuffle brought."""
     if isinstance(item, list):
         return item
-    return item[4:] if item.startswith(b"item") else pickle.loads(item)
+    return item.parcel if isinstance(item, _Item) else pickle.loads(item)
 
 
 def in_parts(

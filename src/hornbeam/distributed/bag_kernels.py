@@ -16,7 +16,7 @@ from hornbeam.boat.asking import Asking, Sums
 from hornbeam.boat.chunks import PartChunks, encoder_of
 from hornbeam.boat.reading import CHUNK_ROWS
 from hornbeam.distributed.kernels import ROWS, ScanState, State, held_rows
-from hornbeam.distributed.parcels import Parcel, Sealed, each_once, expand, pack, squeeze, unpack
+from hornbeam.distributed.parcels import Packed, Parcel, Sealed, each_once, expand, pack, squeeze, unpack
 from hornbeam.table.sources import Part
 from hornbeam.table.sources.draws import RowDraws
 
@@ -41,7 +41,7 @@ class BagsState(ScanState):
         return PartChunks(part, self.reading, encoder, first, self.reading.chunk_bytes)
 
 
-def scan_bags(part: Part, state: BagsState) -> bytes:
+def scan_bags(part: Part, state: BagsState) -> Packed:
     """Scan a part of the source for all bags."""
     scans, chunks = {bag: state.scan_of(bag) for bag in state.of_bags}, state.chunks(part)
     for _, encoded in chunks:
@@ -59,14 +59,14 @@ def scan_bags(part: Part, state: BagsState) -> bytes:
     return pack([part.index], pieces, kept=kept, tallies=[asdict(chunks.tally)])
 
 
-def found_of_bags(item: bytes, state: None) -> bytes:
+def found_of_bags(item: Packed, state: None) -> Packed:
     """What leaves a worker: all but the rows."""
     parcel = unpack(item)
     found = {name: piece for name, piece in parcel.sealed.items() if name.startswith(_FOUND)}
     return pack(parcel.parts, found, **parcel.notes)
 
 
-def merge_bags(parcels: Sequence[bytes], state: BagsState) -> bytes:
+def merge_bags(parcels: Sequence[Packed], state: BagsState) -> Packed:
     """What several parts have found, as one."""
     scans = {bag: state.scan_of(bag) for bag in state.of_bags}
     parts, tallies, kept = list[int](), list[Any](), dict.fromkeys(map(str, scans), 0)
@@ -85,7 +85,7 @@ def found_for(bag: int, parcel: Parcel) -> bytes:
     return expand(parcel[f"{_FOUND}{bag}"])
 
 
-def of_bag(item: bytes, bag: int) -> bytes:
+def of_bag(item: Packed, bag: int) -> Packed:
     """The rows that were kept for a bag, as the parcel of a scan of its own has them."""
     parcel, own = unpack(item), f"{ROWS}{bag}/"
     rows = {
@@ -109,7 +109,7 @@ class OutsideState(State):
     first_rows: Mapping[int, int]
 
 
-def ask_part(part: Part, state: OutsideState) -> bytes:
+def ask_part(part: Part, state: OutsideState) -> Packed:
     """Let the rows of a part judge what trees say that have not seen them."""
     reading, sums = state.asking.reading, state.sums.fresh()
     chunks = part.scan(reading.columns, chunk_rows=CHUNK_ROWS, chunk_bytes=reading.chunk_bytes)
@@ -120,7 +120,7 @@ def ask_part(part: Part, state: OutsideState) -> bytes:
     return _told([part.index], sums, [asdict(chunks.tally)])
 
 
-def merge_asked(parcels: Sequence[bytes], state: OutsideState) -> bytes:
+def merge_asked(parcels: Sequence[Packed], state: OutsideState) -> Packed:
     """What the rows of several parts say."""
     sums, parts, tallies = state.sums.fresh(), list[int](), list[Any]()
     for parcel in each_once(parcels):
@@ -130,5 +130,5 @@ def merge_asked(parcels: Sequence[bytes], state: OutsideState) -> bytes:
     return _told(parts, sums, tallies)
 
 
-def _told(parts: Sequence[int], sums: Sums, tallies: Sequence[Any]) -> bytes:
+def _told(parts: Sequence[int], sums: Sums, tallies: Sequence[Any]) -> Packed:
     return pack(parts, {"found": json.dumps(sums.found).encode()}, tallies=tallies)

@@ -1,7 +1,7 @@
 """Dask as an engine: the futures of a client, whose workers are here, over SSH, on Slurm or Kubernetes.
 
 States travel as tasks, so that they can be made again like everything else when a worker is lost. What a map
-gives stays with its worker; merges begin there.
+gives stays with its worker, in piles, so that a round over many parts is a few tasks; merges begin there.
 """
 
 from __future__ import annotations
@@ -11,19 +11,37 @@ import pickle
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
+from math import ceil
 from multiprocessing import resource_tracker
-from typing import Any
+from typing import Any, NamedTuple
 
 from hornbeam.distributed.beginning import begun
-from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
+from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick, merged
+from hornbeam.distributed.parcels import Packed, size_of
 from hornbeam.errors import EngineError, HornbeamError, UsageError
 from hornbeam.table.sources import Part, Source
 
 _WAIT = 20  # seconds for a scheduler to answer, and for a first worker to come
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _MEMORY_PART = 2  # one task may take half of what its worker has for it
+_PILE, _PILE_PART = 256 << 20, 4  # bytes that one task takes together, and at most which part of its memory
+
+
+@dataclass(frozen=True, eq=False)
+class Piles:
+    """What a map gave: futures of lists of parcels."""
+
+    futures: list[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Brought:
+    """For each destination futures of lists of parcels, which are one item."""
+
+    destinations: list[list[Any]]
 
 
 class DaskEngine:
@@ -54,24 +72,27 @@ class DaskEngine:
     def parts(self, source: Source) -> list[Part]:
         return list(source.parts())
 
-    def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Items:
+    def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Piles:
         shared = self._share(state)
-        futures = [self._submit(_run, kernel, *self._bound(item), shared) for item in items]
+        futures = [self._submit(run, kernel, *given, shared) for run, *given in self._tasks(items)]
         self._wait(futures, done)
-        return futures
+        return Piles(futures)
 
-    def reduce(self, merge: Merge, items: Items, state: Any) -> bytes:
+    def reduce(self, merge: Merge, items: Piles, state: Any) -> Packed:
         shared = self._share(state)
-        self._wait(items)
-        level = [self._merged(merge, here, shared) for here in self._by_worker(items)]
-        self._wait(level)
-        self.shipped += sum(self._results([self._submit(len, one) for one in level]))
-        found: bytes = self._results([self._merged(merge, level, shared)])[0]
-        return found
+        here = [self._merged_at(worker, merge, own, shared) for worker, own in self._by_worker(items.futures)]
+        level = [self._submit(_merge_sent, merge, group, shared) for group in _fanned(here)]
+        while len(level) > 1:
+            level = [self._submit(_merge_again, merge, group, shared) for group in _fanned(level)]
+        found: Sent = self._results(level)[0]
+        self.shipped += found.shipped
+        return found.parcel
 
-    def shuffle(self, pick: Pick, items: Items, destinations: int, state: Any) -> Items:
-        shared = self._share(state)
-        return [[self._submit(_pick, pick, item, to, shared) for item in items] for to in range(destinations)]
+    def shuffle(self, pick: Pick, items: Piles, destinations: int, state: Any) -> Brought:
+        shared, piles = self._share(state), self._heaped(items.futures)
+        return Brought(
+            [[self._submit(_pick, pick, pile, to, shared) for pile in piles] for to in range(destinations)]
+        )
 
     def cancel(self) -> None:
         live = list(self._live)
@@ -87,9 +108,21 @@ class DaskEngine:
 
     # ---- futures ----
 
-    def _submit(self, run: Callable[..., Any], *given: Any) -> Any:
+    def _tasks(self, items: Items) -> list[tuple[Any, ...]]:
+        """What workers run, and on what."""
+        match items:
+            case Piles(futures):
+                return [(_run_each, piles) for piles in self._heaped(futures)]
+            case Brought(destinations):
+                return [(_run_all, piles) for piles in destinations]
+            case parts:
+                return [(_run_part, *self._bound(part)) for part in parts]
+
+    def _submit(self, run: Callable[..., Any], *given: Any, at: str | None = None) -> Any:
+        """A task; `at` a worker, if that is still there."""
+        where = {} if at is None else {"workers": [at], "allow_other_workers": True}
         try:
-            future = self.client.submit(run, *given, pure=False)
+            future = self.client.submit(run, *given, pure=False, **where)
         except Exception as error:
             raise _failed(error) from None
         self._live.add(future)
@@ -98,31 +131,45 @@ class DaskEngine:
     def _share(self, state: Any) -> Any:
         return self._submit(_same, pickle.dumps(state))
 
-    def _bound(self, item: Any) -> tuple[Any, Any]:
+    def _bound(self, part: Any) -> tuple[Any, Any]:
         """A part of a frame comes to its kernel with the rows, which Dask makes first."""
-        frame = getattr(item, "delayed", None)
-        return (item, None) if frame is None else (replace(item, delayed=None), self._computed(frame))
+        frame = getattr(part, "delayed", None)
+        return (part, None) if frame is None else (replace(part, delayed=None), self._computed(frame))
 
     def _computed(self, frame: Any) -> Any:
         future = self.client.compute(frame)
         self._live.add(future)
         return future
 
-    def _merged(self, merge: Merge, futures: Sequence[Any], shared: Any) -> Any:
-        """One future of all, merged a few at a time."""
+    def _merged_at(self, worker: str | None, merge: Merge, futures: Sequence[Any], shared: Any) -> Any:
+        """All that is with a worker as one pile of one parcel, merged a few at a time."""
         level = list(futures)
-        while len(level) > 1:
-            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
-            level = [g[0] if len(g) == 1 else self._submit(_merge, merge, g, shared) for g in groups]
-        return level[0]
+        while True:
+            level = [self._submit(_merge_here, merge, group, shared, at=worker) for group in _fanned(level)]
+            if len(level) == 1:
+                return level[0]
 
-    def _by_worker(self, futures: Sequence[Any]) -> list[list[Any]]:
-        """Results that are with the same worker; where that changes meanwhile, merging only takes longer."""
+    def _heaped(self, futures: Sequence[Any]) -> list[list[Any]]:
+        """Piles that one task can take together: a few for each thread of a worker, none too large."""
+        threads: dict[str, int] = self.client.nthreads()
+        if len(futures) <= sum(threads.values()):
+            return [[future] for future in futures]
+        sizes = self.client.nbytes([future.key for future in futures], summary=False)
+        most = min(_PILE, (self.memory or _PILE) // _PILE_PART)
+        heaped: list[list[Any]] = []
+        for worker, own in self._by_worker(futures):
+            size = sum(sizes.get(future.key, 0) for future in own)
+            n = min(len(own), max(threads.get(worker or "", 1), ceil(size / most)))
+            heaped += [own[i::n] for i in range(n)]
+        return heaped
+
+    def _by_worker(self, futures: Sequence[Any]) -> list[tuple[str | None, list[Any]]]:
+        """Results that are with the same worker; where that changes meanwhile, all only takes longer."""
         places = self.client.who_has(list(futures))
-        groups: dict[Any, list[Any]] = {}
+        groups: dict[str | None, list[Any]] = {}
         for future in futures:
             groups.setdefault(next(iter(places.get(future.key) or ()), None), []).append(future)
-        return list(groups.values())
+        return list(groups.items())
 
     def _wait(self, futures: Sequence[Any], done: Done | None = None) -> None:
         # The client need not be Dask's default one.
@@ -254,6 +301,10 @@ def _with_workers(engine: DaskEngine) -> DaskEngine:
     return engine
 
 
+def _fanned(level: Sequence[Any]) -> list[list[Any]]:
+    return [list(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
+
+
 def _failed(error: BaseException | None) -> HornbeamError:
     """What a kernel refused, or one line for what the cluster did."""
     if isinstance(error, HornbeamError):
@@ -271,6 +322,16 @@ def _line(error: BaseException) -> str:
 # ---- on the workers ----
 
 
+Pile = list[Packed]
+
+
+class Sent(NamedTuple):
+    """A parcel of what several workers had, and the bytes that left them."""
+
+    parcel: Packed
+    shipped: int
+
+
 def _same(data: bytes) -> bytes:
     return data
 
@@ -280,13 +341,33 @@ def _opened(data: bytes) -> Any:
     return pickle.loads(data)
 
 
-def _run(kernel: Kernel, item: Any, rows: Any, shared: bytes) -> bytes:
-    return kernel(item if rows is None else item.of(rows), _opened(shared))
+def _run_part(kernel: Kernel, part: Any, rows: Any, shared: bytes) -> Pile:
+    return [kernel(part if rows is None else part.of(rows), _opened(shared))]
 
 
-def _merge(merge: Merge, parcels: Sequence[bytes], shared: bytes) -> bytes:
-    return merge(parcels, _opened(shared))
+def _run_each(kernel: Kernel, piles: Sequence[Pile], shared: bytes) -> Pile:
+    return [kernel(item, _opened(shared)) for item in chain.from_iterable(piles)]
 
 
-def _pick(pick: Pick, item: Any, to: int, shared: bytes) -> bytes:
-    return pick(item, to, _opened(shared))
+def _run_all(kernel: Kernel, piles: Sequence[Pile], shared: bytes) -> Pile:
+    return [kernel(list(chain.from_iterable(piles)), _opened(shared))]
+
+
+def _pick(pick: Pick, piles: Sequence[Pile], to: int, shared: bytes) -> Pile:
+    return [pick(item, to, _opened(shared)) for item in chain.from_iterable(piles)]
+
+
+def _merge_here(merge: Merge, piles: Sequence[Pile], shared: bytes) -> Pile:
+    return merged(merge, chain.from_iterable(piles), _opened(shared))
+
+
+def _merge_sent(merge: Merge, piles: Sequence[Pile], shared: bytes) -> Sent:
+    """What came from several workers, as one."""
+    parcels = list(chain.from_iterable(piles))
+    (found,) = merged(merge, parcels, _opened(shared))
+    return Sent(found, sum(map(size_of, parcels)))
+
+
+def _merge_again(merge: Merge, several: Sequence[Sent], shared: bytes) -> Sent:
+    (found,) = merged(merge, (sent.parcel for sent in several), _opened(shared))
+    return Sent(found, sum(sent.shipped for sent in several))

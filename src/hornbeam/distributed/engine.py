@@ -1,23 +1,24 @@
 """The engine interface: what a cluster must be able to do for us.
 
 Kernels and merges are plain functions of a module, so that workers find them by name. They take and give
-bytes (`parcels`); merges are associative and commutative. Schedulers, transports and storage are the
+parcels; merges are associative and commutative. Schedulers, transports and storage are the
 cluster's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from hornbeam.distributed.parcels import Packed
 from hornbeam.table.sources import Source
 
-Kernel = Callable[[Any, Any], bytes]
-"""(a part of the source or what a kernel gave for it, the state) -> bytes."""
-Merge = Callable[[Sequence[bytes], Any], bytes]
-Pick = Callable[[Any, int, Any], bytes]
-"""(what a kernel gave, a destination, the state) -> the bytes that go there."""
+Kernel = Callable[[Any, Any], Packed]
+"""(a part of the source or what a kernel gave for it, the state) -> a parcel."""
+Merge = Callable[[Sequence[Packed], Any], Packed]
+Pick = Callable[[Any, int, Any], Packed]
+"""(what a kernel gave, a destination, the state) -> the parcel that goes there."""
 Done = Callable[[int], None]
 """Hears how many items are done."""
 Items = Any
@@ -49,15 +50,25 @@ class Engine(Protocol):
     def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Items:
         """Run a kernel on every item, where the item is."""
 
-    def reduce(self, merge: Merge, items: Items, state: Any) -> bytes:
+    def reduce(self, merge: Merge, items: Items, state: Any) -> Packed:
         """All results as one, merged in a tree: nobody ever holds more than a few of them."""
 
     def shuffle(self, pick: Pick, items: Items, destinations: int, state: Any) -> Items:
-        """Bring what belongs together to one worker: items of the next map are lists of bytes, one for each
+        """Bring what belongs together to one worker: items of the next map are lists of parcels, one for each
         destination."""
 
     def cancel(self) -> None:
         """Let go of everything, and leave nothing running."""
+
+
+def merged(merge: Merge, parcels: Iterable[Packed], state: Any) -> list[Packed]:
+    """All parcels as one, if there are any; no more than a few are held at a time."""
+    held: list[Packed] = []
+    for parcel in parcels:
+        held.append(parcel)
+        if len(held) == FAN_IN:
+            held = [merge(held, state)]
+    return [merge(held, state)] if len(held) > 1 else held
 
 
 @contextmanager

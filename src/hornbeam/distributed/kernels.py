@@ -26,7 +26,7 @@ from hornbeam.boat.nodes import FamilyTask, grow_family
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import CHUNK_ROWS, Reading
 from hornbeam.boat.survey import Gathering, Survey
-from hornbeam.distributed.parcels import Sealed, each_once, expand, pack, squeeze, unpack
+from hornbeam.distributed.parcels import Packed, Sealed, each_once, expand, pack, squeeze, unpack
 from hornbeam.distributed.rounds import Op
 from hornbeam.errors import EngineError
 from hornbeam.model import Tree
@@ -64,7 +64,7 @@ class SurveyState(State):
     seed: int
 
 
-def survey_part(part: Part, state: SurveyState) -> bytes:
+def survey_part(part: Part, state: SurveyState) -> Packed:
     """What is known of a part."""
     reading, source = state.reading, state.reading.source
     first = part.index * _APART if part.first_row is None else part.first_row
@@ -80,7 +80,7 @@ def survey_part(part: Part, state: SurveyState) -> bytes:
     return _surveyed([part.index], gathering, [asdict(chunks.tally)])
 
 
-def merge_surveys(parcels: Sequence[bytes], state: SurveyState) -> bytes:
+def merge_surveys(parcels: Sequence[Packed], state: SurveyState) -> Packed:
     """What is known of several parts."""
     found = list(each_once(parcels))
     first, *later = (pickle.loads(expand(parcel["survey"])) for parcel in found)
@@ -90,7 +90,7 @@ def merge_surveys(parcels: Sequence[bytes], state: SurveyState) -> bytes:
     return _surveyed(parts, first, [tally for parcel in found for tally in parcel.notes["tallies"]])
 
 
-def _surveyed(parts: Sequence[int], gathering: Gathering, tallies: Sequence[Any]) -> bytes:
+def _surveyed(parts: Sequence[int], gathering: Gathering, tallies: Sequence[Any]) -> Packed:
     return pack(parts, {"survey": squeeze(pickle.dumps(gathering))}, tallies=tallies)
 
 
@@ -139,7 +139,7 @@ class ScanState(State):
         return {name: value for name, value in self.__dict__.items() if name != "_grid"}
 
 
-def scan_part(part: Part, state: ScanState) -> bytes:
+def scan_part(part: Part, state: ScanState) -> Packed:
     """Scan a part of the source."""
     scan, chunks = state.scan(), state.chunks(part)
     for _, encoded in chunks:
@@ -155,7 +155,7 @@ class PartitionState(ScanState):
     place: int = 0
 
 
-def scan_held(item: bytes, state: PartitionState) -> bytes:
+def scan_held(item: Packed, state: PartitionState) -> Packed:
     """Scan the rows that are held at a place."""
     parcel, scan = unpack(item), state.scan()
     name = f"{ROWS}{state.place}"
@@ -173,7 +173,7 @@ class RoundState(ScanState):
     """Places whose rows nobody wants any more."""
 
 
-def take_round(item: bytes, state: RoundState) -> bytes:
+def take_round(item: Packed, state: RoundState) -> Packed:
     """Do with the rows what was asked for; those of other places are passed on as they are."""
     parcel, scan = unpack(item), state.scan()
     asked = {place for op in state.ops for place in op.places(state.places)}
@@ -194,7 +194,7 @@ def _held(
     scan: _core.SourceScan,
     tallies: Sequence[Any] = (),
     passed: Mapping[str, Sealed] | None = None,
-) -> bytes:
+) -> Packed:
     """What was found, and the rows of each place apart, beside those that were passed on."""
     rows = held_rows(scan, ROWS, passed)
     kept = sum(len(piece.data) for piece in rows.values())
@@ -211,17 +211,17 @@ def held_rows(
         if scan.rows_at(place):
             name, blocks = f"{prefix}{place}", scan.take_rows(place).blocks()
             before = [rows[name].open()] if name in rows else []
-            rows[name] = Sealed.of(b"".join([*before, *map(bytes, blocks)]))
+            rows[name] = Sealed.of(b"".join([*before, *blocks]))
     return rows
 
 
-def found_of(item: bytes, state: None) -> bytes:
+def found_of(item: Packed, state: None) -> Packed:
     """What leaves a worker: all but the rows."""
     parcel = unpack(item)
     return pack(parcel.parts, {"found": parcel.sealed["found"]}, **parcel.notes)
 
 
-def merge_found(parcels: Sequence[bytes], state: ScanState) -> bytes:
+def merge_found(parcels: Sequence[Packed], state: ScanState) -> Packed:
     """What several parts have found, as one."""
     scan, parts, tallies, kept = state.scan(), list[int](), list[Any](), 0
     for parcel in each_once(parcels):
@@ -242,14 +242,14 @@ class FinishState(ScanState):
     bundles: Sequence[Mapping[Any, FamilyTask]] = ()
 
 
-def rows_for(item: bytes, destination: int, state: FinishState) -> bytes:
+def rows_for(item: Packed, destination: int, state: FinishState) -> Packed:
     """The rows of a bundle of families that a worker holds."""
     parcel = unpack(item)
     names = [f"{ROWS}{place}" for place in state.bundles[destination]]
     return pack(parcel.parts, {n: parcel.sealed[n] for n in names if n in parcel}, bundle=destination)
 
 
-def finish_bundle(items: Sequence[bytes], state: FinishState) -> bytes:
+def finish_bundle(items: Sequence[Packed], state: FinishState) -> Packed:
     """Grow the trees of a bundle of families from all of their rows."""
     parcels = list(each_once(items))
     bundle = parcels[0].notes["bundle"]
@@ -262,7 +262,7 @@ def finish_bundle(items: Sequence[bytes], state: FinishState) -> bytes:
     return pack([bundle], trees)
 
 
-def join(parcels: Sequence[bytes], state: Any) -> bytes:
+def join(parcels: Sequence[Packed], state: Any) -> Packed:
     """All pieces in one parcel."""
     parts, pieces = list[int](), dict[str, Sealed]()
     for parcel in each_once(parcels):
@@ -284,7 +284,7 @@ class JudgeState(ScanState):
         return Judged(self.survey.schema, self.trees)
 
 
-def judge_part(part: Part, state: JudgeState) -> bytes:
+def judge_part(part: Part, state: JudgeState) -> Packed:
     """Let the rows of a part judge the trees of their folds."""
     judged, chunks = state.judged(), state.chunks(part)
     for _, encoded in chunks:
@@ -293,7 +293,7 @@ def judge_part(part: Part, state: JudgeState) -> bytes:
     return _verdict([part.index], judged, [asdict(chunks.tally)])
 
 
-def merge_judged(parcels: Sequence[bytes], state: JudgeState) -> bytes:
+def merge_judged(parcels: Sequence[Packed], state: JudgeState) -> Packed:
     """What the rows of several parts say."""
     judged, parts, tallies = state.judged(), list[int](), list[Any]()
     for parcel in each_once(parcels):
@@ -303,5 +303,5 @@ def merge_judged(parcels: Sequence[bytes], state: JudgeState) -> bytes:
     return _verdict(parts, judged, tallies)
 
 
-def _verdict(parts: Iterable[int], judged: Judged, tallies: Sequence[Any]) -> bytes:
+def _verdict(parts: Iterable[int], judged: Judged, tallies: Sequence[Any]) -> Packed:
     return pack(list(parts), {"found": json.dumps(judged.found).encode()}, tallies=tallies)

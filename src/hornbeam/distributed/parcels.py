@@ -1,4 +1,8 @@
-"""Parcels: what workers send, as checksummed bytes that say which parts of the source they speak for."""
+"""Parcels: what workers send, as checksummed bytes that say which parts of the source they speak for.
+
+A worker keeps a parcel in its pieces, so that those which a kernel only passes on are not copied; where it
+has to be one run of bytes it is flat.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -16,11 +21,15 @@ from hornbeam.errors import EngineError
 _MAGIC = b"hbparcel1"
 _HEAD = struct.Struct("<QI")  # bytes of the contents, and their checksum
 
+Buffer = bytes | memoryview
+Packed = tuple[Buffer, ...] | bytes
+"""A parcel: what it contains and then its pieces, each by itself, or flat."""
+
 
 class Sealed(NamedTuple):
     """A piece as it came, not looked at yet: it can be passed on as it is."""
 
-    data: bytes | memoryview
+    data: Buffer
     checksum: int
 
     @classmethod
@@ -50,36 +59,60 @@ class Parcel:
         return self.sealed[name].open()
 
 
-def pack(parts: Sequence[int], pieces: Mapping[str, bytes | Sealed], **notes: Any) -> bytes:
-    """The parcel as bytes."""
+def pack(parts: Sequence[int], pieces: Mapping[str, bytes | Sealed], **notes: Any) -> Packed:
+    """The parcel in its pieces."""
     sealed = {n: piece if isinstance(piece, Sealed) else Sealed.of(piece) for n, piece in pieces.items()}
     inside = {name: [len(piece.data), piece.checksum] for name, piece in sealed.items()}
     contents = json.dumps({"parts": list(parts), "pieces": inside, "notes": notes}).encode()
     head = _HEAD.pack(len(contents), zlib.crc32(contents))
-    return b"".join([_MAGIC, head, contents, *(piece.data for piece in sealed.values())])
+    return (b"".join([_MAGIC, head, contents]), *(piece.data for piece in sealed.values()))
 
 
-def unpack(data: bytes) -> Parcel:
+def flat(parcel: Packed) -> bytes:
+    """The parcel as one run of bytes."""
+    return parcel if isinstance(parcel, bytes) else b"".join(parcel)
+
+
+def size_of(parcel: Packed) -> int:
+    """Bytes of a parcel."""
+    return len(parcel) if isinstance(parcel, bytes) else sum(map(len, parcel))
+
+
+def unpack(parcel: Packed) -> Parcel:
     """The parcel that bytes hold; refused where they are not what was sent. Pieces are checked when they are
     opened: most are only passed on."""
-    start = len(_MAGIC) + _HEAD.size
-    if data[: len(_MAGIC)] != _MAGIC or len(data) < start:
+    head = parcel if isinstance(parcel, bytes) else bytes(parcel[0])
+    said, begin = _contents(head)
+    lengths = [length for length, _ in said["pieces"].values()]
+    pieces = _cut(memoryview(head)[begin:], lengths) if isinstance(parcel, bytes) else parcel[1:]
+    if [len(piece) for piece in pieces] != lengths:
         raise _damaged()
-    size, checksum = _HEAD.unpack_from(data, len(_MAGIC))
-    view, at = memoryview(data), start + size
-    if zlib.crc32(view[start:at]) != checksum:
-        raise _damaged()
-    said = json.loads(bytes(view[start:at]))
-    sealed: dict[str, Sealed] = {}
-    for name, (length, piece_checksum) in said["pieces"].items():
-        sealed[name] = Sealed(view[at : at + length], piece_checksum)
-        at += length
-    if at != len(data):
-        raise _damaged()
+    checksums = (checksum for _, checksum in said["pieces"].values())
+    sealed = dict(zip(said["pieces"], map(Sealed, pieces, checksums), strict=True))
     return Parcel(tuple(said["parts"]), sealed, said["notes"])
 
 
-def each_once(parcels: Sequence[bytes]) -> Iterator[Parcel]:
+def _contents(head: bytes) -> tuple[dict[str, Any], int]:
+    """What a parcel says that it contains, and where its pieces begin if it is flat."""
+    start = len(_MAGIC) + _HEAD.size
+    if head[: len(_MAGIC)] != _MAGIC or len(head) < start:
+        raise _damaged()
+    size, checksum = _HEAD.unpack_from(head, len(_MAGIC))
+    contents = head[start : start + size]
+    if zlib.crc32(contents) != checksum:
+        raise _damaged()
+    said: dict[str, Any] = json.loads(contents)
+    return said, start + size
+
+
+def _cut(data: memoryview, lengths: Sequence[int]) -> list[memoryview]:
+    """Bytes in pieces of such lengths; what is left over is one more."""
+    ends = [0, *accumulate(lengths)]
+    pieces = [data[begin:end] for begin, end in pairwise(ends)]
+    return pieces if ends[-1] >= len(data) else [*pieces, data[ends[-1] :]]
+
+
+def each_once(parcels: Sequence[Packed]) -> Iterator[Parcel]:
     """The parcels of different parts, in their order: one that came twice is counted once."""
     opened = sorted(map(unpack, parcels), key=lambda parcel: (parcel.parts[:1], -len(parcel.parts)))
     seen: set[int] = set()

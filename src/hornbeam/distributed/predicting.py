@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from hornbeam.distributed.engine import Engine, cancelling
 from hornbeam.distributed.kernels import State
-from hornbeam.distributed.parcels import each_once, pack, unpack
+from hornbeam.distributed.parcels import Packed, each_once, pack, unpack
 from hornbeam.ensemble.answer_files import Asking
 from hornbeam.table.sources import Part, Source, Tally
 
@@ -21,13 +21,13 @@ class PredictState(State):
     kind: str
 
 
-def predict_part(part: Part, state: PredictState) -> bytes:
+def predict_part(part: Part, state: PredictState) -> Packed:
     """Write the answers for a part; what leaves the worker is how many there are."""
     tally = state.asking.write_part(part, state.folder, state.kind)
     return pack([part.index], {}, tallies=[asdict(tally)])
 
 
-def merge_predicted(parcels: Sequence[bytes], state: PredictState) -> bytes:
+def merge_predicted(parcels: Sequence[Packed], state: PredictState) -> Packed:
     """What several parts came to."""
     found = list(each_once(parcels))
     parts = [part for parcel in found for part in parcel.parts]

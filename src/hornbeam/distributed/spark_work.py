@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hornbeam.distributed.engine import FAN_IN, Kernel, Merge, Pick
+from hornbeam.distributed.engine import Kernel, Merge, Pick, merged
+from hornbeam.distributed.parcels import Packed, flat
 from hornbeam.errors import HornbeamError
 
 PIECE = 1 << 20
@@ -40,14 +41,14 @@ class Task:
     shared: Any
     refused: Any
 
-    def guarded(self, work: Callable[[Any], bytes]) -> Iterator[bytes]:
-        """What is made of the state, unless it is refused."""
+    def guarded(self, work: Callable[[Any], list[Packed]]) -> Iterator[bytes]:
+        """The parcels that are made of the state, unless they are refused."""
         try:
             found = work(self.shared.value)
         except HornbeamError as error:
             self.refused.add([error])
             return
-        yield found
+        yield from map(flat, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Mapping(Task):
         return cut(partition, (found for item in items for found in self._of(item)))
 
     def _of(self, item: Any) -> Iterator[bytes]:
-        return self.guarded(lambda state: self.kernel(item, state))
+        return self.guarded(lambda state: [self.kernel(item, state)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,19 +73,10 @@ class Merging(Task):
     """Hears the bytes of what will leave the worker; None where nobody counts them."""
 
     def __call__(self, partition: int, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        for merged in self.guarded(lambda state: self._merged(joined(pieces), state)):
-            if merged:
-                if self.shipped is not None:
-                    self.shipped.add(len(merged))
-                yield from cut(partition, [merged])
-
-    def _merged(self, parcels: Iterable[bytes], state: Any) -> bytes:
-        held: list[bytes] = []
-        for parcel in parcels:
-            held.append(parcel)
-            if len(held) == FAN_IN:
-                held = [self.merge(held, state)]
-        return b"" if not held else held[0] if len(held) == 1 else self.merge(held, state)
+        for found in self.guarded(lambda state: merged(self.merge, joined(pieces), state)):
+            if self.shipped is not None:
+                self.shipped.add(len(found))
+            yield from cut(partition, [found])
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +93,7 @@ class Picking(Task):
                     yield to, piece
 
     def _of(self, item: Any, to: int) -> Iterator[bytes]:
-        return self.guarded(lambda state: self.pick(item, to, state))
+        return self.guarded(lambda state: [self.pick(item, to, state)])
 
 
 @dataclass(frozen=True)

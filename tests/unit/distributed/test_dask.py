@@ -20,7 +20,7 @@ import hornbeam as hb
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.distributed import kernels
 from hornbeam.distributed.dask_engine import DaskEngine, dask_engine
-from hornbeam.distributed.parcels import pack, unpack
+from hornbeam.distributed.parcels import flat, pack, unpack
 from hornbeam.errors import DataError, EngineError, SourceChanged, UsageError
 from hornbeam.table.sources import Reservoir
 from tests.unit.cli.test_command import run
@@ -71,6 +71,28 @@ def test_frames_of_dask_are_scanned_where_they_are(client: Any, people: People, 
         TreeClassifier(cv=3).fit_source(hb.source(frame, engine=client), target="class")
 
 
+@pytest.mark.parametrize(("most", "piles"), [(1 << 30, {1, 2}), (1, {5})])
+def test_what_a_worker_holds_is_taken_in_piles_that_fit(
+    client: Any, people: People, monkeypatch: pytest.MonkeyPatch, most: int, piles: set[int]
+) -> None:
+    monkeypatch.setattr("hornbeam.distributed.dask_engine._PILE", most)
+    taken: set[int] = set()
+
+    class Watched(DaskEngine):
+        def _heaped(self, futures: Any) -> list[list[Any]]:
+            heaped = super()._heaped(futures)
+            assert sorted(f.key for pile in heaped for f in pile) == sorted(f.key for f in futures)
+            taken.add(len(heaped))
+            return heaped
+
+    model = TreeClassifier(max_depth=7).fit_source(
+        hb.source(people[1], engine=Watched(client)), target="class", algorithm="boat"
+    )
+    assert model.tree_.digest == fitted(people[0], max_depth=7)
+    assert taken
+    assert taken <= piles
+
+
 def test_a_worker_that_is_killed_changes_nothing(people: People) -> None:
     """Its parts are scanned again by the other, or by the one that takes its place."""
     distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
@@ -96,12 +118,12 @@ class Killing(DaskEngine):
         self._scanning = scanning
         self._processes = list(client.run(os.getpid).values())  # nobody can be asked once one is dead
 
-    def _submit(self, run: Any, *given: Any) -> Any:
+    def _submit(self, run: Any, *given: Any, at: str | None = None) -> Any:
         if self.killed == 0 and given[:1] == (self._scanning,):
             self._kill()
-        return super()._submit(run, *given)
+        return super()._submit(run, *given, at=at)
 
-    def reduce(self, merge: Any, items: Any, state: Any) -> bytes:
+    def reduce(self, merge: Any, items: Any, state: Any) -> Any:
         if self.killed == 1:
             self._kill()
         return super().reduce(merge, items, state)
@@ -218,13 +240,22 @@ def test_the_command_asks_a_scheduler(client: Any, people: People) -> None:
 
 
 def test_parcels_tell_damage_and_parts_that_come_twice() -> None:
-    parcel = pack([3], {"found": b"12345"}, kept=1)
-    assert (unpack(parcel).parts, unpack(parcel)["found"]) == ((3,), b"12345")
+    pieces = pack([3], {"found": b"12345", "rows": b"6"}, kept=1)
+    parcel = flat(pieces)
+    for packed in (pieces, parcel):
+        assert (unpack(packed).parts, unpack(packed)["found"], unpack(packed)["rows"]) == (
+            (3,),
+            b"12345",
+            b"6",
+        )
+    for fewer in (pieces[:2], (*pieces, b"7"), (pieces[0], b"1234", b"56"), parcel + b"7"):
+        with pytest.raises(EngineError, match="came damaged"):
+            unpack(fewer)
     for place in range(len(parcel)):
         damaged = bytearray(parcel)
         damaged[place] ^= 1
         with pytest.raises(EngineError, match="came damaged"):
-            unpack(bytes(damaged))["found"]
+            [piece.open() for piece in unpack(bytes(damaged)).sealed.values()]
     for size in range(len(parcel)):
         with pytest.raises(EngineError, match="came damaged"):
             unpack(parcel[:size])
@@ -241,7 +272,8 @@ def test_a_worker_of_another_version_is_refused() -> None:
         state.__setstate__({"version": "0.0.9"})
 
 
-def test_the_sample_of_parts_is_that_of_all_rows(people: People) -> None:
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 1, 4, 0, 2]])
+def test_the_sample_of_parts_is_that_of_all_rows(people: People, order: list[int]) -> None:
     table, _ = people
     source = hb.source(table)
     samples = []
@@ -250,6 +282,7 @@ def test_the_sample_of_parts_is_that_of_all_rows(people: People) -> None:
         for chunk in hb.source(table.slice(first, 8_000)).scan():
             part.add(chunk)
         samples.append(pickle.loads(pickle.dumps(part)))
-    for later in samples[1:]:
-        samples[0].merge(later)
-    assert samples[0].table().equals(source.sample(500, seed=4))
+    first, *later = (samples[i] for i in order)
+    for one in later:
+        first.merge(one)
+    assert first.table().equals(source.sample(500, seed=4))

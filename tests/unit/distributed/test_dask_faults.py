@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hornbeam.distributed.dask_engine import DaskEngine
+from hornbeam.distributed.dask_engine import Brought, DaskEngine
 from hornbeam.errors import EngineError
 from tests.unit.distributed.growing import (
     People,
@@ -54,14 +54,18 @@ class _Twice(DaskEngine):
 
     other = False
 
-    def _by_worker(self, futures: Any) -> list[list[Any]]:
+    def _by_worker(self, futures: Any) -> list[tuple[str | None, list[Any]]]:
         if self.other:
-            return [futures[:2], [*futures[2:], futures[0]]]
-        first, *others = super()._by_worker(futures)
-        return [[*first, first[0]], *others]
+            return [(None, futures[:2]), (None, [*futures[2:], futures[0]])]
+        (worker, first), *others = super()._by_worker(futures)
+        return [(worker, [*first, first[0]]), *others]
 
-    def shuffle(self, pick: Any, items: Any, destinations: int, state: Any) -> Any:
-        return [[*brought, brought[0]] for brought in super().shuffle(pick, items, destinations, state)]
+    def _heaped(self, futures: Any) -> list[list[Any]]:
+        return [[future] for future in futures]
+
+    def shuffle(self, pick: Any, items: Any, destinations: int, state: Any) -> Brought:
+        brought = super().shuffle(pick, items, destinations, state)
+        return Brought([[*piles, piles[0]] for piles in brought.destinations])
 
 
 def test_a_part_that_is_delivered_twice_is_counted_once(client: Any, people: People) -> None:

@@ -30,7 +30,7 @@ def in_files(table: pa.Table, folder: Path, files: int) -> str:
     return str(folder / "*.parquet")
 
 
-@pytest.mark.parametrize("algorithm", ["boat", "rf_hybrid"])
+@pytest.mark.parametrize("algorithm", ["auto", "boat", "rf_hybrid", "rf_write", "rf_read", "rf_vertical"])
 def test_the_tree_is_that_of_fit(spark: Any, people: People, algorithm: str) -> None:
     table, files = people
     model = TreeClassifier(max_depth=7).fit_source(

@@ -14,7 +14,7 @@ from hornbeam.boat.growth import grow_source
 from hornbeam.boat.stats import SourceStats
 from hornbeam.boat.task import SourceTask, read_as
 from hornbeam.distributed.kernels import ScanState
-from hornbeam.distributed.parcels import expand, unpack
+from hornbeam.distributed.parcels import expand, size_of, unpack
 from hornbeam.distributed.scanner import ClusterScanner
 from hornbeam.growth import Parameters
 from hornbeam.reproduce.scale.people import Shape, files_of
@@ -70,7 +70,7 @@ class WeighedGrowth:
         return (
             sum(one.seconds for one in those),
             sum(sum(one.shipped) for one in those),
-            sum(len(one.arrived) for one in those),
+            sum(size_of(one.arrived) for one in those),
         )
 
     @property

@@ -21,7 +21,7 @@ from hornbeam.boat.reading import Reading
 from hornbeam.boat.survey import Survey, survey, without_sample
 from hornbeam.boat.task import SourceTask, read_as
 from hornbeam.distributed import kernels
-from hornbeam.distributed.parcels import expand, unpack
+from hornbeam.distributed.parcels import expand, size_of, unpack
 from hornbeam.growth import Parameters
 from hornbeam.reproduce.scale.people import Shape, columns_of, files_of
 from hornbeam.reproduce.scale.weighing import WeighingEngine
@@ -97,7 +97,7 @@ def weigh_scan(shape: Shape, folder: Path) -> WeighedScan:
         counted,
         parts=sent.sizes,
         shipped=merged.shipped,
-        arrived=len(arrived),
+        arrived=size_of(arrived),
         raw=len(raw),
         state=scanned.state_bytes,
         decode=decode,

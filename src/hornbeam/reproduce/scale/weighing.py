@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
+from hornbeam.distributed.parcels import Packed, size_of
 from hornbeam.table.sources import Part, Source
 
 
@@ -35,7 +36,7 @@ class Reduced:
     """Parcels that went into merges."""
     shipped: tuple[int, ...]
     """By worker."""
-    arrived: bytes
+    arrived: Packed
 
     @property
     def shipped_bytes(self) -> int:
@@ -69,7 +70,7 @@ class WeighingEngine:
     def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Items:
         sent = pickle.dumps(state)
         told = pickle.loads(sent)  # a worker opens a state once, not for every task
-        found: list[bytes] = []
+        found: list[Packed] = []
         seconds: list[float] = []
         for item in items:
             begin = time.process_time()
@@ -78,15 +79,15 @@ class WeighingEngine:
             if done is not None:
                 done(len(found))
         taken = sum(map(_weight, items))
-        sizes = tuple(map(len, found))
+        sizes = tuple(map(size_of, found))
         self.maps.append(Mapped(kernel.__name__, state, len(sent), tuple(seconds), sizes, taken))
         return found
 
-    def reduce(self, merge: Merge, items: Items, state: Any) -> bytes:
+    def reduce(self, merge: Merge, items: Items, state: Any) -> Packed:
         told = pickle.loads(pickle.dumps(state))
         work = _Merging(merge, told)
         here = [work.tree(items[w :: self.workers]) for w in range(min(self.workers, len(items)))]
-        shipped = tuple(map(len, here))
+        shipped = tuple(map(size_of, here))
         self.shipped += sum(shipped)
         found = work.tree(here)
         self.reductions.append(Reduced(merge.__name__, work.seconds, work.inputs, shipped, found))
@@ -97,7 +98,7 @@ class WeighingEngine:
         begin = time.process_time()
         picked = [[pick(item, to, told) for item in items] for to in range(destinations)]
         seconds = time.process_time() - begin
-        moved = sum(len(parcel) for there in picked for parcel in there)
+        moved = sum(size_of(parcel) for there in picked for parcel in there)
         self.shuffles.append(Shuffled(destinations, moved, seconds))
         return picked
 
@@ -118,13 +119,13 @@ class _Merging:
     seconds: float = 0.0
     inputs: int = 0
 
-    def tree(self, parcels: Sequence[bytes]) -> bytes:
+    def tree(self, parcels: Sequence[Packed]) -> Packed:
         level = list(parcels)
         while len(level) > 1:
             level = [self._one(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
         return level[0]
 
-    def _one(self, some: Sequence[bytes]) -> bytes:
+    def _one(self, some: Sequence[Packed]) -> Packed:
         if len(some) == 1:
             return some[0]
         begin = time.process_time()
@@ -136,6 +137,6 @@ class _Merging:
 
 def _weight(item: Any) -> int:
     """Bytes of a parcel, or of those that a shuffle brought together; a part of the source has none."""
-    if isinstance(item, bytes):
-        return len(item)
-    return sum(map(len, item)) if isinstance(item, list) else 0
+    if isinstance(item, tuple):
+        return size_of(item)
+    return sum(map(size_of, item)) if isinstance(item, list) else 0

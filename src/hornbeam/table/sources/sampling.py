@@ -80,6 +80,7 @@ class Reservoir:
 
     def _settle(self) -> None:
         kept = _least(self._words, self._n)
+        kept = kept[np.argsort(self._rows[kept], kind="stable")]  # parts may have merged in any order
         self._words, self._rows = self._words[kept], self._rows[kept]
         self._held = [pa.concat_tables(self._held).take(kept).combine_chunks()]
         if len(kept) == self._n:
@@ -103,7 +104,7 @@ class Reservoir:
             self._settle()
 
     def merge(self, later: "Reservoir") -> None:
-        """Take in the sample of rows with higher numbers."""
+        """Take in the sample of other rows."""
         self._words = np.concatenate([self._words, later._words])
         self._rows = np.concatenate([self._rows, later._rows])
         self._held += later._held
