@@ -37,9 +37,33 @@ std::uint32_t Buckets::find(RowKey key, std::uint32_t begin, std::uint32_t end) 
 
 // ---- keys ----
 
+namespace {
+
+/// Sorts by merging what is in order already: what several scans have listed are as many such runs.
+void sort_runs(std::vector<KeyCount> &counts) {
+    constexpr std::size_t most_runs = 64;
+    std::vector<std::ptrdiff_t> ends{0};
+    const auto begin = counts.begin();
+    for (auto at = begin; at != counts.end(); ends.push_back(at - begin)) {
+        if (ends.size() > most_runs) return std::sort(begin, counts.end());
+        at = std::is_sorted_until(at, counts.end());
+    }
+    while (ends.size() > 2) {
+        std::vector<std::ptrdiff_t> wider{0};
+        for (std::size_t i = 1; i < ends.size(); i += 2) {
+            const std::size_t last = std::min(i + 1, ends.size() - 1);
+            std::inplace_merge(begin + ends[i - 1], begin + ends[i], begin + ends[last]);
+            wider.push_back(ends[last]);
+        }
+        ends = std::move(wider);
+    }
+}
+
+} // namespace
+
 void KeyCounts::bring_together() {
     if (shape_ != nullptr) return bring_sums_together();
-    if (!std::is_sorted(counts_.begin(), counts_.end())) std::sort(counts_.begin(), counts_.end());
+    sort_runs(counts_);
     std::size_t n = 0;
     for (const KeyCount &c : counts_) {
         if (n != 0 && counts_[n - 1].key == c.key && counts_[n - 1].joint == c.joint)

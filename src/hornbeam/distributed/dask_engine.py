@@ -19,7 +19,7 @@ from multiprocessing import resource_tracker
 from typing import Any, NamedTuple
 
 from hornbeam.distributed.beginning import begun
-from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick, merged
+from hornbeam.distributed.engine import FAN_IN, PILE, Done, Items, Kernel, Merge, Pick, merged
 from hornbeam.distributed.parcels import Packed, size_of
 from hornbeam.errors import EngineError, HornbeamError, UsageError
 from hornbeam.table.sources import Part, Source
@@ -27,7 +27,7 @@ from hornbeam.table.sources import Part, Source
 _WAIT = 20  # seconds for a scheduler to answer, and for a first worker to come
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _MEMORY_PART = 2  # one task may take half of what its worker has for it
-_PILE, _PILE_PART = 256 << 20, 4  # bytes that one task takes together, and at most which part of its memory
+_PILE_PART = 4  # of that a pile may be a quarter
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class DaskEngine:
         if len(futures) <= sum(threads.values()):
             return [[future] for future in futures]
         sizes = self.client.nbytes([future.key for future in futures], summary=False)
-        most = min(_PILE, (self.memory or _PILE) // _PILE_PART)
+        most = min(PILE, (self.memory or _PILE_PART * PILE) // _PILE_PART)
         heaped: list[list[Any]] = []
         for worker, own in self._by_worker(futures):
             size = sum(sizes.get(future.key, 0) for future in own)

@@ -25,6 +25,7 @@ Items = Any
 """What an engine keeps of the results of a map: they stay with the workers."""
 
 FAN_IN = 8  # parcels that are merged at a time
+PILE = 256 << 20  # bytes of kept parcels that one task takes together
 
 
 class Engine(Protocol):

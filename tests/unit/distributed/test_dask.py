@@ -75,7 +75,7 @@ def test_frames_of_dask_are_scanned_where_they_are(client: Any, people: People, 
 def test_what_a_worker_holds_is_taken_in_piles_that_fit(
     client: Any, people: People, monkeypatch: pytest.MonkeyPatch, most: int, piles: set[int]
 ) -> None:
-    monkeypatch.setattr("hornbeam.distributed.dask_engine._PILE", most)
+    monkeypatch.setattr("hornbeam.distributed.dask_engine.PILE", most)
     taken: set[int] = set()
 
     class Watched(DaskEngine):

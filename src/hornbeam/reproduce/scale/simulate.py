@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hornbeam.distributed.engine import FAN_IN
+from hornbeam.distributed.engine import FAN_IN, PILE
 from hornbeam.reproduce.scale.constants import Constants
 from hornbeam.reproduce.scale.people import FEW_VALUES, MANY_VALUES, values_listed
 
@@ -77,6 +77,8 @@ class Phase:
     client: float = 0.0
     moved: float = 0.0
     """Bytes between workers."""
+    heaps: int | None = None
+    """Tasks that take what the first ones gave to its merges; as many as these, if it is not said."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,8 @@ def simulate(
     phases = list(phases_of(job, workers, c, assumed))
     levels = math.ceil(math.log(workers, FAN_IN)) if workers > 1 else 0
     for phase in phases:
-        tasks = phase.tasks * (2 + 1 / FAN_IN) + workers * (1 + 1 / FAN_IN)
+        heaps = phase.tasks if phase.heaps is None else phase.heaps
+        tasks = phase.tasks + (heaps + workers) * (1 + 1 / FAN_IN)
         going = _mapped(phase, workers, task, uneven) + phase.tasks / workers * phase.merge
         going += phase.moved / workers / assumed.bandwidth
         rows, scheduler = rows + going, scheduler + max(0.0, tasks * task - going)
@@ -167,6 +170,7 @@ def _guessed(job: Job, workers: int, parts: int, c: Constants, assumed: Assumed)
     reached = [job.reached(level) for level in range(job.guessed)]
     nodes = 2**job.guessed - 1
     counters, kept = job.counters(nodes), job.kept * each * c.row_bytes
+    piles = min(parts, max(workers, math.ceil(parts * kept / PILE)))
     of_worker, of_all = (c.watching(n, job.guessed, job.classes) for n in (job.rows / workers, job.rows))
     cells = each * job.attributes * (c.decode + c.count * job.guessed)
     yield Phase(
@@ -177,17 +181,19 @@ def _guessed(job: Job, workers: int, parts: int, c: Constants, assumed: Assumed)
         counters * c.merge + of_worker * c.merge_entry,
         sum(c.counters(counts, one) for one in reached) + of_all * c.entry_bytes,
         counters * c.settle,
+        heaps=piles,
     )
+    pile = kept * parts / piles
     for _ in range(job.guessed):
-        yield Phase("round", parts, kept * c.round)
+        yield Phase("round", piles, pile * c.round)
     room = assumed.task_memory / (_FAMILY_BYTES * job.attributes)
     level = job.guessed
     while level < job.depth and job.kept * job.rows / 2**level > room:
         counters = job.counters(2**level)
         yield Phase(
             "round that counts",
-            parts,
-            kept * c.round + job.kept * each * job.attributes * c.count + counters * c.pack,
+            piles,
+            pile * c.round + job.kept * job.rows / piles * job.attributes * c.count + counters * c.pack,
             c.counters(job.kept * counts / workers, job.reached(level)),
             counters * c.merge,
             c.counters(job.kept * counts, job.reached(level)),
