@@ -132,10 +132,12 @@ def memory_bars(name: str, sheet: Sheet, parts: Sequence[str], *, title: str) ->
     groups = []
     for owner in titles_of(sheet):
         mine = [record for record in sheet.records() if record["set"] == owner]
-        bars = [
-            Bar(str(record["algorithm"]), tuple(float(record[part] or 0) for part in parts))
-            for record in mine
-        ]
+        bars = []
+        for record in mine:
+            heights = tuple(float(record[part] or 0) for part in parts)
+            below = sum(heights) - float(record["growth"] or 0)
+            low, high = (below + float(record[bound] or 0) for bound in ("low", "high"))
+            bars.append(Bar(str(record["algorithm"]), heights, low, high))
         groups.append(BarGroup(owner, tuple(bars)))
     return figure_of(name, draw_bars, groups, parts, title=title, y_name="megabytes")
 
@@ -147,7 +149,7 @@ def memory_lines(name: str, sheet: Sheet, kinds: Sequence[str], *, title: str) -
         lines = []
         for kind, algorithm in enumerate(kinds):
             points = [
-                Point(float(record["folds"] or 0), float(record["growth"] or 0))
+                Point(*(float(record[name] or 0) for name in ("folds", "growth", "low", "high")))
                 for record in sheet.records()
                 if record["set"] == owner and record["algorithm"] == algorithm
             ]

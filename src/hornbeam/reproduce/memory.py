@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hornbeam.errors import UsageError
 from hornbeam.reproduce.asking import answer_of
+from hornbeam.reproduce.intervals import Mean
 from hornbeam.reproduce.plan import Plan
 from hornbeam.reproduce.records import Cell, Sheet
 from hornbeam.reproduce.sets import PaperSet
@@ -23,12 +25,34 @@ def check_machine() -> None:
         raise UsageError("the memory of a process is read from /proc, which this system has not; use Linux")
 
 
-def probe(entry: PaperSet, folds: Sequence[int], most_rows: int | None) -> list[dict[str, Cell]]:
-    """What a process of its own held at each point, by number of folds and algorithm, in megabytes."""
-    question = json.dumps({"set": entry.name, "folds": list(folds), "most_rows": most_rows})
-    what = ["-m", "hornbeam.reproduce.probe", question]
-    answers: list[dict[str, Cell]] = answer_of(what, f"the memory of {entry.title}")
+def probe(entry: PaperSet, folds: Sequence[int], plan: Plan) -> list[dict[str, Any]]:
+    """What a process of its own held at each point, by number of folds and algorithm, in megabytes; what one
+    tree and folds add, in each run."""
+    asked = {"set": entry.name, "folds": list(folds), "runs": plan.runs, "most_rows": plan.most_rows}
+    what = ["-m", "hornbeam.reproduce.probe", json.dumps(asked)]
+    answers: list[dict[str, Any]] = answer_of(what, f"the memory of {entry.title}")
     return answers
+
+
+def at_peak(entry: PaperSet, answer: Mapping[str, Any]) -> dict[str, Cell]:
+    """The means of an answer's runs."""
+    growth, one = Mean.of(answer["growth"]), Mean.of(answer["one tree"])
+    same = {name: answer[name] for name in ("folds", "algorithm", "system", "data")}
+    grown = {"growth": growth.value, "low": growth.low, "high": growth.high}
+    return {"set": entry.title, **same, **grown, "one tree": one.value}
+
+
+def beside_one(entry: PaperSet, answer: Mapping[str, Any]) -> dict[str, Cell]:
+    """The same beside the memory of one tree."""
+    record = at_peak(entry, answer)
+    del record["folds"]
+    both = list(zip(answer["growth"], answer["one tree"], strict=True))
+    ratio = Mean.of([growth / one for growth, one in both]) if all(one > 0 for _, one in both) else None
+    name = "growth / one tree"
+    record |= {name: None, f"{name}, low": None, f"{name}, high": None}
+    if ratio is not None:
+        record |= {name: ratio.value, f"{name}, low": ratio.low, f"{name}, high": ratio.high}
+    return record
 
 
 def side_by_side(at_points: Sheet) -> Sheet:
@@ -49,20 +73,8 @@ def measure(entries: Sequence[PaperSet], plan: Plan) -> tuple[Sheet, Sheet]:
     by_folds: list[dict[str, Cell]] = []
     for place, entry in enumerate(entries, 1):
         plan.tell(f"memory: {entry.title} ({place} of {len(entries)})")
-        folds = sorted({TEN, *plan.folds})
-        for answer in probe(entry, folds, plan.most_rows):
-            record = {"set": entry.title, **answer}
-            by_folds.append(record)
-            if record["folds"] == TEN:
-                one = float(answer["one tree"] or 0)
-                growth = float(answer["growth"] or 0)
-                at_points.append(
-                    {
-                        "set": entry.title,
-                        "algorithm": answer["algorithm"],
-                        **{point: answer[point] for point in POINTS},
-                        "one tree": one,
-                        "growth / one tree": growth / one if one > 0 else None,
-                    }
-                )
+        for answer in probe(entry, sorted({TEN, *plan.folds}), plan):
+            by_folds.append(at_peak(entry, answer))
+            if answer["folds"] == TEN:
+                at_points.append(beside_one(entry, answer))
     return Sheet.of("figure-19", at_points), Sheet.of("figure-20", by_folds)

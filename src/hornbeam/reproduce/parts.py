@@ -189,7 +189,8 @@ def memory_use(sets: Sequence[Loaded], plan: Plan) -> list[Part]:
     lines = figures.memory_lines("figure-20", by_folds, list(ALGORITHMS), title="Memory by folds")
     first = (
         "A process of its own for each set: megabytes after loading the system, what the data adds, and what "
-        "growth adds at its peak; 'one tree' is what growing the tree of all rows alone adds."
+        "growth adds at its peak; 'one tree' is what growing the tree of all rows alone adds. Means of runs "
+        "that deal the folds anew, with 90 % intervals."
     )
     second = "What growth adds at its peak, by number of folds."
     lined = memory.side_by_side(at_points)

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from hornbeam.cli.app import app
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget, TrainingSets
-from hornbeam.reproduce import Plan, Results, cost_model, files_of, redundancy, run
+from hornbeam.reproduce import Plan, Results, cost_model, files_of, memory, redundancy, run
 from hornbeam.reproduce.growths import (
     ALGORITHMS,
     BAGGING,
@@ -256,12 +256,30 @@ def test_bagging_has_25_bags_and_sizes(data: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks are read from Linux's /proc")
 def test_memory_is_told_at_three_points(data: Path) -> None:
-    files = files_of(run("memory", Plan(sets=choose(["Yeast"]), runs=1, folds=(3,))))
+    files = files_of(run("memory", Plan(sets=choose(["Yeast"]), runs=3, folds=(3,))))
     rows = list(csv.DictReader(io.StringIO(files["figure-19.csv"].decode())))
     assert [row["algorithm"] for row in rows] == ["S", "OS", "CV", "auto"]
     assert all(float(row["system"]) > 10 for row in rows)
+    assert all(float(row["low"]) <= float(row["growth"]) <= float(row["high"]) for row in rows)
     folds = {row["folds"] for row in csv.DictReader(io.StringIO(files["figure-20.csv"].decode()))}
     assert folds == {"3", "10"}
+
+
+def test_memory_is_a_mean_of_runs() -> None:
+    answer = {
+        "folds": 10,
+        "algorithm": "CV",
+        "system": 20.0,
+        "data": 5.0,
+        "growth": [2.0, 4.0, 3.0],
+        "one tree": [1.0, 2.0, 1.0],
+    }
+    record = memory.beside_one(choose(["Yeast"])[0], answer)
+    assert (record["growth"], record["one tree"]) == (3.0, pytest.approx(4 / 3))
+    assert record["growth / one tree"] == pytest.approx(7 / 3)
+    assert record["low"] == pytest.approx(3.0 - Mean.of([2.0, 4.0, 3.0]).half)
+    nothing = memory.beside_one(choose(["Yeast"])[0], answer | {"one tree": [0.0, 1.0, 1.0]})
+    assert nothing["growth / one tree"] is None
 
 
 # ---- the command ----
