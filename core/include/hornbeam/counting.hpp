@@ -111,7 +111,11 @@ template <class E, class Target> class Counting {
     /// The group of some lanes of a node; `last`: nobody asks for the node's own any more.
     AvcGroup kept(Node &node, std::span<const std::size_t> members, bool last) {
         if (node.avc.empty()) return {};
-        if (members.size() == 1 && !alone(node.avc)) return own_group(node.avc, node.lanes[members[0]].set);
+        if (members.size() == 1 && !alone(node.avc)) {
+            AvcGroup made = own_group(node.avc, node.lanes[members[0]].set);
+            if (last) pool_.recycle_group(std::move(node.avc));
+            return made;
+        }
         if (last) return std::move(node.avc);
         AvcGroup made = pool_.room_for_group(node.avc.size());
         std::copy(node.avc.begin(), node.avc.end(), made.begin());

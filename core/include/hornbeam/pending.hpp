@@ -127,17 +127,13 @@ template <class E, class Target> class NodePool {
     }
     void recycle_stats(Stats &&s) { stats_.push_back(std::move(s)); }
     AvcGroup fresh_group(std::size_t n_cells) {
-        if (groups_.empty()) return AvcGroup(n_cells);
-        AvcGroup group = std::move(groups_.back());
-        groups_.pop_back();
+        AvcGroup group = known_group(n_cells);
         group.assign(n_cells, 0);
         return group;
     }
     /// The same, where every number will be written.
     AvcGroup room_for_group(std::size_t n_cells) {
-        if (groups_.empty()) return AvcGroup(n_cells);
-        AvcGroup group = std::move(groups_.back());
-        groups_.pop_back();
+        AvcGroup group = known_group(n_cells);
         group.resize(n_cells);
         return group;
     }
@@ -151,6 +147,19 @@ template <class E, class Target> class NodePool {
     std::vector<Node> nodes_;
     std::vector<Stats> stats_;
     std::vector<AvcGroup> groups_;
+
+    /// One that was about as large, or an empty one: the counts of one set would keep the room of many.
+    AvcGroup known_group(std::size_t n_cells) {
+        for (std::size_t i = groups_.size(); i-- > 0;) {
+            const std::size_t had = groups_[i].capacity();
+            if (had < n_cells || had > 2 * n_cells) continue;
+            std::swap(groups_[i], groups_.back());
+            AvcGroup group = std::move(groups_.back());
+            groups_.pop_back();
+            return group;
+        }
+        return {};
+    }
 };
 
 } // namespace hornbeam
