@@ -60,7 +60,7 @@ class DaskEngine:
 
     @property
     def workers(self) -> int:
-        threads: dict[str, int] = self.client.nthreads()
+        threads: dict[str, int] = self._asked(self.client.nthreads)
         return max(1, sum(threads.values()))
 
     @property
@@ -151,10 +151,10 @@ class DaskEngine:
 
     def _heaped(self, futures: Sequence[Any]) -> list[list[Any]]:
         """Piles that one task can take together: a few for each thread of a worker, none too large."""
-        threads: dict[str, int] = self.client.nthreads()
+        threads: dict[str, int] = self._asked(self.client.nthreads)
         if len(futures) <= sum(threads.values()):
             return [[future] for future in futures]
-        sizes = self.client.nbytes([future.key for future in futures], summary=False)
+        sizes = self._asked(self.client.nbytes, [future.key for future in futures], summary=False)
         most = min(PILE, (self.memory or _PILE_PART * PILE) // _PILE_PART)
         heaped: list[list[Any]] = []
         for worker, own in self._by_worker(futures):
@@ -165,7 +165,7 @@ class DaskEngine:
 
     def _by_worker(self, futures: Sequence[Any]) -> list[tuple[str | None, list[Any]]]:
         """Results that are with the same worker; where that changes meanwhile, all only takes longer."""
-        places = self.client.who_has(list(futures))
+        places = self._asked(self.client.who_has, list(futures))
         groups: dict[str | None, list[Any]] = {}
         for future in futures:
             groups.setdefault(next(iter(places.get(future.key) or ()), None), []).append(future)
@@ -180,13 +180,21 @@ class DaskEngine:
             if done is not None:
                 done(n)
 
+    def _asked(self, ask: Callable[..., Any], *given: Any, **more: Any) -> Any:
+        """What the scheduler says."""
+        try:
+            return ask(*given, **more)
+        except Exception as error:
+            raise self._lost(error) from None
+
     def _why(self, future: Any) -> HornbeamError:
         """Why there is no result."""
-        if future.status == "error":
-            return _failed(future.exception())
+        return _failed(future.exception()) if future.status == "error" else self._lost(None)
+
+    def _lost(self, error: BaseException | None) -> HornbeamError:
         if self.client.status != "running":
             return EngineError("the Dask scheduler is gone; start it again, and run this again")
-        return _failed(None)
+        return _failed(error)
 
     def _results(self, futures: Sequence[Any]) -> list[Any]:
         self._wait(futures)

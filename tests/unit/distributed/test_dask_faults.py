@@ -139,3 +139,23 @@ def test_a_scheduler_that_is_killed_while_parts_are_read_is_one_line(people: Peo
         for started in (scheduler, worker):
             started.kill()
             started.wait()
+
+
+@pytest.mark.parametrize("question", ["nthreads", "nbytes", "who_has"])
+def test_a_scheduler_that_does_not_say_what_is_asked_is_one_line(
+    client: Any, people: People, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    def broken(*given: Any, **more: Any) -> Any:
+        raise OSError("Timed out during handshake\nafter 30 s")
+
+    class Asking(DaskEngine):
+        def map(self, kernel: Any, items: Any, state: Any, done: Any = None) -> Any:
+            found = super().map(kernel, items, state, done)
+            monkeypatch.setattr(self.client, question, broken)
+            return found
+
+    with pytest.raises(EngineError, match=r"^the Dask cluster failed: OSError: Timed out during") as caught:
+        grown_by(Asking(client), people[1])
+    assert "\n" not in str(caught.value)
+    monkeypatch.undo()
+    assert_idle(client)
