@@ -1,6 +1,7 @@
 """What every test may use: the real tables, and one way of drawing random ones."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,6 +27,12 @@ settings.register_profile("light", max_examples=40, derandomize=True, **COMMON)
 settings.register_profile("sanitize", max_examples=12, derandomize=True, **COMMON)
 settings.register_profile("deep", max_examples=20000, print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def pytest_configure() -> None:
+    """A shell lets what it starts in the background ignore Ctrl-C; commands that tests start must hear it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
