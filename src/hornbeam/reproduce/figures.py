@@ -136,9 +136,8 @@ def memory_bars(name: str, sheet: Sheet, parts: Sequence[str], *, title: str) ->
         for record in mine:
             heights = tuple(float(record[part] or 0) for part in parts)
             below = sum(heights) - float(record["growth"] or 0)
-            # Sheets of one run have no interval.
-            bounds = [below + float(record[name] or 0) for name in ("low", "high") if name in record]
-            bars.append(Bar(str(record["algorithm"]), heights, *bounds))
+            low, high = (below + float(record[bound] or 0) for bound in ("low", "high"))
+            bars.append(Bar(str(record["algorithm"]), heights, low, high))
         groups.append(BarGroup(owner, tuple(bars)))
     return figure_of(name, draw_bars, groups, parts, title=title, y_name="megabytes")
 
@@ -150,13 +149,7 @@ def memory_lines(name: str, sheet: Sheet, kinds: Sequence[str], *, title: str) -
         lines = []
         for kind, algorithm in enumerate(kinds):
             points = [
-                Point(
-                    *(
-                        float(record[name] or 0)
-                        for name in ("folds", "growth", "low", "high")
-                        if name in record
-                    )
-                )
+                Point(*(float(record[name] or 0) for name in ("folds", "growth", "low", "high")))
                 for record in sheet.records()
                 if record["set"] == owner and record["algorithm"] == algorithm
             ]

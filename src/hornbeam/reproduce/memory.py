@@ -25,26 +25,16 @@ def check_machine() -> None:
         raise UsageError("the memory of a process is read from /proc, which this system has not; use Linux")
 
 
-def probe(entry: PaperSet, folds: Sequence[int], plan: Plan) -> list[dict[str, Any]]:
-    """What a process of its own held at each point, by number of folds and algorithm, in megabytes; what one
-    tree and folds add, in each run."""
-    asked = {"set": entry.name, "folds": list(folds), "runs": plan.runs, "most_rows": plan.most_rows}
-    what = ["-m", "hornbeam.reproduce.probe", json.dumps(asked)]
-    answers: list[dict[str, Any]] = answer_of(what, f"the memory of {entry.title}")
-    return answers
-
-
-def at_peak(entry: PaperSet, answer: Mapping[str, Any]) -> dict[str, Cell]:
+def at_peak(answer: Mapping[str, Any]) -> dict[str, Cell]:
     """The means of an answer's runs."""
     growth, one = Mean.of(answer["growth"]), Mean.of(answer["one tree"])
-    same = {name: answer[name] for name in ("folds", "algorithm", "system", "data")}
-    grown = {"growth": growth.value, "low": growth.low, "high": growth.high}
-    return {"set": entry.title, **same, **grown, "one tree": one.value}
+    same = {name: answer[name] for name in ("set", "folds", "algorithm", "system", "data")}
+    return same | {"growth": growth.value, "low": growth.low, "high": growth.high, "one tree": one.value}
 
 
-def beside_one(entry: PaperSet, answer: Mapping[str, Any]) -> dict[str, Cell]:
+def beside_one(answer: Mapping[str, Any]) -> dict[str, Cell]:
     """The same beside the memory of one tree."""
-    record = at_peak(entry, answer)
+    record = at_peak(answer)
     del record["folds"]
     both = list(zip(answer["growth"], answer["one tree"], strict=True))
     ratio = Mean.of([growth / one for growth, one in both]) if all(one > 0 for _, one in both) else None
@@ -53,6 +43,12 @@ def beside_one(entry: PaperSet, answer: Mapping[str, Any]) -> dict[str, Cell]:
     if ratio is not None:
         record |= {name: ratio.value, f"{name}, low": ratio.low, f"{name}, high": ratio.high}
     return record
+
+
+def sheets_of(name: str, later: str, answers: Sequence[Mapping[str, Any]]) -> tuple[Sheet, Sheet]:
+    """(ten folds at three points, the peak by number of folds)."""
+    ten = [beside_one(answer) for answer in answers if answer["folds"] == TEN]
+    return Sheet.of(name, ten), Sheet.of(later, [at_peak(answer) for answer in answers])
 
 
 def side_by_side(at_points: Sheet) -> Sheet:
@@ -67,14 +63,14 @@ def side_by_side(at_points: Sheet) -> Sheet:
 
 
 def measure(entries: Sequence[PaperSet], plan: Plan) -> tuple[Sheet, Sheet]:
-    """(ten folds at three points, the peak by number of folds)."""
+    """Each set in a process of its own."""
     check_machine()
-    at_points: list[dict[str, Cell]] = []
-    by_folds: list[dict[str, Cell]] = []
+    answers: list[dict[str, Any]] = []
     for place, entry in enumerate(entries, 1):
         plan.tell(f"memory: {entry.title} ({place} of {len(entries)})")
-        for answer in probe(entry, sorted({TEN, *plan.folds}), plan):
-            by_folds.append(at_peak(entry, answer))
-            if answer["folds"] == TEN:
-                at_points.append(beside_one(entry, answer))
-    return Sheet.of("figure-19", at_points), Sheet.of("figure-20", by_folds)
+        folds = sorted({TEN, *plan.folds})
+        asked = {"name": entry.name, "folds": folds, "runs": plan.runs, "most_rows": plan.most_rows}
+        answers += answer_of(
+            ["-m", "hornbeam.reproduce.probe", json.dumps(asked)], f"the memory of {entry.title}"
+        )
+    return sheets_of("figure-19", "figure-20", answers)

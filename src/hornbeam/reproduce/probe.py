@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 
@@ -21,43 +22,58 @@ def settled() -> float:
     return status("VmRSS")
 
 
-def answer(question: dict[str, object]) -> list[dict[str, object]]:
-    """The paper's three points: the system, what the data adds to it, and what growth adds at its peak, in
-    each run, which deals the folds anew."""
+def by_folds(
+    same: Mapping[str, object],
+    folds: Sequence[int],
+    algorithms: Mapping[str, str],
+    runs: int,
+    one_tree: Callable[[], float],
+    of_folds: Callable[[int, int, str], float],
+) -> list[dict[str, object]]:
+    """What one tree and so many folds add at their peak in each run, which deals the folds anew; `same` is
+    true of all of it."""
+    one = [one_tree() for _ in range(runs)]
+    return [
+        {
+            **same,
+            "folds": n,
+            "algorithm": name,
+            "growth": [of_folds(n, run, algorithm) for run in range(runs)],
+            "one tree": one,
+        }
+        for n in folds
+        for name, algorithm in algorithms.items()
+    ]
+
+
+def answer(name: str, folds: Sequence[int], runs: int, most_rows: int | None) -> list[dict[str, object]]:
+    """The paper's three points: the system, what the data adds to it, and what growth adds at its peak."""
     from hornbeam.growth import Engine, TrainingSets, grow_sets
     from hornbeam.reproduce.growths import ALGORITHMS, all_rows, folds_of
-    from hornbeam.reproduce.sets import TABLE_1, Loaded, read
+    from hornbeam.reproduce.sets import TABLE_1, read
 
-    def peak(loaded: Loaded, sets: TrainingSets, algorithm: str) -> float:
+    entry = next(entry for entry in TABLE_1 if entry.name == name)
+    system = settled()
+    loaded = read(entry, most_rows)
+
+    def peak(sets: TrainingSets, algorithm: str) -> float:
         before = settled()
         engine = Engine(algorithm=algorithm)
         forest = grow_sets(loaded.table, loaded.target, loaded.parameters, sets, engine=engine)
         assert forest.tree(0).n_nodes > 0
         return max(status("VmHWM") - before, 0.0)
 
-    entry = next(entry for entry in TABLE_1 if entry.name == question["set"])
-    most_rows, folds, runs = question["most_rows"], question["folds"], question["runs"]
-    assert isinstance(folds, list)
-    assert isinstance(runs, int)
-    assert most_rows is None or isinstance(most_rows, int)
-    system = settled()
-    loaded = read(entry, most_rows)
-    peak(loaded, all_rows(loaded), "auto")  # pays for what is loaded once
-    data = settled() - system
-    one = [peak(loaded, all_rows(loaded), "auto") for _ in range(runs)]
-    return [
-        {
-            "folds": n,
-            "algorithm": name,
-            "system": system,
-            "data": data,
-            "growth": [peak(loaded, folds_of(loaded, n, run), algorithm) for run in range(runs)],
-            "one tree": one,
-        }
-        for n in folds
-        for name, algorithm in ALGORITHMS.items()
-    ]
+    peak(all_rows(loaded), "auto")  # pays for what is loaded once
+    same = {"set": entry.title, "system": system, "data": settled() - system}
+    return by_folds(
+        same,
+        folds,
+        ALGORITHMS,
+        runs,
+        lambda: peak(all_rows(loaded), "auto"),
+        lambda n, run, algorithm: peak(folds_of(loaded, n, run), algorithm),
+    )
 
 
 if __name__ == "__main__":
-    print(json.dumps(answer(json.loads(sys.argv[1]))))
+    print(json.dumps(answer(**json.loads(sys.argv[1]))))

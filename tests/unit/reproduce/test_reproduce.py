@@ -267,6 +267,7 @@ def test_memory_is_told_at_three_points(data: Path) -> None:
 
 def test_memory_is_a_mean_of_runs() -> None:
     answer = {
+        "set": "Yeast",
         "folds": 10,
         "algorithm": "CV",
         "system": 20.0,
@@ -274,11 +275,11 @@ def test_memory_is_a_mean_of_runs() -> None:
         "growth": [2.0, 4.0, 3.0],
         "one tree": [1.0, 2.0, 1.0],
     }
-    record = memory.beside_one(choose(["Yeast"])[0], answer)
+    record = memory.beside_one(answer)
     assert (record["growth"], record["one tree"]) == (3.0, pytest.approx(4 / 3))
     assert record["growth / one tree"] == pytest.approx(7 / 3)
     assert record["low"] == pytest.approx(3.0 - Mean.of([2.0, 4.0, 3.0]).half)
-    nothing = memory.beside_one(choose(["Yeast"])[0], answer | {"one tree": [0.0, 1.0, 1.0]})
+    nothing = memory.beside_one(answer | {"one tree": [0.0, 1.0, 1.0]})
     assert nothing["growth / one tree"] is None
 
 

@@ -125,7 +125,7 @@ def memory_part(plan: Plan) -> Part:
     lines = figures.memory_lines("figure-18-folds", by_folds, list(ALGORITHMS), title="Memory by folds")
     hint = (
         "A process of its own for each set: megabytes after loading the system, what the data adds, and what "
-        "growth adds at its peak."
+        "growth adds at its peak; means of runs that deal the folds anew, with 90 % intervals."
     )
     return Part(
         "Figure 18: memory", hint, _said("figure 18"), (bars, lines), (points, by_folds), (points.name,)
