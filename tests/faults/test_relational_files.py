@@ -13,6 +13,7 @@ import hornbeam
 from hornbeam import RelationalBagging, RelationalTreeClassifier
 from hornbeam.errors import HornbeamError
 from hornbeam.estimators.stored_relational import StoredRelational
+from hornbeam.relational.signature import Signature
 from tests.faults.test_model_files import SEEDS, document, forge
 from tests.relational_shop import shop
 
@@ -42,3 +43,17 @@ def test_forged_files_are_refused_in_one_line_or_harmless(payload: dict[str, Any
             said.append(str(error))
     assert said
     assert not any("\n" in line for line in said)
+
+
+def test_ways_that_part_again_and_again_are_followed_once() -> None:
+    """Each of fifty tables comes to its example by two ways through the next: 2**50 ways in all."""
+    record = StoredRelational.of(RelationalTreeClassifier().fit(shop(30))).trees[0].signature.to_record()
+    plain = dict(record["predicates"]["items"], columns=["a", "b"], types=["a", "b"], fields=[], key=None)
+    plain |= {"identity": None, "counts": None, "time": None}
+    ways = {f"t{i}": [[0, f"t{i + 1}", 0], [1, f"t{i + 1}", 1]] for i in range(50)}
+    record["predicates"] = {name: plain | {"routes": routes} for name, routes in ways.items()}
+    record["predicates"]["t50"] = plain | {"routes": []}
+    assert len(Signature.from_record(record).predicates) == 51
+    record["predicates"]["t50"] = plain | {"routes": [[0, "t0", 0]]}
+    with pytest.raises(HornbeamError, match="not an object as"):
+        Signature.from_record(record)

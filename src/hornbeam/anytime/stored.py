@@ -22,12 +22,12 @@ from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget
 from hornbeam.growth.parameters import NOMINAL
 from hornbeam.model import Tree
+from hornbeam.model.arrays import is_finite, rows_of
 from hornbeam.table import Attribute, Column, Table
 
 _INFINITE: Final = {"inf": math.inf, "-inf": -math.inf}
 _MOST: Final = 2**40  # samples: more than anybody waits for
 _COUNTS: Final = (
-    "seed",
     "iterations",
     "work",
     "folds_wrong",
@@ -185,8 +185,8 @@ def _check_settings(record: dict[str, Any]) -> None:
         raise DataError("search: the tests of its nominal attributes are unknown")
     if not 0.0 <= record["granularity"] <= 1.0 or record["status"] not in WHY:
         raise DataError("search: its granularity or status is none")
-    if not all(record[name] >= 0 for name in _COUNTS):
-        raise DataError("search: a count or a time is negative")
+    if record["seed"] < 0 or not all(record[name] >= 0 and is_finite(record[name]) for name in _COUNTS):
+        raise DataError("search: a count or a time is negative, or too large to be one")
 
 
 def _read_profile(rows: list[Any]) -> list[State]:
@@ -199,9 +199,9 @@ def _read_profile(rows: list[Any]) -> list[State]:
 def _is_state(state: State) -> bool:
     counts, numbers = (state.iteration, state.work, state.leaves), (state.cv_error, state.bound)
     return (
-        all(type(value) is int for value in counts)
-        and all(type(value) in (int, float) for value in (state.elapsed, state.cpu, state.expected_error))
-        and all(value is None or type(value) in (int, float) for value in numbers)
+        all(type(value) is int and is_finite(value) for value in counts)
+        and all(map(is_finite, (state.elapsed, state.cpu, state.expected_error)))
+        and all(value is None or is_finite(value) for value in numbers)
         and type(state.improved) is bool
         and isinstance(state.status, str)
         and state.status in WHY
@@ -209,22 +209,31 @@ def _is_state(state: State) -> bool:
 
 
 def _check_rows(sketch: Sketch, lookahead: Lookahead) -> None:
-    """The rows must reach the leaves in the numbers that the tree has."""
-    leaves = np.flatnonzero(sketch.is_leaf)
-    if int(sketch["rows"][0]) != lookahead.table.n_rows:
-        raise DataError(f"search: {lookahead.table.n_rows} rows for a tree of {int(sketch['rows'][0])}")
-    ends = np.repeat(np.arange(len(leaves)), sketch["rows"][leaves])
-    n_classes = len(lookahead.target.labels)
-    found = np.bincount(
-        ends * n_classes + lookahead.target.codes[sketch.order], minlength=len(leaves) * n_classes
-    )
-    expected = np.zeros(len(leaves) * n_classes, dtype=np.int64)
+    """The rows must reach the nodes in the numbers that the tree has."""
+    n_rows, at_leaves = lookahead.table.n_rows, sketch["rows"][sketch.is_leaf]
+    # Added up as Python's integers, and before anything is made as long: a file may say any number.
+    if sum(at_leaves.tolist()) != n_rows or int(sketch["rows"][0]) != n_rows:
+        raise DataError(f"search: {n_rows} rows for a tree of {int(sketch['rows'][0])}, or of other leaves")
+    begins = np.append(sketch["start"], n_rows)
+    if (begins[np.arange(sketch.n_nodes) + sketch["span"]] - begins[:-1] != sketch["rows"]).any():
+        raise DataError("search: a node of its tree has not as many rows as its leaves")
     reached = lookahead.leaves(sketch, sketch.order)
-    for place, leaf in enumerate(leaves.tolist()):
-        classes, counts = sketch.counts_of(leaf)
-        expected[place * n_classes + np.array(classes, dtype=np.int64)] = np.array(counts, dtype=np.int64)
-    if (found != expected).any() or (reached != leaves[ends]).any():
+    ends = np.repeat(np.flatnonzero(sketch.is_leaf), at_leaves)
+    if (reached != ends).any() or not _counts_are_those(sketch, lookahead.target.codes[sketch.order]):
         raise DataError("search: its rows do not reach the leaves that its tree counts them in")
+
+
+def _counts_are_those(sketch: Sketch, codes: npt.NDArray[np.int32]) -> bool:
+    """Whether the counts of every node are those of its rows, whose classes stand leaf after leaf. What is
+    sorted are classes and places, as one number: a table of nodes by classes may be much larger than both.
+    """
+    wide = len(codes) + 1
+    sorted_ = np.sort(codes.astype(np.int64) * wide + np.arange(len(codes)))
+    owner, position = rows_of(sketch["count_start"], np.arange(sketch.n_nodes))
+    first = sketch["count_class"][position].astype(np.int64) * wide + sketch["start"][owner]
+    found = np.searchsorted(sorted_, first + sketch["rows"][owner]) - np.searchsorted(sorted_, first)
+    total = np.bincount(owner, weights=found, minlength=sketch.n_nodes)
+    return bool((found == sketch["count"][position]).all() and (total == sketch["rows"]).all())
 
 
 def _read_table(columns: list[Any], tree: Tree, n_rows: int) -> Table:
@@ -256,7 +265,7 @@ def _read_column(cells: list[Any], attribute: Attribute) -> Column:
 def _real(cell: Any, attribute: Attribute) -> float:
     if cell is None:
         return math.nan
-    if type(cell) in (int, float):
+    if is_finite(cell):
         return float(cell)
     if isinstance(cell, str) and cell in _INFINITE:
         return _INFINITE[cell]

@@ -10,7 +10,7 @@ import click
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.store import RELATIONAL
 from hornbeam.estimators.stored_relational import BAGGING, StoredRelational
-from hornbeam.model import read_document
+from hornbeam.model import read_document, reading
 from hornbeam.relational.tree import RelationalTree
 
 from .output import working, write_file
@@ -21,10 +21,11 @@ from .sources import naming
 
 def read_relational(path: str) -> StoredRelational:
     """A model file of linked tables."""
-    payload = read_document(path)
-    if payload.get("estimator") not in RELATIONAL:
-        raise UsageError(f"{path!r} holds a model of one table; use hornbeam show or hornbeam predict")
-    return StoredRelational.read(path, payload)
+    with reading(path):
+        payload = read_document(path)
+        if payload.get("estimator") not in RELATIONAL:
+            raise UsageError(f"{path!r} holds a model of one table; use hornbeam show or hornbeam predict")
+        return StoredRelational.read(path, payload)
 
 
 def give_answers(given: Mapping[str, Any]) -> None:

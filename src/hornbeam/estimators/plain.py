@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam.errors import DataError, UsageError
+from hornbeam.errors import UsageError
 from hornbeam.growth import Parameters, Pruning
+from hornbeam.model import refused
 
 CLASS_PARAMETERS = {"class_weight", "cost_matrix"}
 TREE_PARAMETERS = {entry.name for kind in (Parameters, Pruning) for entry in fields(kind)}
@@ -47,12 +48,6 @@ def given_parameters(stored: dict[str, Any]) -> dict[str, Any]:
 def finite(value: Any) -> Any:
     """Infinity has no JSON number; the largest double says the same of every threshold."""
     return sys.float_info.max if value == float("inf") else value
-
-
-def refused(path: Path, why: str) -> DataError:
-    return DataError(
-        f"{os.fspath(path)!r} is not a model that this version reads: {why}; save it again with hornbeam.save"
-    )
 
 
 def is_plain(value: Any, of_classes: bool = False) -> bool:

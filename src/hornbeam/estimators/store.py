@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import UsageError
-from hornbeam.model import Tree, document_of, read_document, write_document
+from hornbeam.model import Tree, document_of, read_document, reading, refused, write_document
 
 from .plain import (
     CLASS_PARAMETERS,
@@ -19,7 +19,6 @@ from .plain import (
     finite,
     given_parameters,
     plain,
-    refused,
 )
 from .stored_bags import BAGGED, StoredBag
 from .stored_search import ANYTIME, LOOKAHEAD, SEARCHED, SEARCHED_PARAMETERS
@@ -70,7 +69,8 @@ def payload_of(model: StoredModel) -> dict[str, Any]:
 
 def read_model(path: str | os.PathLike[str]) -> StoredModel | StoredBag:
     """Read a model file of one table; DataError in one line where it holds anything but a known model."""
-    return _read(path, read_document(path))
+    with reading(path):
+        return _read(path, read_document(path))
 
 
 def _read(path: str | os.PathLike[str], payload: dict[str, Any]) -> StoredModel | StoredBag:
@@ -144,7 +144,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The fitted estimator that `save` wrote."""
-    payload = read_document(path)
+    with reading(path):
+        return _loaded(path, read_document(path))
+
+
+def _loaded(path: str | os.PathLike[str], payload: dict[str, Any]) -> Any:
     if payload.get("estimator") in RELATIONAL:
         from .stored_relational import StoredRelational
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hornbeam.ensemble import MAX_BAGS, VOTING, Bags, Committee, DealtBags
 from hornbeam.growth import Forest, Pair
-from hornbeam.model import Tree
+from hornbeam.model import Tree, refused
 from hornbeam.table.sources.draws import MOST_RATE
 
 from .plain import (
@@ -20,7 +20,6 @@ from .plain import (
     class_array,
     finite,
     given_parameters,
-    refused,
 )
 
 BAGGED_CLASSIFIER, BAGGED_REGRESSOR = "BaggedTreesClassifier", "BaggedTreesRegressor"

@@ -10,11 +10,12 @@ import numpy as np
 
 from hornbeam.ensemble import Bags
 from hornbeam.errors import DataError
+from hornbeam.model import refused
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.json_form import from_record, to_record
 from hornbeam.relational.tree import RelationalTree
 
-from .plain import check_parameters, class_array, finite, plain, refused
+from .plain import check_parameters, class_array, finite, plain
 from .store import RELATIONAL
 from .stored_bags import read_bags
 

@@ -3,7 +3,14 @@
 from hornbeam.model.costs import Costs, costs_of
 from hornbeam.model.narrow import narrowed
 from hornbeam.model.routing import RoutedTable, attribute_kinds
-from hornbeam.model.store import FORMAT_VERSION, document_of, read_document, write_document
+from hornbeam.model.store import (
+    FORMAT_VERSION,
+    document_of,
+    read_document,
+    reading,
+    refused,
+    write_document,
+)
 from hornbeam.model.tree import Tree
 
 __all__ = [
@@ -16,5 +23,7 @@ __all__ = [
     "document_of",
     "narrowed",
     "read_document",
+    "reading",
+    "refused",
     "write_document",
 ]

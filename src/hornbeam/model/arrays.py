@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ import numpy.typing as npt
 from hornbeam.errors import DataError
 
 Array = npt.NDArray[Any]
+
+_LARGEST: Final = sys.float_info.max
 
 DTYPES: Final[dict[str, type[np.generic]]] = {
     "kind": np.uint8,
@@ -35,6 +38,11 @@ DTYPES: Final[dict[str, type[np.generic]]] = {
 
 LEAF, NUMERIC, SUBSET, VALUE, MULTIWAY = range(5)
 KIND_NAMES: Final = ("leaf", "numeric", "subset", "value", "multiway")
+
+
+def is_finite(value: object) -> bool:
+    """Whether a value of JSON is a number that a double can be; whole numbers there have any size."""
+    return type(value) in (int, float) and -_LARGEST <= value <= _LARGEST  # type: ignore[operator]
 
 
 def frozen_copy(arrays: Mapping[str, Any]) -> dict[str, Array]:

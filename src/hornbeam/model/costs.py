@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.errors import DataError
-from hornbeam.model.arrays import Array
+from hornbeam.model.arrays import Array, is_finite
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,7 @@ class Costs:
 
 def _is_row(values: Any, size: int) -> bool:
     """A list of so many finite numbers."""
-    return (
-        isinstance(values, (list, tuple))
-        and len(values) == size
-        and all(type(value) in (int, float) and math.isfinite(value) for value in values)
-    )
+    return isinstance(values, (list, tuple)) and len(values) == size and all(map(is_finite, values))
 
 
 def sums_in_order(start: Array, values: Array) -> npt.NDArray[np.float64]:

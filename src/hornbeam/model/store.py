@@ -10,11 +10,11 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hornbeam.errors import DataError, HornbeamError, StorageError
-from hornbeam.model.json_form import parse
+from hornbeam.model.json_form import one_line, parse
 
 FORMAT_VERSION: Final = 1
 MAX_BYTES: Final = 2**30  # about ten million nodes; more is refused before it is read
@@ -139,6 +139,29 @@ def read_document(path: Path) -> dict[str, Any]:
         return checked_payload(document)
     except DataError as error:
         raise DataError(f"{show(path)}: {error}") from None
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Whatever goes wrong with what a model file says ends as one line about the file.
+
+    Each part of a file is checked where it is read; this is for what nobody thought of.
+    """
+    try:
+        yield
+    except HornbeamError:
+        raise
+    except MemoryError as error:
+        raise DataError(f"{show(path)}: there is not enough memory for what the model file says") from error
+    except Exception as error:
+        raise refused(path, f"{type(error).__name__}: {one_line(error)}") from error
+
+
+def refused(path: Path, why: str) -> DataError:
+    """The error for a document that holds no model."""
+    return DataError(
+        f"{show(path)} is not a model that this version reads: {why}; save it again with hornbeam.save"
+    )
 
 
 def read_file(path: Path) -> bytes:

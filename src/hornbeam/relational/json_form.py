@@ -7,6 +7,7 @@ import math
 from typing import Any, Final
 
 from hornbeam.errors import DataError
+from hornbeam.model.arrays import is_finite
 from hornbeam.model.json_form import parse
 from hornbeam.relational.logic import (
     COMPARISONS,
@@ -92,21 +93,25 @@ def from_record(record: object) -> RelationalTree:
         raise DataError("tree: 'target' is no text, or 'ties_to_last' neither true nor false")
     if not isinstance(nodes, list) or not nodes:
         raise DataError("tree: 'nodes' is not a list of at least one node")
-    width = len(classes) if task == "classification" else 3
-    read = tuple(_read_node(node, i, width) for i, node in enumerate(nodes))
+    regression = task == "regression"
+    width = 3 if regression else len(classes)
+    read = tuple(_read_node(node, i, width, regression) for i, node in enumerate(nodes))
     _check_shape(read)
     _check_variables(read)
     signature = None if record["signature"] is None else Signature.from_record(record["signature"])
     return RelationalTree(task, record["target"], tuple(classes), read, record["ties_to_last"], signature)
 
 
-def _read_node(node: object, i: int, width: int) -> Node:
+def _read_node(node: object, i: int, width: int, regression: bool) -> Node:
     if not isinstance(node, dict) or set(node) not in ({"counts"}, {"counts", "test", "yes", "no"}):
         raise DataError(f"tree: node {i} is neither a leaf (counts) nor a test (counts, test, yes, no)")
     counts = node["counts"]
-    if not isinstance(counts, list) or len(counts) != width or not all(map(_is_number, counts)):
+    if not isinstance(counts, list) or len(counts) != width or not all(map(is_finite, counts)):
         raise DataError(f"tree: the counts of node {i} are not {width} numbers")
     numbers = tuple(map(float, counts))
+    # Of classes no count is negative; of numbers neither how many there are nor their squared deviations.
+    if min((numbers[0], numbers[2]) if regression else numbers) < 0.0:
+        raise DataError(f"tree: a count of node {i} is negative")
     if "test" not in node:
         return Node(numbers)
     if type(node["yes"]) is not int or type(node["no"]) is not int:
@@ -115,10 +120,6 @@ def _read_node(node: object, i: int, width: int) -> Node:
     if not test:
         raise DataError(f"tree: the test of node {i} has no literal")
     return Node(numbers, test, node["yes"], node["no"])
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def read_query(record: object, where: str) -> Query:
@@ -168,14 +169,20 @@ def _check_shape(nodes: tuple[Node, ...]) -> None:
 
 
 def _check_variables(nodes: tuple[Node, ...]) -> None:
-    """A comparison asks about variables that a literal before it has bound."""
+    """A comparison asks about variables that a literal before it has bound. They are numbered as they come,
+    so that no number is above those of the terms on the path: the engine keeps a place for each."""
     bound: list[frozenset[Variable]] = [frozenset((KEY,))] * len(nodes)
+    n_terms = [0] * len(nodes)
     for i, node in enumerate(nodes):
         known = bound[i]
+        here = n_terms[i] + sum(len(literal.terms) for literal in node.test)
         for literal in node.test:
             variables = {term for term in literal.terms if isinstance(term, Variable)}
             if literal.compares and not variables <= known:
                 raise DataError(f"tree: node {i} compares a variable that nothing on its path binds")
+            if any(variable.number > here for variable in variables):
+                raise DataError(f"tree: node {i} numbers a variable above all terms on its path")
             known |= variables
         if not node.is_leaf:
             bound[node.yes], bound[node.no] = known, bound[i]
+            n_terms[node.yes], n_terms[node.no] = here, n_terms[i]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from typing import Any, Final
 
 from hornbeam.errors import DataError
@@ -123,8 +124,7 @@ def _predicate(relation: Relation) -> Predicate:
 
 def _read(record: Any) -> Signature:
     predicates = {str(name): _read_predicate(name, entry) for name, entry in record["predicates"].items()}
-    for name in predicates:
-        _check_routes(predicates, name)
+    _check_routes(predicates)
     texts = {name: _text(record[name]) for name in ("key_type", "examples", "key_field")}
     time = record["time_field"]
     return Signature(
@@ -137,16 +137,15 @@ def _read(record: Any) -> Signature:
     )
 
 
-def _check_routes(predicates: dict[str, Predicate], name: str, below: tuple[str, ...] = ()) -> None:
+def _check_routes(predicates: dict[str, Predicate]) -> None:
     """Routes lead to predicates that are there, and in the end to ones without routes."""
-    if name in below:
-        raise ValueError(name)
-    predicate = predicates[name]
-    for route in predicate.routes:
-        above = predicates[route.relation]
-        if route.column >= len(predicate.columns) or route.target >= len(above.columns):
-            raise ValueError(name)
-        _check_routes(predicates, above.name, (*below, name))
+    for name, predicate in predicates.items():
+        for route in predicate.routes:
+            above = predicates[route.relation]
+            if route.column >= len(predicate.columns) or route.target >= len(above.columns):
+                raise ValueError(name)
+    ways = {name: {route.relation for route in of.routes} for name, of in predicates.items()}
+    TopologicalSorter(ways).prepare()  # a ValueError where they go round in a circle
 
 
 def _read_predicate(name: str, entry: Any) -> Predicate:

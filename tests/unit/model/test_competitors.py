@@ -176,3 +176,13 @@ def test_a_leaf_has_none(model: TreeClassifier) -> None:
     record["competitors"]["start"] = [0] * (leaf + 1) + [total] * (len(start) - leaf - 1)
     with pytest.raises(DataError, match="a leaf has one"):
         Tree.from_record(record)
+
+
+def test_places_whose_differences_wrap_around_are_refused() -> None:
+    """Between neighbours 2**62 is added, modulo 2**64: each difference is positive, and the end is right."""
+    X = np.array([[i // 4, i // 2 % 2, i % 2] for i in range(8)], dtype=np.float64)
+    record = TreeClassifier(competitors=2).fit(X, np.arange(8)).tree_.to_record()
+    assert record["nodes"]["kind"][:4] == ["numeric"] * 4
+    record["competitors"]["start"][:5] = [0, 2**62, -(2**63), -(2**62), 0]
+    with pytest.raises(DataError, match="'start' does not part them"):
+        Tree.from_record(record)

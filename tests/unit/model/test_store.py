@@ -211,3 +211,22 @@ def test_a_pipe_or_a_device_is_never_replaced(tmp_path: Path) -> None:
         write_document(pipe, {"a": 1})
     assert pipe.is_fifo()
     assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.parametrize(
+    "thrown",
+    [OverflowError("too large\nto convert"), MemoryError(), RecursionError("deep"), KeyError("k" * 10**6)],
+)
+def test_whatever_goes_wrong_with_a_file_is_one_line_about_it(thrown: Exception) -> None:
+    with pytest.raises(DataError) as caught, store.reading("some.hornbeam"):
+        raise thrown
+    line = str(caught.value)
+    assert line.startswith("'some.hornbeam'")
+    assert "\n" not in line
+    assert len(line) < 1000
+    assert caught.value.__cause__ is thrown  # --debug shows it
+
+
+def test_who_stops_the_reading_of_a_file_is_heard() -> None:
+    with pytest.raises(KeyboardInterrupt), store.reading("some.hornbeam"):
+        raise KeyboardInterrupt
