@@ -26,7 +26,7 @@ class DataTypeError(DataError, TypeError):
 
 
 class NoRows(DataError):  # noqa: N818 - said of the source, not of the error
-    """A source that has columns and nothing else."""
+    """A source that has columns and nothing else, or rows none of which weighs anything."""
 
 
 class SourceChanged(DataError):  # noqa: N818 - said of the source, not of the error

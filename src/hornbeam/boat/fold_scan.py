@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,8 +20,9 @@ from hornbeam.validation import Estimate
 Numbers = npt.NDArray[np.float64]
 
 
-def score_folds(task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
-    """The accuracy, or R² averaged over targets, of the tree of each fold on the rows of that fold."""
+def score_folds(task: SourceTask, survey: Survey, trees: Sequence[Tree | None], report: Report) -> Estimate:
+    """The accuracy, or R² averaged over targets, of the tree of each fold on the rows of that fold; NaN where
+    there is no such tree, or the fold has too few rows."""
     assert task.folds is not None
     judged = Judged(survey.schema, trees, task.threads)
     for chunk in Chunks(task.reading, survey, report, task.folds, task.seed):
@@ -31,30 +33,34 @@ def score_folds(task: SourceTask, survey: Survey, trees: Sequence[Tree], report:
 class Judged:
     """What the trees of folds, and so all of them, got right until now. Those of parts merge."""
 
-    def __init__(self, schema: Schema, trees: Sequence[Tree], threads: int = 1) -> None:
-        self._schema, self._sums = schema, [_Sums(tree, threads) for tree in trees]
+    def __init__(self, schema: Schema, trees: Sequence[Tree | None], threads: int = 1) -> None:
+        self._schema, self._sums = schema, [None if tree is None else _Sums(tree, threads) for tree in trees]
 
     def add(self, chunk: EncodedChunk) -> None:
         """Let every row judge the tree of its fold."""
         table = Table(self._schema, tuple(map(wide, chunk.columns)), chunk.n_rows)
         assert chunk.folds is not None
         for fold in np.unique(chunk.folds).tolist():
-            self._sums[fold].add(table, chunk, np.flatnonzero(chunk.folds == fold))
+            sums = self._sums[fold]
+            if sums is not None:
+                sums.add(table, chunk, np.flatnonzero(chunk.folds == fold))
 
     def merge(self, found: Sequence[Sequence[float]]) -> None:
         """Take in what another part has found, by fold."""
         for sums, other in zip(self._sums, found, strict=True):
-            sums.merge(other)
+            if sums is not None:
+                sums.merge(other)
 
     @property
     def found(self) -> list[list[float]]:
         """What `merge` takes."""
-        return [sums.found for sums in self._sums]
+        return [[] if sums is None else sums.found for sums in self._sums]
 
     @property
     def estimate(self) -> Estimate:
-        measure = "r2" if self._sums[0].tree.classes is None else "accuracy"
-        return Estimate(measure, tuple(sums.score for sums in self._sums))
+        known = [sums for sums in self._sums if sums is not None]
+        measure = "r2" if known[0].tree.classes is None else "accuracy"
+        return Estimate(measure, tuple(math.nan if sums is None else sums.score for sums in self._sums))
 
 
 class _Sums:
@@ -97,6 +103,8 @@ class _Sums:
 
     @property
     def score(self) -> float:
+        if self._rows < (1 if self.tree.classes is not None else 2):
+            return math.nan
         if self.tree.classes is not None:
             return self._right / self._rows
         left, total, squares = self._sums

@@ -24,6 +24,14 @@ from hornbeam.validation import Estimate, small_fold
 _SHOWN_ROWS = 10_000
 
 
+class AllInOneFold(DataError):  # noqa: N818 - said of the rows, not of the error
+    """Every row is in one fold, so that there are none to grow the tree without it from."""
+
+    def __init__(self, message: str, fold: int) -> None:
+        super().__init__(message)
+        self.fold = fold
+
+
 @dataclass(frozen=True, eq=False)
 class SourceGrowth:
     """Trees, 0 of all rows and then those of the folds, or those of bags, each with what it was before
@@ -72,14 +80,20 @@ def fold_numbers(task: SourceTask, first: int, chunk: pa.RecordBatch) -> npt.NDA
 
 
 def check_folds(task: SourceTask, sizes: Sequence[int]) -> None:
-    """Refuse folds that no row fell to, or too few for a score, in one line."""
-    if 0 in sizes:
-        fold, key = list(sizes).index(0), task.reading.key
-        dealt = f"key {key!r}" if key is not None else "the numbers of the rows"
+    """Refuse a fold of all rows, in one line; and where folds judge trees, one without rows, or with too few
+    for a score."""
+    name, key = task.reading.source.name, task.reading.key
+    dealt = f"key {key!r}" if key is not None else "the numbers of the rows"
+    if task.judging and 0 in sizes:
+        fold = list(sizes).index(0)
         raise DataError(
-            f"{task.reading.source.name}: fold {fold + 1} of {len(sizes)} has no row, dealt by {dealt}; "
-            "use fewer folds"
+            f"{name}: fold {fold + 1} of {len(sizes)} has no row, dealt by {dealt}; use fewer folds"
         )
+    if max(sizes) == sum(sizes):
+        fold = list(sizes).index(max(sizes))
+        raise AllInOneFold(f"{name}: fold {fold + 1} of {len(sizes)} has all rows, dealt by {dealt}", fold)
+    if not task.judging:
+        return
     if not task.reading.classification and min(sizes) < 2:
         raise small_fold(len(sizes), sum(sizes))
 

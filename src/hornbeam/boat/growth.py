@@ -69,7 +69,7 @@ def _grow_by_scans(task: SourceTask, meter: Meter, grow: Algorithm) -> SourceGro
         with meter.phase("pruning"):
             pairs = tuple(Pair(_pruned(task, tree), tree) for tree in trees)
     estimate = None
-    if task.folds is not None:
+    if task.folds is not None and task.judging:
         with meter.scan("judging") as report:
             estimate = scanner_of(task).judge(task, found, [pair.tree for pair in pairs[1:]], report)
     labels = found.labels if task.reading.classification else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ from hornbeam.table import Column, Table, encode_classes, encode_targets
 from hornbeam.table.sources.draws import RowDraws
 from hornbeam.table.sources.hashing import Words
 from hornbeam.table.weights import no_weight
-from hornbeam.validation import estimate_by_folds
+from hornbeam.validation import estimate_by_folds, grow_folds
 
 _CELL = 8  # bytes of a cell of the table itself
 
@@ -100,19 +100,21 @@ def _grow_folds(
     seen: SourceGrowth,
     share: Callable[[float], None],
 ) -> SourceGrowth:
-    sizes = np.bincount(folds, minlength=task.folds or 0).tolist()
-    check_folds(task, sizes)
-    forest, estimate = estimate_by_folds(
-        table,
-        target,
-        task.parameters,
-        folds,
-        pruning=task.pruning,
-        seed=task.seed,
-        threads=task.threads,
-        memory_limit=limit,
-        report=share,
-    )
+    assert task.folds is not None
+    check_folds(task, np.bincount(folds, minlength=task.folds).tolist())
+    what = table, target, task.parameters, folds
+    how: dict[str, Any] = {
+        "pruning": task.pruning,
+        "seed": task.seed,
+        "threads": task.threads,
+        "memory_limit": limit,
+        "report": share,
+    }
+    estimate = None
+    if task.judging:
+        forest, estimate = estimate_by_folds(*what, **how)
+    else:
+        forest = grow_folds(*what, task.folds, **how)
     return replace(seen, pairs=tuple(map(forest.pair, range(forest.n_sets))), estimate=estimate)
 
 

@@ -56,6 +56,8 @@ class SourceTask:
     variant: str | None = None
     folds: int | None = None
     """How many to cross-validate by: dealt by the key, or by the numbers of the rows."""
+    judging: bool = True
+    """Whether the rows of each fold judge the tree without them; where they do not, a fold may be empty."""
     bags: RowDraws | None = None
     """How often rows are in bags, each of which has a tree; there is none of all rows then."""
     outside: Callable[[Sequence[Tree]], Sums] | None = None

@@ -43,7 +43,9 @@ def _estimate(stats: Mapping[str, Any]) -> list[tuple[str, str]]:
     if found is None:
         told = stats["why"]
     else:
-        told = f"{found['measure']} {found['mean']:.4f} ± {found['spread']:.4f} over {found['folds']} folds"
+        some, folds = found["judged"] < found["folds"], f"{found['folds']} folds"
+        told = f"{found['measure']} {found['mean']:.4f} ± {found['spread']:.4f} over "
+        told += f"{found['judged']} of {folds}: the others have too few rows, or all" if some else folds
     lines = [("estimate", told)]
     if agreed is not None:
         shares = share_text(agreed["root_agreement"]), share_text(agreed["agreement"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -52,7 +53,8 @@ def _estimate(kept: MaintainedTree) -> dict[str, Any]:
         "mean": found.mean,
         "spread": found.spread,
         "folds": found.folds,
-        "scores": list(found.scores),
+        "judged": found.judged,
+        "scores": [None if math.isnan(score) else score for score in found.scores],
     }
 
 

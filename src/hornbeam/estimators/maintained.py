@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from hornbeam.boat.fold_scan import score_folds
-from hornbeam.boat.grown import check_folds
 from hornbeam.boat.maintained.cache import CountsCache
 from hornbeam.boat.maintained.changes import Changes, compare
 from hornbeam.boat.maintained.filling import fill, grown
@@ -68,8 +67,8 @@ class MaintainedTree:
         self._number, self._rows = int(meta["number"]), int(meta["rows"])
         self._present = Present(self._store, self._settings)
         self._counts = CountsCache(self._store)
-        trees = [self._tree_of(self._number, i) for i in range(1 + len(meta["fold_rows"]))]
-        self._open(trees, meta["fold_rows"])
+        folds = self._settings["cv"] or 0
+        self._open([self._tree_of(self._number, i) for i in range(1 + folds)])
 
     def _tree_of(self, number: int, tree: int = 0) -> Tree | None:
         """A tree that a batch left, of all rows or without those of a fold."""
@@ -81,8 +80,9 @@ class MaintainedTree:
                 f"{self._store.path!r}: {error}; use a copy of the file that is whole"
             ) from None
 
-    def _open(self, trees: Sequence[Tree | None], fold_rows: Sequence[int]) -> None:
-        self._kept = KeptTrees(self._present, trees, key=self.key, fold_rows=fold_rows, stable=self._stable)
+    def _open(self, trees: Sequence[Tree | None]) -> None:
+        folds = self._settings["cv"] or 0
+        self._kept = KeptTrees(self._present, trees, key=self.key, folds=folds, stable=self._stable)
 
     # ---- making and opening ----
 
@@ -141,12 +141,11 @@ class MaintainedTree:
     def _begin(cls, store: Store, settings: dict[str, Any], task: SourceTask) -> Self:
         """The first state of a file, which is there when it is whole."""
         try:
-            store.set_all(settings | {"number": 0, "rows": 0, "fold_rows": [0] * (task.folds or 0)})
+            store.set_all(settings | {"number": 0, "rows": 0})
             made = cls(store)
-            trees = fill(store, made._kept, task, lambda: made._present(()))
-            made._open(trees, made._kept.fold_rows)
+            made._open(fill(store, task, lambda: made._present(())))
             made._rows = store.count()
-            record = Changes(0, None, made._rows, 0, made._rows, None, made._pruned(trees[0]).digest)
+            record = Changes(0, None, made._rows, 0, made._rows, None, made.tree.digest)
             made._write(record)
             store.commit()
         except BaseException:
@@ -185,16 +184,20 @@ class MaintainedTree:
     @property
     def tree(self) -> Tree:
         """The tree of the present rows."""
+        return self._pruned(self._unpruned)
+
+    @property
+    def _unpruned(self) -> Tree:
         if self._kept.whole.tree is None:
-            raise DataError(f"{self._store.path!r} has no rows, so there is no tree; insert some")
-        return self._pruned(self._kept.whole.tree)
+            none = "no row that weighs anything" if self._rows else "no rows"
+            raise DataError(f"{self._store.path!r} has {none}, so there is no tree; insert some")
+        return self._kept.whole.tree
 
     def estimator(self) -> TreeEstimator:
         """A fitted `TreeClassifier` or `TreeRegressor` of the present rows."""
         model, tree = estimator_of(self._settings), self.tree
-        assert self._kept.whole.tree is not None
         labels = None if tree.classes is None else np.array(tree.classes)
-        model._learn(Pair(tree, self._kept.whole.tree), labels)
+        model._learn(Pair(tree, self._unpruned), labels)
         return model
 
     @property
@@ -224,20 +227,28 @@ class MaintainedTree:
 
     def estimate(self) -> Estimate:
         """The score of each fold's tree on the rows of its fold, as `fit_source` with cv has it: accuracy, or
-        R². Every present row is read once."""
+        R². A fold without rows, or with all of them, has none: its score is NaN. Every present row is read
+        once."""
         if not self.folds:
             raise UsageError(f"{self._store.path!r} has no folds; give cv= when it is created")
         task = replace(self._present(()), folds=self.folds)
-        check_folds(task, self._kept.fold_rows)
-        pruned = [self._pruned(tree) for tree in self._kept.trees[1:] if tree is not None]
-        found = self._kept.whole.known or survey(task.reading, task.sample_rows, task.seed)
-        return score_folds(task, found, pruned, lambda _: None)
+        pruned = [None if tree is None else self._pruned(tree) for tree in self._kept.trees[1:]]
+        if any(pruned):
+            found = self._kept.whole.known or survey(task.reading, task.sample_rows, task.seed)
+            estimate = score_folds(task, found, pruned, lambda _: None)
+            if estimate.judged:
+                return estimate
+        few = "no row" if self._settings["classification"] else "no row, or one alone"
+        raise DataError(
+            f"{self._store.path!r}: no fold can be judged: each of {self.folds} has {few}, or all rows; "
+            "insert rows of more keys"
+        )
 
     def forest(self) -> Forest:
         """The tree and those of the folds, to see where they agree."""
         if not self.folds:
             raise UsageError(f"{self._store.path!r} has no folds; give cv= when it is created")
-        trees = self._kept.trees
+        trees = [self._unpruned, *self._kept.trees[1:]]
         pairs = [Pair(self._pruned(tree), tree) for tree in trees if tree is not None]
         if len(pairs) < len(trees):
             raise DataError(f"{self._store.path!r}: a fold has all rows, so there is no tree without it")
@@ -286,12 +297,11 @@ class MaintainedTree:
 
     def _proof(self, rows: int) -> dict[str, Any]:
         """The digest of the tree beside that of one that is grown anew, where so many rows are present."""
-        trees = self._kept.trees if None not in self._kept.trees else self._kept.trees[:1]
-        kept = [None if tree is None else self._pruned(tree).digest for tree in trees]
-        rebuilt: list[str | None] = [None]
+        kept = list(map(self._digest, self._kept.trees))
+        rebuilt: list[str | None] = [None] * len(kept)
         if rows:
-            task = replace(self._present(()), folds=len(trees) - 1 or None)
-            rebuilt = [self._pruned(tree).digest for tree in grown(task)]
+            with suppress(NoRows):  # that weigh anything
+                rebuilt = list(map(self._digest, grown(replace(self._present(()), folds=self.folds or None))))
         return {"digest": kept[0], "rebuilt": rebuilt[0], "equal": kept == rebuilt}
 
     @property
@@ -409,8 +419,7 @@ class MaintainedTree:
         """Keep what a batch left."""
         kept = [None if tree is None else packed(tree) for tree in self._kept.trees]
         self._store.set_trees(record.number, kept)
-        facts = {"number": record.number, "rows": record.rows, "fold_rows": self._kept.fold_rows}
-        self._store.set_all(facts)
+        self._store.set_all({"number": record.number, "rows": record.rows})
         self._store.add_batch(record.number, record.id, record.to_record())
 
     def _record(
@@ -435,6 +444,9 @@ class MaintainedTree:
         model = estimator_of(self._settings)
         parameters, pruning = model._checked()
         return prune_tree(tree, pruning, criterion=parameters.criterion)
+
+    def _digest(self, tree: Tree | None) -> str | None:
+        return None if tree is None else self._pruned(tree).digest
 
     def _checked(self, rows: Source) -> Iterator[pa.RecordBatch]:
         begin = 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.errors import DataError
+from hornbeam.errors import DataError, NoRows
 from hornbeam.table.columns import Array
 
 
@@ -40,6 +40,6 @@ def check_weights(values: Array) -> None:
         )
 
 
-def no_weight() -> DataError:
+def no_weight() -> NoRows:
     """The error for rows none of which weighs anything."""
-    return DataError("sample_weight is zero for every row; at least one row needs a weight above zero")
+    return NoRows("sample_weight is zero for every row; at least one row needs a weight above zero")

@@ -3,7 +3,7 @@
 What follows scikit-learn's signatures is in modules of its own: the command works without importing it.
 """
 
-from hornbeam.validation.estimate import Estimate, estimate_by_folds, small_fold
+from hornbeam.validation.estimate import Estimate, estimate_by_folds, grow_folds, small_fold
 from hornbeam.validation.folds import deal_classes, deal_rows
 from hornbeam.validation.paired import PairedTest, corrected_mean, corrected_t_test
 
@@ -15,5 +15,6 @@ __all__ = [
     "deal_classes",
     "deal_rows",
     "estimate_by_folds",
+    "grow_folds",
     "small_fold",
 ]

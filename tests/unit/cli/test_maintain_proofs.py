@@ -121,3 +121,19 @@ def test_folds_are_kept_and_judge_the_tree(rows: pa.Table) -> None:
     alone = told("status", "cv.tree")
     assert (alone["estimate"], alone["stability"], alone["rows"]) == (None, None, 1)
     refused(2, "maintain", "create", "no.tree", *asked, says="folds are dealt by a key")
+
+
+def test_folds_without_rows_are_told_and_nothing_is_refused_for_them(place: Path) -> None:
+    rows = pa.table({"k": ["p", "q", "r"] * 4, "x": list(range(12)), "y": ["a", "b"] * 6})
+    pq.write_table(rows, "few.parquet")
+    shown("create", "few.tree", "few.parquet", "--target", "y", "--key", "k", "--cv", "5")
+    said = told("status", "few.tree")["estimate"]
+    empty = said["scores"].count(None)
+    assert (said["folds"], said["judged"]) == (5, 5 - empty)
+    assert empty >= 2
+    *_, line, _ = shown("status", "few.tree").splitlines()
+    assert line.endswith(f" over {5 - empty} of 5 folds: the others have too few rows, or all")
+    for key in "pqr":
+        assert told("forget", "few.tree", key)["equal"]
+        shown("verify", "few.tree")
+    assert "each of 5 has no row" in shown("status", "few.tree").splitlines()[-1]

@@ -20,9 +20,10 @@ from hornbeam.boat.meter import Meter
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.survey import Survey, survey
 from hornbeam.boat.task import SourceTask
-from hornbeam.errors import SourceChanged
+from hornbeam.errors import NoRows, SourceChanged
 from hornbeam.model import Tree
 from hornbeam.table.sources import source
+from hornbeam.table.weights import no_weight
 
 
 class Present(Protocol):
@@ -64,10 +65,6 @@ class Engine:
     def warm(self) -> bool:
         return self._kept is not None
 
-    def without_tree(self) -> Engine:
-        """One like this that has no tree yet."""
-        return Engine(self.present, None, self._whole, keep_families=self._keep_families, stable=self._stable)
-
     @property
     def known(self) -> Survey | None:
         """What all present rows have in common, with room for more, while it is warm."""
@@ -91,14 +88,26 @@ class Engine:
         self.tree = grow_source(self.present(())).pairs[0].unpruned
         return self.tree
 
-    def warm_up(self) -> Tree:
+    def warm_up(self) -> Tree | None:
         """Count the present rows at all nodes of their tree."""
         return self._count_anew(None, None)
 
-    def _count_anew(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree:
+    def _count_anew(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree | None:
         """Count the present rows at all nodes of the tree before a batch, which becomes theirs."""
         self._kept, self.counted_anew = None, True
         task = self.present(())
+        try:
+            kept = self._counted(task)
+        except NoRows:
+            if self._whole is None and task.reading.source.weight is None:
+                raise  # a file without rows is not asked for them
+            self._forget_tree()
+            return None
+        before = self._touched_by(kept, inserted, deleted)
+        return self._settled(kept, self._update(kept, before, foresee_all=True))
+
+    def _counted(self, task: SourceTask) -> KeptTree:
+        """The present rows at all nodes of the tree; NoRows where none of them weighs anything."""
         found = self._surveyed() if self._whole is None else self._whole.survey or self._whole._surveyed()
         kept = KeptTree.over(task, found)
         kept.deep = self._stable
@@ -107,8 +116,9 @@ class Engine:
             kept.build(kept.root, self.tree)
         for chunk in Chunks(task.reading, kept.survey):
             chunk.add_to(kept.scan)
-        before = self._touched_by(kept, inserted, deleted)
-        return self._settled(kept, self._update(kept, before, foresee_all=True))
+        if not kept.n_rows:
+            raise no_weight()
+        return kept
 
     def _surveyed(self) -> Survey:
         task = self.present(())
@@ -131,8 +141,9 @@ class Engine:
             chunk.add_to(kept.scan, away=True)
         return tree
 
-    def apply(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree:
-        """The tree after a batch that the present rows have seen already."""
+    def apply(self, inserted: pa.Table | None, deleted: pa.Table | None) -> Tree | None:
+        """The tree after a batch that the present rows have seen already; None where none of them weighs
+        anything."""
         kept = self._kept
         if kept is None or (self._whole is not None and self._whole.counted_anew):
             return self._count_anew(inserted, deleted)
@@ -145,9 +156,15 @@ class Engine:
         kept.scan.forget_touches()
         update = self._update(kept, self.tree if self._keep_families else None)
         update.stream(less, more)
+        if not kept.n_rows:
+            self._forget_tree()
+            return None
         if self._outgrown(kept):
             return self._count_anew(inserted, deleted)
         return self._settled(kept, update)
+
+    def _forget_tree(self) -> None:
+        self.tree, self.errors, self.withheld = None, {}, {}
 
     def _settled(self, kept: KeptTree, update: Update) -> Tree:
         self.tree = update.settle()
@@ -179,7 +196,7 @@ class Engine:
         assert kept.root is not None
         place, scan = kept.root.place, kept.scan
         totals = scan.totals(place)
-        if int(totals.sum()) > kept.room:
+        if kept.n_rows > kept.room:
             return True
         if self._whole is not None:  # which looks after the labels
             return False

@@ -7,34 +7,43 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from hornbeam.boat.grown import AllInOneFold
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.maintained.ordering import by_leaf
 from hornbeam.boat.maintained.store import Store
-from hornbeam.boat.maintained.trees import KeptTrees
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.task import SourceTask
 from hornbeam.model import Tree
 
 
-def fill(store: Store, kept: KeptTrees, task: SourceTask, present: Callable[[], SourceTask]) -> list[Tree]:
-    """Copy the rows of a source, whose folds are counted, and grow their trees: first, where they can be read
-    again, so that those of a leaf lie together; else from the `present` rows."""
-    chunks = (kept.dealt(store.checked(chunk)) for _, chunk in task.reading.scan())
+def fill(store: Store, task: SourceTask, present: Callable[[], SourceTask]) -> list[Tree | None]:
+    """Copy the rows of a source and grow their trees: first, where they can be read again, so that those of a
+    leaf lie together; else from the `present` rows."""
+    chunks = (store.checked(chunk) for _, chunk in task.reading.scan())
     if task.reading.source.repeatable:
         trees = grown(task)
+        whole = trees[0]
+        assert whole is not None
         with Meter(task.reading.source, task.progress).phase("copying the rows") as tell:
-            ordered = by_leaf(trees[0], chunks, task.budget)
-            store.insert(_told(ordered, int(trees[0].arrays["rows"][0]), tell))
+            ordered = by_leaf(whole, chunks, task.budget)
+            store.insert(_told(ordered, int(whole.arrays["rows"][0]), tell))
         return trees
     store.insert(chunks)
     return grown(replace(present(), algorithm=task.algorithm, folds=task.folds, progress=task.progress))
 
 
-def grown(task: SourceTask) -> list[Tree]:
-    """The trees of all rows and of the folds, before pruning."""
-    if task.folds is not None and task.algorithm == "boat":  # which guesses one tree
+def grown(task: SourceTask) -> list[Tree | None]:
+    """The trees of all rows and of those without each fold, before pruning; None: of no rows."""
+    folds = task.folds
+    if folds is None:
+        return [grow_source(task).pairs[0].unpruned]
+    if task.algorithm == "boat":  # which guesses one tree
         task = replace(task, algorithm="auto")
-    return [pair.unpruned for pair in grow_source(task).pairs]
+    try:
+        return [pair.unpruned for pair in grow_source(replace(task, judging=False)).pairs]
+    except AllInOneFold as found:
+        whole = grow_source(replace(task, folds=None)).pairs[0].unpruned
+        return [whole, *(None if fold == found.fold else whole for fold in range(folds))]
 
 
 def _told(

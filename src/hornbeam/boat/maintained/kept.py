@@ -111,6 +111,12 @@ class KeptTree:
         assert self.root is not None
         return sum(1 for _ in self.root.walk()) + len(self._free)
 
+    @property
+    def n_rows(self) -> int:
+        """Of those that were counted."""
+        assert self.root is not None
+        return int(self.scan.totals(self.root.place).sum())
+
     def restore(self, root: KeptNode, n_places: int) -> None:
         """Take nodes over whose rows were counted before, by another scan of as many places."""
         records = [PlaceRecord() for _ in range(n_places)]

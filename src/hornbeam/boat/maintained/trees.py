@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from hornbeam.boat.maintained.engine import Engine, Present
 from hornbeam.boat.maintained.rows import LeftOut
 from hornbeam.model import Tree
-from hornbeam.table.sources import fold_of
 
 
 class PresentRows(Present, Protocol):
@@ -21,7 +19,7 @@ class PresentRows(Present, Protocol):
 
 
 class KeptTrees:
-    """Trees, cold. `fold_rows` are the rows of each fold, dealt by a `key`; empty without folds."""
+    """Trees, cold: of all rows, and of those without each of so many folds, dealt by a `key`."""
 
     def __init__(
         self,
@@ -29,11 +27,11 @@ class KeptTrees:
         trees: Sequence[Tree | None],
         *,
         key: str | None,
-        fold_rows: Sequence[int],
+        folds: int,
         stable: bool,
     ) -> None:
-        self._present, self._key, self._stable = present, key, stable
-        self.fold_rows = list(fold_rows)
+        self._present, self._stable = present, stable
+        self._left_out = [] if key is None else [LeftOut(key, folds, i) for i in range(folds)]
         self._open(trees)
 
     def _open(self, trees: Sequence[Tree | None]) -> None:
@@ -50,17 +48,12 @@ class KeptTrees:
         ]
 
     @property
-    def _left_out(self) -> list[LeftOut]:
-        n = len(self.fold_rows)
-        return [] if self._key is None else [LeftOut(self._key, n, i) for i in range(n)]
-
-    @property
     def engines(self) -> list[Engine]:
         return [self.whole, *self.folds]
 
     @property
     def trees(self) -> list[Tree | None]:
-        """Before any pruning; None: there are no rows for it."""
+        """Before any pruning; None: there is no row for it that weighs anything."""
         return [engine.tree for engine in self.engines]
 
     def warm_up(self) -> None:
@@ -69,25 +62,14 @@ class KeptTrees:
             if engine.tree is not None and not engine.warm:
                 engine.warm_up()
 
-    def dealt(self, rows: Any, times: int = 1) -> Any:
-        """Rows whose folds are counted."""
-        if self.fold_rows:
-            n = len(self.fold_rows)
-            more = times * np.bincount(fold_of(rows.column(self._key), n), minlength=n)
-            self.fold_rows = (np.array(self.fold_rows) + more).tolist()
-        return rows
-
     def follow(self, more: pa.Table, less: pa.Table, rows: int, *, anew: bool = False) -> None:
         """All trees after a batch that leaves so many rows; `anew`: as if there had been none before."""
-        self.dealt(more)
-        self.dealt(less, -1)
         if anew or not rows:
             self._open([None])
         if not rows:
             return
-        self.whole.apply(more, less)
-        for i, left_out in enumerate(self._left_out):
-            if rows == self.fold_rows[i]:
-                self.folds[i] = self.folds[i].without_tree()
-            else:
-                self.folds[i].apply(left_out.rest(more), left_out.rest(less))
+        if self.whole.apply(more, less) is None:
+            self._open([None])
+        else:
+            for fold, left_out in zip(self.folds, self._left_out, strict=True):
+                fold.apply(left_out.rest(more), left_out.rest(less))
