@@ -24,20 +24,20 @@ template <class E, class Target> class Banding {
             return std::pair(a.test.attribute, a.test.lo) < std::pair(b.test.attribute, b.test.lo);
         });
         std::vector<Group> made;
-        std::size_t room = frame_.room_for_guests(), guests = 0; // of the group made last
-        for (Group &g : groups) {
-            if (!made.empty() && cut_alike(made.back(), g)) {
-                const std::size_t between = rows_between(made.back(), g, node);
-                if (between <= std::min(node.rows.size() / widest_band, room)) {
-                    widen(made.back(), g, node);
-                    guests = between;
-                    continue;
-                }
-            }
-            room -= std::exchange(guests, 0);
-            made.push_back(std::move(g));
-        }
+        const std::size_t most = std::min(node.rows.size() / widest_band, frame_.room_for_guests());
+        for (Group &g : groups)
+            if (!made.empty() && cut_alike(made.back(), g) && nearly_between(made.back(), g, node) <= most)
+                widen(made.back(), std::move(g), node);
+            else
+                made.push_back(std::move(g));
         groups = std::move(made);
+    }
+    /// Whether a group's guests find room when it is split: those of groups that were split before it are
+    /// still there where nodes wait for a worker, and counted values tell only about how many there will be.
+    bool has_room(const Group &group, const Node &node) const {
+        const std::size_t room = frame_.room_for_guests();
+        if (!group.banded() || node.rows.size() <= room) return true;
+        return rows_between(node, group.test.attribute, group.test.lo, group.band.back().lo) <= room;
     }
 
     /// Examples between the cuts go both ways: in the larger child they stay who they are, in the other they
@@ -84,29 +84,40 @@ template <class E, class Target> class Banding {
         return node.room.first != nullptr ? frame_.avc->n_numeric : 0;
     }
 
-    /// How many examples lie between the cuts of two groups: they would be on both sides.
-    std::size_t rows_between(const Group &low, const Group &high, const Node &node) const {
-        const std::uint32_t from = low.test.lo, to = high.test.lo;
-        const Segment<E> &s = segment_of(node.active, low.test.attribute);
-        if (!s.listed()) return counting_.rows_between(node, low.test.attribute, from, to);
+    /// How many examples lie between two cuts: no more than these can be on both sides.
+    std::size_t rows_between(const Node &node, std::int32_t attribute, std::uint32_t from,
+                             std::uint32_t to) const {
+        const Segment<E> &s = segment_of(node.active, attribute);
+        if (!s.listed()) return counting_.rows_between(node, attribute, from, to);
         return static_cast<std::size_t>(above(s, to) - above(s, from));
     }
+    /// About the same, without a look at every row.
+    std::size_t nearly_between(const Group &low, const Group &high, const Node &node) const {
+        const std::int32_t attribute = low.test.attribute;
+        if (segment_of(node.active, attribute).listed())
+            return rows_between(node, attribute, low.test.lo, high.test.lo);
+        return counting_.nearly_between(node, attribute, low.test.lo, high.test.lo);
+    }
 
-    static void widen(Group &low, const Group &high, const Node &node) {
+    static void widen(Group &low, Group &&high, const Node &node) {
         auto sets = [&](const Group &g) {
             SetMask all = 0;
             for (std::size_t i : g.members) all |= SetMask{1} << node.lanes[i].set;
             return all;
         };
-        if (!low.banded())
+        if (!low.banded()) {
+            Group alone = low;
+            low.apart.push_back(std::move(alone));
             low.band.push_back({low.test.lo, sets(low) | sets(high)});
-        else
+        } else {
             for (Group::Cut &cut : low.band) cut.left_before |= sets(high);
+        }
         low.band.push_back({high.test.lo, sets(high)});
         low.members.insert(low.members.end(), high.members.begin(), high.members.end());
         std::sort(low.members.begin(), low.members.end());
         if (high.default_decided && !low.default_decided) low.test.default_child = high.test.default_child;
         low.default_decided = low.default_decided || high.default_decided;
+        low.apart.push_back(std::move(high));
     }
 
     /// Sets the flag of every row, 0 where it stays, and makes guests of those that go both ways.

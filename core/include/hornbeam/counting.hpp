@@ -133,12 +133,12 @@ template <class E, class Target> class Counting {
             if (value != slot.n_values) visit(id, value);
         }
     }
-    /// Rows of the node whose value is above `low`, up to `high`; by complement from the whole, which may
-    /// have rows that no lane counts any more.
-    std::size_t rows_between(const Node &node, std::int32_t attribute, std::uint32_t low,
-                             std::uint32_t high) const {
-        std::size_t n = 0;
+    /// About how many rows of the node have a value above `low`, up to `high`; by complement from the whole,
+    /// which may have rows that no lane counts any more, and misses those that are on both sides already.
+    std::size_t nearly_between(const Node &node, std::int32_t attribute, std::uint32_t low,
+                               std::uint32_t high) const {
         if (by_complement()) {
+            std::size_t n = 0;
             const AvcSlot &slot = *frame_.avc->find(attribute);
             const std::size_t columns = frame_.avc->columns, width = frame_.avc->width;
             for (std::size_t cell = slot.begin + (low + 1) * width; cell < slot.begin + (high + 1) * width;
@@ -146,6 +146,12 @@ template <class E, class Target> class Counting {
                 n += node.avc[cell * columns + columns - 1];
             return n;
         }
+        return rows_between(node, attribute, low, high);
+    }
+    /// The same row by row.
+    std::size_t rows_between(const Node &node, std::int32_t attribute, std::uint32_t low,
+                             std::uint32_t high) const {
+        std::size_t n = 0;
         each_value(node.rows, attribute,
                    [&](std::uint32_t, std::uint32_t value) { n += value > low && value <= high; });
         return n;

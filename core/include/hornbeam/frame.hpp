@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <variant>
 #include <vector>
 
@@ -48,8 +49,9 @@ template <class E> struct Frame {
 
     std::uint32_t row_of(std::uint32_t id) const { return origin.empty() ? id : origin[id]; }
     std::size_t room_for_guests() const { return capacity - n; }
-    /// One more id for an example, which counts in `sets`.
+    /// One more id for an example, which counts in `sets`; there must be room for it.
     std::uint32_t add_guest(std::uint32_t id, SetMask in) {
+        if (n >= capacity) throw std::logic_error("a node has more guests than its frame has room for");
         const std::size_t guest = n++;
         auto repeat = [&](auto &values, std::size_t width) {
             if (!values.empty())

@@ -205,22 +205,27 @@ template <class E, Criterion C> class Grower {
             return a.members.size() < b.members.size();
         });
         if (largest != groups.end()) std::iter_swap(largest, groups.end() - 1);
-        for (const Group &group : groups) {
-            std::vector<const Choice *> own;
-            for (std::size_t i : group.members) own.push_back(&choice[i]);
-            if (own.size() == node.lanes.size()) {
-                split(node, group, own);
-            } else {
-                const bool last = &group == &groups.back() && !(own.size() == 1 && frame_.sets.repeats());
-                grow_apart([&] {
-                    Node part =
-                        seen_by(node, group.members, last, bears_leaves(node) ? &group.test : nullptr);
-                    spent(node, Work::other);
-                    split(part, group, own);
-                    pool_.recycle(std::move(part));
-                });
-            }
+        for (const Group &group : groups) split_group(node, group, choice, &group == &groups.back());
+    }
+    /// `last`: no other group will look at the node. A band that finds no room is split as the groups it was
+    /// made of.
+    void split_group(Node &node, const Group &group, const std::vector<Choice> &choice, bool last) {
+        if (!banding_.has_room(group, node)) {
+            ++forest_.costs.at(node.depth).bands_apart;
+            for (const Group &part : group.apart)
+                split_group(node, part, choice, last && &part == &group.apart.back());
+            return;
         }
+        std::vector<const Choice *> own;
+        for (std::size_t i : group.members) own.push_back(&choice[i]);
+        if (own.size() == node.lanes.size()) return split(node, group, own);
+        const bool in_place = last && !(own.size() == 1 && frame_.sets.repeats());
+        grow_apart([&] {
+            Node part = seen_by(node, group.members, in_place, bears_leaves(node) ? &group.test : nullptr);
+            spent(node, Work::other);
+            split(part, group, own);
+            pool_.recycle(std::move(part));
+        });
     }
 
     bool shares_attributes() const { return workers != nullptr && workers->several(); }
@@ -361,6 +366,7 @@ template <class E, Criterion C> class Grower {
     }
 
     void split_by_band(Node &node, const Group &group) {
+        ++forest_.costs.at(node.depth).bands;
         std::array<Node, 2> child{pool_.fresh(), pool_.fresh()};
         banding_.split_rows(node, group, child);
         add_children(node, child);

@@ -15,17 +15,21 @@ if TYPE_CHECKING:
     from hornbeam.growth.forest import Forest
 
 COMPONENTS = ("tests", "statistics", "numeric", "other")
+COUNTS = ("nodes", "entries", "own_entries", "bands", "bands_apart")
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
     """What growing cost, by depth of the nodes: seconds [level, component], nodes of the forest, list entries
-    that were read, and those that the sets would have read one by one."""
+    that were read, and those that the sets would have read one by one; nodes that near cuts of several sets
+    share, and those that found no room for the rows between such cuts, so that the sets parted."""
 
     seconds: npt.NDArray[np.float64]
     nodes: npt.NDArray[np.int64]
     entries: npt.NDArray[np.int64]
     own_entries: npt.NDArray[np.int64]
+    bands: npt.NDArray[np.int64]
+    bands_apart: npt.NDArray[np.int64]
     forest: Forest | None = None
     """Whose growth it was."""
 
@@ -42,16 +46,14 @@ class Levels:
     @classmethod
     def none(cls) -> Levels:
         empty = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros((0, len(COMPONENTS))), empty, empty, empty)
+        return cls(np.zeros((0, len(COMPONENTS))), *(empty for _ in COUNTS))
 
     def plus(self, native: _core.Forest) -> Levels:
         """With what one more growth cost."""
         more: Mapping[str, Any] = native.levels()
         seconds = np.asarray(more["seconds"]).reshape(-1, len(COMPONENTS))
-        nodes, entries, own = (
-            _sum(getattr(self, name), more[name]) for name in ("nodes", "entries", "own_entries")
-        )
-        return Levels(_sum(self.seconds, seconds), nodes, entries, own)
+        counts = (_sum(getattr(self, name), more[name]) for name in COUNTS)
+        return Levels(_sum(self.seconds, seconds), *counts)
 
 
 def _sum(mine: npt.NDArray[Any], yours: npt.NDArray[Any]) -> npt.NDArray[Any]:
