@@ -17,11 +17,11 @@ from hornbeam.growth import (
     Engine,
     Parameters,
     TrainingSets,
-    grow_forest,
     grow_sets,
     grow_tree,
 )
 from hornbeam.table import encode_classes, from_data
+from tests.forests import grow_forest
 from tests.laws.engine_tables import answer, attributes, generated, take
 from tests.real_data import RealSet
 

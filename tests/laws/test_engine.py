@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from hornbeam import _core
-from hornbeam.growth import ClassTarget, Engine, NumericTarget, Parameters, grow_forest, grow_tree
+from hornbeam.growth import ClassTarget, Engine, NumericTarget, Parameters, grow_tree
 from hornbeam.table import Table, encode_classes, from_data
+from tests.forests import grow_forest
 from tests.laws.engine_tables import Target, assert_same, generated, take
 from tests.real_data import RealSet
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hornbeam.growth import ClassTarget, Engine, Parameters
-from hornbeam.growth.grow import grow_forest
 from hornbeam.table import from_data
+from tests.forests import grow_forest
 
 LONE = Engine(algorithm="serial", accelerate=False)
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from hornbeam import BaggedTreesClassifier, TreeClassifier
-from hornbeam.growth import Engine, TrainingSets, grow_forest, grow_settings, grow_tree
+from hornbeam.growth import Engine, TrainingSets, grow_settings, grow_tree
 from hornbeam.model_selection import TreeSearchCV
 from tests import strategies
+from tests.forests import grow_forest
 from tests.laws.engine_tables import assert_same, generated
 from tests.laws.growing import DEFAULT, Call, assert_equal
 from tests.laws.random_cases import cells, random_cases, random_column

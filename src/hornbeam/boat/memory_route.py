@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from hornbeam.boat.task import SourceTask
 from hornbeam.errors import DataError
 from hornbeam.growth import (
     ClassTarget,
+    DrawnSets,
     Grower,
     NumericTarget,
     Pair,
@@ -33,7 +34,6 @@ from hornbeam.growth import (
 )
 from hornbeam.growth.memory import memory_needed, text_of
 from hornbeam.table import Column, Table, encode_classes, encode_targets
-from hornbeam.table.sources.draws import RowDraws
 from hornbeam.table.sources.hashing import Words
 from hornbeam.table.weights import no_weight
 from hornbeam.validation import estimate_by_folds, grow_folds
@@ -78,10 +78,8 @@ def grow_in_memory(task: SourceTask, meter: Meter, limit: int | None) -> SourceG
         if task.pruning.prune in ("error_based", "reduced_error"):
             random = np.random.RandomState(task.seed)
             how = task.parameters, task.pruning
-            grown, tree = grow_and_prune(
-                table, target, *how, random=random, threads=task.threads, report=share
-            )
-            return replace(seen, pairs=(Pair(tree, grown),))
+            pair = grow_and_prune(table, target, *how, random=random, threads=task.threads, report=share)
+            return replace(seen, pairs=(pair,))
         encoded = _core.encode(table.native(), table.n_rows, task.threads)
         table = _without_cells(table)  # growing reads the encoded table alone
         grower = Grower(table, target, task.parameters, threads=task.threads, encoded=encoded)
@@ -130,13 +128,20 @@ def _grow_bags(
     """The trees of all bags, from training sets that have each row as often as its word says."""
     bags = task.bags
     assert bags is not None
+
+    def drawn(i: int) -> TrainingSet:
+        rows = bags.rows(words, i)
+        if not len(rows):
+            raise DataError("a bag has no row; give more rows, or a larger max_samples")
+        return TrainingSet(table.n_rows, taken=rows)
+
     pairs: list[Pair] = []
     holds_out = task.pruning.holds_out
     grow_sets(
         table,
         target,
         task.parameters,
-        TrainingSets(table.n_rows, _DrawnSets(bags, words)),
+        TrainingSets(table.n_rows, DrawnSets(len(bags), drawn)),
         pruning=task.pruning,
         random=[draw_seed(np.random.RandomState(seed)) for seed in bags.seeds] if holds_out else None,
         threads=task.threads,
@@ -145,28 +150,6 @@ def _grow_bags(
         visit=lambda _, pair: pairs.append(pair),
     )
     return replace(seen, pairs=tuple(pairs))
-
-
-class _DrawnSets(Sequence[TrainingSet]):
-    """The training sets of bags, drawn when they are asked for."""
-
-    def __init__(self, bags: RowDraws, words: Words) -> None:
-        self._bags, self._words = bags, words
-
-    def __len__(self) -> int:
-        return len(self._bags)
-
-    @overload
-    def __getitem__(self, i: int) -> TrainingSet: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[TrainingSet]: ...
-    def __getitem__(self, i: int | slice) -> TrainingSet | list[TrainingSet]:
-        if isinstance(i, slice):
-            return [self[place] for place in range(*i.indices(len(self)))]
-        rows = self._bags.rows(self._words, i)
-        if not len(rows):
-            raise DataError("a bag has no row; give more rows, or a larger max_samples")
-        return TrainingSet(len(self._words), taken=rows)
 
 
 def _without_cells(table: Table) -> Table:

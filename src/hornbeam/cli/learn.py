@@ -25,7 +25,6 @@ from hornbeam.growth import (
     grow_and_prune,
     hold_out,
 )
-from hornbeam.growth.memory import MemoryPlan
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
 from hornbeam.table import Table, conform, from_data
@@ -145,18 +144,23 @@ def _grow(
     table: Table, target: ClassTarget | NumericTarget, settings: Settings
 ) -> tuple[Tree, Tree | None, Estimate | None, float]:
     """The tree, what it was before pruning (None: the same), what folds say of it, and the seconds of all."""
-    start, pruning, threads = time.perf_counter(), settings.pruning, settings.plan.threads
+    start = time.perf_counter()
     if settings.plan.cv is not None:
         with naming_limit():
             forest, estimate = _grow_folds(table, target, settings, settings.plan.cv)
         tree, grown = forest.pair(0)
         return tree, None if tree is grown else grown, estimate, time.perf_counter() - start
     with naming_limit():
-        MemoryPlan.of(table, target, settings.parameters, settings.memory_limit)
-    random = np.random.RandomState(settings.plan.seed)  # as the estimator with this random_state
-    grown, tree = grow_and_prune(
-        table, target, settings.parameters, pruning, random=random, threads=threads, report=settings.report
-    )
+        tree, grown = grow_and_prune(
+            table,
+            target,
+            settings.parameters,
+            settings.pruning,
+            random=np.random.RandomState(settings.plan.seed),  # as the estimator with this random_state
+            threads=settings.plan.threads,
+            memory_limit=settings.memory_limit,
+            report=settings.report,
+        )
     return tree, None if tree is grown else grown, None, time.perf_counter() - start
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 
 from hornbeam.ensemble.bags import Bags, Rows
 from hornbeam.growth import (
+    DrawnSets,
     Engine,
     Forest,
     Pair,
@@ -28,7 +28,6 @@ ALGORITHMS = ("auto", "serial", "overlapping")
 # A training set has a row at most 255 times. Where a row is expected this often it gets copies, each of which
 # is taken a share of the times; twice as often is then out of the question.
 OFTEN = 100
-KEPT = 2**22  # rows of sets that are not drawn again: 32 MB
 
 
 def grow_bags(
@@ -51,12 +50,17 @@ def grow_bags(
     copies = Copies.of(bags)
     if len(copies.origin) > table.n_rows:
         table, target = table.take(copies.origin), target.take(copies.origin)
+    n_rows = table.n_rows
+
+    def drawn(i: int) -> TrainingSet:
+        return TrainingSet(n_rows, taken=copies.spread(bags.rows(i)))
+
     pairs: list[Pair] = []
     grown = grow_sets(
         table,
         target,
         parameters,
-        TrainingSets(table.n_rows, DrawnSets(bags, copies)),
+        TrainingSets(n_rows, DrawnSets(len(bags), drawn)),
         pruning=pruning,
         random=[_seed(seed) for seed in bags.seeds.tolist()] if pruning.holds_out else None,
         threads=threads,
@@ -108,29 +112,3 @@ class Copies:
         result = rows.copy()
         result[often] = np.where(copy == 0, some, self.further[some] + copy - 1)
         return result
-
-
-class DrawnSets(Sequence[TrainingSet]):
-    """The training sets of bags, drawn when they are asked for; small ones are kept."""
-
-    def __init__(self, bags: Bags, copies: Copies) -> None:
-        self._bags, self._copies = bags, copies
-        self._kept: dict[int, TrainingSet] = {}
-
-    def __len__(self) -> int:
-        return len(self._bags)
-
-    @overload
-    def __getitem__(self, i: int) -> TrainingSet: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[TrainingSet]: ...
-    def __getitem__(self, i: int | slice) -> TrainingSet | list[TrainingSet]:
-        if isinstance(i, slice):
-            return [self[place] for place in range(*i.indices(len(self)))]
-        known = self._kept.get(i)
-        if known is None:
-            rows = self._copies.spread(self._bags.rows(i))
-            known = TrainingSet(len(self._copies.origin), taken=rows)
-            if (len(self._kept) + 1) * len(rows) <= KEPT:
-                self._kept[i] = known
-        return known

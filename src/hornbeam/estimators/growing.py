@@ -44,10 +44,10 @@ class Growing:
         if self.cv is None:
             self._forget_folds()
             random = check_random_state(self.random_state) if pruning.holds_out else None
-            grown, tree = grow_and_prune(
+            pair = grow_and_prune(
                 table, target, parameters, pruning, random=random, threads=threads_of(self.n_jobs)
             )
-            self._learn(Pair(tree, grown), labels_of(target))
+            self._learn(pair, labels_of(target))
             return self
         from hornbeam.validation.fold_scores import FoldScores
         from hornbeam.validation.scoring import Judge

@@ -2,23 +2,22 @@
 
 from hornbeam.growth.costs import ClassCosts, check_class_weight
 from hornbeam.growth.cuts import Cut, Cuts, reads_gains
-from hornbeam.growth.forest import Forest, grow_sets
+from hornbeam.growth.forest import Forest, grow_and_prune, grow_sets
 from hornbeam.growth.grow import (
     ClassTarget,
     Grower,
     NumericTarget,
     Target,
     WholeSet,
-    grow_forest,
     grow_in_order,
     grow_tree,
 )
 from hornbeam.growth.levels import Levels
 from hornbeam.growth.memory import bytes_of
 from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
-from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, grow_and_prune, hold_out, prune_tree
-from hornbeam.growth.set_trees import Pair
-from hornbeam.growth.sets import ALGORITHMS, TrainingSet, TrainingSets
+from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, hold_out, prune_tree
+from hornbeam.growth.set_trees import Pair, Pruner, SetRows
+from hornbeam.growth.sets import ALGORITHMS, DrawnSets, TrainingSet, TrainingSets
 from hornbeam.growth.settings import Answers, SettingForest, grow_settings
 from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 
@@ -32,6 +31,7 @@ __all__ = [
     "ClassTarget",
     "Cut",
     "Cuts",
+    "DrawnSets",
     "Engine",
     "Forest",
     "Grower",
@@ -39,7 +39,9 @@ __all__ = [
     "NumericTarget",
     "Pair",
     "Parameters",
+    "Pruner",
     "Pruning",
+    "SetRows",
     "SettingForest",
     "Stability",
     "Target",
@@ -52,7 +54,6 @@ __all__ = [
     "complexity_path",
     "draw_seed",
     "grow_and_prune",
-    "grow_forest",
     "grow_in_order",
     "grow_sets",
     "grow_settings",

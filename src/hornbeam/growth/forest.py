@@ -15,8 +15,8 @@ from hornbeam.growth.grow import Grower, Target
 from hornbeam.growth.levels import Levels
 from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.parameters import Engine, Parameters
-from hornbeam.growth.prune import Pruning
-from hornbeam.growth.set_trees import Pair, SetTrees
+from hornbeam.growth.prune import Pruning, draw_seed
+from hornbeam.growth.set_trees import Pair, SetRows, SetTrees
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 from hornbeam.model import Tree
@@ -146,7 +146,7 @@ def grow_sets(
         raise UsageError(f"training sets of {sets.n_rows} rows for a table of {table.n_rows}; give its own")
     plan = MemoryPlan.of(table, target, parameters, memory_limit)
     grower = Grower(table, target, parameters, threads=threads, engine=engine)
-    growth = SetTrees(grower, sets, pruning or Pruning(), random, plan)
+    growth = SetTrees(grower, SetRows(table, target, sets, pruning or Pruning(), random), plan)
     if growth.failures and not keep_failures:
         raise next(iter(growth.failures.values()))
     forest = Forest(growth, sets.n_sets)
@@ -173,3 +173,32 @@ def grow_sets(
         done += len(chunk)
         growth.trim(chunk)
     return forest
+
+
+def grow_and_prune(
+    table: Table,
+    target: Target,
+    parameters: Parameters,
+    pruning: Pruning,
+    *,
+    random: np.random.RandomState | None = None,
+    threads: int = 1,
+    memory_limit: int | None = None,
+    report: Callable[[float], None] | None = None,
+) -> Pair:
+    """The tree of all rows and what it was before pruning: a growth of one set. `random` draws the rows to
+    validate on."""
+    pairs: list[Pair] = []
+    grow_sets(
+        table,
+        target,
+        parameters,
+        TrainingSets.of_all(table.n_rows),
+        pruning=pruning,
+        random=None if random is None or not pruning.holds_out else [draw_seed(random)],
+        threads=threads,
+        memory_limit=memory_limit,
+        report=report,
+        visit=lambda _, pair: pairs.append(pair),
+    )
+    return pairs[0]

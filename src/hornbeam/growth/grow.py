@@ -222,21 +222,6 @@ def grow_in_order(
     return grower.tree(forest, 0), forest.take_order()
 
 
-def grow_forest(
-    table: Table,
-    target: Target,
-    parameters: Parameters,
-    multiplicity: npt.NDArray[np.uint8],
-    *,
-    threads: int = 1,
-    engine: Engine | None = None,
-) -> list[Tree]:
-    """Trees of several training sets, grown together: `multiplicity[row, set]` is how often a row counts."""
-    grower = Grower(table, target, parameters, threads=threads, engine=engine)
-    forest = grower.grow(multiplicity)
-    return [grower.tree(forest, i) for i in range(forest.n_sets)]
-
-
 def _weighs(target: Target) -> bool:
     """Whether rows, classes or mistakes differ in what they count."""
     costs = target.costs if isinstance(target, ClassTarget) else ClassCosts()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -13,8 +12,8 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
-from hornbeam.growth.grow import ClassTarget, Target, grow_in_order, grow_tree
-from hornbeam.growth.parameters import Parameters, is_number, one_of, shown
+from hornbeam.growth.grow import ClassTarget, Target
+from hornbeam.growth.parameters import is_number, one_of, shown
 from hornbeam.growth.rest import rest_of
 from hornbeam.model import Tree, attribute_kinds
 from hornbeam.table import Table
@@ -208,28 +207,3 @@ def draw_validation(rows: Rows, target: Target, pruning: Pruning, seed: int) -> 
 def draw_seed(random: np.random.RandomState) -> int:
     """What a fit takes from its random_state to draw the rows that it validates on."""
     return int(random.randint(2**31 - 1))
-
-
-def grow_and_prune(
-    table: Table,
-    target: Target,
-    parameters: Parameters,
-    pruning: Pruning,
-    *,
-    random: np.random.RandomState | None = None,
-    threads: int = 1,
-    report: Callable[[float], None] | None = None,
-) -> tuple[Tree, Tree]:
-    """(the tree as it was grown, what pruning leaves of it); `random` draws rows to validate on."""
-    judges: tuple[Table, Target] = table, target
-    order = None
-    if pruning.holds_out:
-        assert random is not None
-        drawn = draw_validation(np.arange(table.n_rows), target, pruning, draw_seed(random))
-        (table, target), judges = ((table.take(rows), target.take(rows)) for rows in drawn)
-    if pruning.prune == "error_based":
-        grown, order = grow_in_order(table, target, parameters, threads=threads, report=report)
-    else:
-        grown = grow_tree(table, target, parameters, threads=threads, report=report)
-    tree = prune_tree(grown, pruning, *judges, criterion=parameters.criterion, threads=threads, order=order)
-    return grown, tree

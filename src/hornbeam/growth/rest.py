@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.model import RoutedTable, Tree
+from hornbeam.model import Tree
 
 
 def rest_of(tree: Tree, arrays: dict[str, Any]) -> Tree:
@@ -28,16 +28,6 @@ def collapsed(tree: Tree) -> Tree:
     """A subtree that makes no fewer errors than a leaf becomes one."""
     arrays = _core.collapse(tree.native(), tree.leaf_class)
     return tree if len(arrays["kind"]) == tree.n_nodes else rest_of(tree, arrays)
-
-
-def rows_in_order(
-    tree: Tree, rows: npt.NDArray[np.int64], weights: npt.NDArray[np.float64] | None, routed: RoutedTable
-) -> npt.NDArray[np.uint32]:
-    """The rows that a tree was grown from, leaf after leaf, those of weight 0 left out."""
-    if weights is not None:
-        rows = rows[weights[rows] > 0]
-    place = leaf_places(tree)[routed.leaves(tree, rows)]
-    return rows[np.argsort(place, kind="stable")].astype(np.uint32)
 
 
 def leaf_places(tree: Tree) -> npt.NDArray[np.int32]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ Rows = npt.NDArray[np.int64]
 ALGORITHMS = ("auto", "serial", "overlapping", "folds")
 MOST_TOGETHER = 64  # sets that the core grows as one
 MOST_REPEATS = 255  # how often a row may count in one set: a byte
+KEPT = 2**22  # rows of sets that are not drawn again: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,11 @@ class TrainingSet:
             absent[given] = False
             return cls(n_rows, left_out=np.flatnonzero(absent))
         return cls(n_rows, taken=given)
+
+    @property
+    def has_all(self) -> bool:
+        """Whether it was made as the set of all rows, each of them once."""
+        return self.taken is None and self.left_out is None
 
     def __len__(self) -> int:
         """How many rows it has, repeats counted."""
@@ -131,9 +138,19 @@ class TrainingSets:
         first = (TrainingSet(n_rows),) if all_rows_first else ()
         return cls(n_rows, first + tuple(TrainingSet.of_rows(n_rows, some) for some in rows))
 
+    @classmethod
+    def of_all(cls, n_rows: int) -> TrainingSets:
+        """One set of all rows: that of a fit."""
+        return cls(n_rows, (TrainingSet(n_rows),))
+
     @property
     def n_sets(self) -> int:
         return len(self.sets)
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is only the set of all rows, as in a fit."""
+        return len(self.sets) == 1 and self.sets[0].has_all
 
     def __len__(self) -> int:
         return len(self.sets)
@@ -146,8 +163,7 @@ class TrainingSets:
 
     def multiplicity(self, begin: int = 0, end: int | None = None) -> npt.NDArray[np.uint8]:
         """[row, set]: how often each row counts in each of the sets `begin` to `end`."""
-        some = self.sets[begin:end]
-        return stack(self.n_rows, [one.write_times for one in some])
+        return stack(self.n_rows, self.sets[begin:end])
 
     @cached_property
     def kind(self) -> str:
@@ -178,12 +194,34 @@ class TrainingSets:
         return algorithm
 
 
-Write = Callable[[npt.NDArray[np.uint8]], None]
+class DrawnSets(Sequence[TrainingSet]):
+    """Training sets that are drawn when they are asked for; small ones are kept, up to KEPT rows of all."""
+
+    def __init__(self, n_sets: int, draw: Callable[[int], TrainingSet]) -> None:
+        self._n_sets, self._draw = n_sets, draw
+        self._kept: dict[int, TrainingSet] = {}
+
+    def __len__(self) -> int:
+        return self._n_sets
+
+    @overload
+    def __getitem__(self, i: int) -> TrainingSet: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[TrainingSet]: ...
+    def __getitem__(self, i: int | slice) -> TrainingSet | list[TrainingSet]:
+        if isinstance(i, slice):
+            return [self[place] for place in range(*i.indices(len(self)))]
+        known = self._kept.get(i)
+        if known is None:
+            known = self._draw(i)
+            if (len(self._kept) + 1) * len(known) <= KEPT:
+                self._kept[i] = known
+        return known
 
 
-def stack(n_rows: int, writes: Sequence[Write]) -> npt.NDArray[np.uint8]:
+def stack(n_rows: int, sets: Sequence[TrainingSet]) -> npt.NDArray[np.uint8]:
     """Counts set after set as [row, set], each set in one piece, which it writes itself."""
-    table = np.empty((n_rows, len(writes)), dtype=np.uint8, order="F")
-    for column, write in zip(table.T, writes, strict=True):
-        write(column)
+    table = np.empty((n_rows, len(sets)), dtype=np.uint8, order="F")
+    for column, one in zip(table.T, sets, strict=True):
+        one.write_times(column)
     return table

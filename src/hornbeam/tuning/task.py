@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from hornbeam.errors import DataError, HornbeamError
 from hornbeam.growth import Engine, Target, TrainingSets
 from hornbeam.model import RoutedTable
 from hornbeam.table import Table
@@ -73,12 +72,3 @@ class Task:
         for t, trial in enumerate(self.trials):
             found.setdefault(trial.of, []).append(t)
         return found
-
-    def failure(self, i: int) -> HornbeamError | None:
-        """Why set i has no tree."""
-        rows, weights = self.sets[i], self.target.weights
-        if len(rows) == 0:
-            return DataError(f"training set {i} has no rows; every set needs at least one")
-        if weights is not None and not (weights[rows.rows] > 0).any():
-            return DataError(f"training set {i} has no rows of weight above 0; every set needs at least one")
-        return None

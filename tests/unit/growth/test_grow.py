@@ -9,11 +9,12 @@ import pytest
 
 from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
-from hornbeam.growth import ClassTarget, Engine, NumericTarget, Parameters, grow_forest, grow_tree
+from hornbeam.growth import ClassTarget, Engine, NumericTarget, Parameters, grow_tree
 from hornbeam.model import Tree
 from hornbeam.table import Table, from_data
 from hornbeam.table.columns import Column
 from hornbeam.table.schema import Attribute, Schema
+from tests.forests import grow_forest
 
 CLASSES = np.array(["a", "b", "c"], dtype=object)
 N = 120

@@ -15,8 +15,9 @@ from hornbeam.drawing.agreement import Agreement, Mark, StabilityPicture, Way, s
 from hornbeam.drawing.folds import draw_folds
 from hornbeam.drawing.stability import draw_stability
 from hornbeam.errors import StorageError, UsageError
-from hornbeam.growth import ClassTarget, NumericTarget, Parameters, Stability, grow_forest, stability_of
+from hornbeam.growth import ClassTarget, NumericTarget, Parameters, Stability, stability_of
 from hornbeam.table import encode_classes, from_data
+from tests.forests import grow_forest
 from tests.unit.model.test_docs import DOCS, outputs
 from tests.unit.report.test_report import outline
 

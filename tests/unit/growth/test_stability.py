@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import UsageError
-from hornbeam.growth import ClassTarget, Parameters, grow_forest
+from hornbeam.growth import ClassTarget, Parameters
 from hornbeam.growth import stability as joint
 from hornbeam.growth.stability import Stability, bifurcations_of, nodes_by_level, stability_of
 from hornbeam.model import Tree, walk
 from hornbeam.table import Attribute, Schema, encode_classes, from_data
+from tests.forests import grow_forest
 from tests.unit.model.builder import random_tree
 
 SCHEMA = Schema(
