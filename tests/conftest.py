@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, Phase, settings
 
 from tests import databases, real_data
 
+pytest_plugins = ["tests.recorded", "pytester"]
+
 COMMON: dict[str, Any] = {
     "deadline": None,  # a busy machine must not fail a test
     "suppress_health_check": [

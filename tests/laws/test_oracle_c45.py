@@ -287,6 +287,7 @@ def test_a_subtree_that_is_no_better_than_a_leaf_collapses() -> None:
     assert len(grow([column], target, AllParameters("c45", "multiway"))) == 1
 
 
+@pytest.mark.recorded
 @FEW
 @given(
     weighted_cases(("c45",), min_objs=st.sampled_from([None, 1.0, 2.0])), st.randoms(use_true_random=False)
@@ -297,6 +298,7 @@ def test_the_order_of_rows_does_not_matter_to_c45(case: Case, source: object) ->
     assert form(case.rows(order)) == form(case)
 
 
+@pytest.mark.recorded
 @FEW
 @given(weighted_cases(("c45",)), st.integers(0, 3))
 def test_a_constant_column_does_not_matter_to_c45(case: Case, place: int) -> None:

@@ -33,6 +33,7 @@ def walk(root: Node, query: Query = ()) -> Iterator[tuple[Node, Query]]:
         yield from walk(root.no, query)
 
 
+@pytest.mark.recorded
 @settings(max_examples=min(50, settings.default.max_examples))  # type: ignore[union-attr]
 @given(SEEDS, st.integers(1, 6))
 def test_solving_is_EXISTS_in_SQL(seed: int, length: int) -> None:
@@ -67,6 +68,7 @@ def complete(database: Database) -> Database:
     return replace(database, relations=relations)
 
 
+@pytest.mark.recorded
 @given(cases())
 def test_a_pack_answers_as_its_queries_one_by_one(case: Case) -> None:
     for growth in growths(case)[:1]:
@@ -78,6 +80,7 @@ def test_a_pack_answers_as_its_queries_one_by_one(case: Case) -> None:
                 assert succeeding(case.database, query, closed, e) == answers
 
 
+@pytest.mark.recorded
 @given(cases())
 def test_the_chosen_tests_hold_for_the_examples_of_yes(case: Case) -> None:
     """Also thresholds, which were found by the least and greatest values."""
@@ -91,6 +94,7 @@ def test_the_chosen_tests_hold_for_the_examples_of_yes(case: Case) -> None:
             assert all(route(case.database, root, e) is leaf for e in leaf.examples)
 
 
+@pytest.mark.recorded
 @given(cases())
 def test_where_a_query_holds_its_connected_part_decides(case: Case) -> None:
     for node, query in walk(growths(case)[0].grow()):
@@ -113,6 +117,7 @@ def shuffled(database: Database, source: random.Random) -> Database:
     return replace(database, relations=relations)
 
 
+@pytest.mark.recorded
 @given(cases(), SEEDS)
 def test_the_order_of_rows_does_not_matter(case: Case, seed: int) -> None:
     other = replace(case, database=shuffled(case.database, random.Random(seed)))
@@ -120,6 +125,7 @@ def test_the_order_of_rows_does_not_matter(case: Case, seed: int) -> None:
         assert a.grow() == b.grow()
 
 
+@pytest.mark.recorded
 @given(cases(5), st.integers(0, 12))
 def test_a_budget_only_takes_tests_away(case: Case, budget: int) -> None:
     plenty = replace(case, settings=replace(case.settings, budget=10**6))

@@ -19,6 +19,8 @@ from tests.oracle.shape import Subtree
 from tests.oracle.table import AllParameters, Classes
 from tests.strategies import Case
 
+pytestmark = pytest.mark.recorded
+
 FEW = settings(max_examples=max(30, settings.default.max_examples // 4))  # type: ignore[union-attr]
 GRANULARITIES = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 STATES = st.integers(0, 2**32)

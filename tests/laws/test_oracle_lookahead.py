@@ -16,6 +16,8 @@ from tests.oracle.optimum import optimum
 from tests.oracle.table import Classes, Parameters
 from tests.strategies import Case
 
+pytestmark = pytest.mark.recorded
+
 FEW = settings(max_examples=max(40, settings.default.max_examples // 2))  # type: ignore[union-attr]
 KEYS = st.integers(0, 2**64 - 1)
 

@@ -19,6 +19,8 @@ from tests.oracle.ordering import principal_scores
 from tests.oracle.quality import entropy_gain, gini_gain, variance_gain_binary
 from tests.oracle.table import AllParameters, ClassCounts, Classes, Column, Parameters, Sample, Targets
 
+pytestmark = pytest.mark.recorded
+
 FEW = settings(max_examples=max(10, settings.default.max_examples // 20))  # type: ignore[union-attr]
 
 

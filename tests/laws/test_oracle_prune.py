@@ -26,6 +26,8 @@ from tests.oracle.shape import Subtree, leaf, nested
 from tests.oracle.table import AllParameters, ClassCounts, Sample
 from tests.strategies import Case
 
+pytestmark = pytest.mark.recorded
+
 FEW = settings(max_examples=max(40, settings.default.max_examples // 4))  # type: ignore[union-attr]
 
 

@@ -15,6 +15,8 @@ from tests.oracle.quality import correlation, gini_gain, gini_impurity
 from tests.oracle.table import AllParameters, ClassCounts, Column
 from tests.strategies import Case
 
+pytestmark = pytest.mark.recorded
+
 FEW = settings(max_examples=max(40, settings.default.max_examples // 4))  # type: ignore[union-attr]
 
 

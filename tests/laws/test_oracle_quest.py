@@ -18,6 +18,8 @@ from tests.oracle.growth import TreeNode
 from tests.oracle.log_p import exp, ln, ln_gamma, log_p_chi_square, log_p_f
 from tests.oracle.table import AllParameters, ClassCounts, Classes, Column
 
+pytestmark = pytest.mark.recorded
+
 
 @pytest.mark.parametrize("between_df", [1, 2, 3, 11])
 @pytest.mark.parametrize("within_df", [1, 2, 7, 50, 3000])

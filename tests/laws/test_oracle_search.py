@@ -6,12 +6,15 @@ import random
 from collections import Counter
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.laws.test_oracle_self import floats, letters
 from tests.oracle.search import Marks, Search, best_of, choose, dealt, mean, trimmed_mean
 from tests.oracle.table import AllParameters
+
+pytestmark = pytest.mark.recorded
 
 
 def marks(*scores: float, leaves: int, folds: int | None = None) -> Marks:

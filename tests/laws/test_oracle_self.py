@@ -77,6 +77,7 @@ def test_xlog_of_a_power_of_two_is_exact() -> None:
     assert xlog(3) == float("4.754887502163468544361216831843")
 
 
+@pytest.mark.recorded
 @given(st.integers(-(2**1200), 2**1200), st.integers(1, 2**1200))
 def test_nearest_is_nearest(numerator: int, denominator: int) -> None:
     exact, found = Fraction(numerator, denominator), nearest(numerator, denominator)
@@ -109,6 +110,7 @@ def test_thresholds_lie_between_their_values() -> None:
     assert midpoint(1, 2) == 1
 
 
+@pytest.mark.recorded
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False))
 def test_a_threshold_parts_any_two_floats(a: float, b: float) -> None:
     assume(a != b)

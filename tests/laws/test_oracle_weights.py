@@ -21,6 +21,8 @@ from tests.oracle.quality import gini_gain, nearest, xlog_of_double
 from tests.oracle.table import AllParameters, ClassCounts, Classes, Sample, Targets
 from tests.strategies import Case
 
+pytestmark = pytest.mark.recorded
+
 FEW = settings(max_examples=max(40, settings.default.max_examples // 4))  # type: ignore[union-attr]
 CLASS_CRITERIA = ("gini", "entropy", "gain_ratio", "correlation", "c45")
 WILD = [5e-324, 1e-300, 1e-150, 1e-80, 1e-30, 0.1, 1.0, 3.0, 1e30, 1e80, 1e160, 1e305]  # sums stay doubles
