@@ -15,11 +15,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet
 # Files and directories: a deleted or added file changes its directory.
 SOURCES := $(shell find core src -not -path '*/__pycache__*' -not -name '*.so') CMakeLists.txt pyproject.toml
+EXPERIMENTS := $(shell find experiments/src -not -path '*/__pycache__*') experiments/pyproject.toml experiments/README.md
 NATIVE := $(shell find core -name '*.cpp' -o -name '*.hpp')
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-tools test-spark lint format bench sanitize sanitize-core sanitize-threads docs stubs wheel check-archive clean
+.PHONY: help demo reproduce test test-tools test-spark lint format bench sanitize sanitize-core sanitize-threads docs stubs wheel check-archive clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +39,11 @@ $(VENV)/.installed: $(VENV)/.tools $(SOURCES)
 	$(INSTALL) --no-build-isolation .
 	@touch $@
 
+# The papers' experiments are a package of their own beside the library; there is nothing to compile.
+$(VENV)/.experiments: $(EXPERIMENTS) | $(VENV)/.installed
+	$(INSTALL) --no-build-isolation ./experiments
+	@touch $@
+
 # The package is installed by then, so `hornbeam[extra]` adds only what the extra names.
 $(VENV)/.extra-%: pyproject.toml | $(VENV)/.installed
 	$(INSTALL) "hornbeam[$*]"
@@ -50,10 +56,13 @@ $(VENV)/.extra-%: pyproject.toml | $(VENV)/.installed
 
 # --- what people run ------------------------------------------------------------------------------------
 
-demo: $(VENV)/.installed ## grow, draw and score a tree on built-in data
+demo: $(VENV)/.installed $(VENV)/.experiments ## grow, draw and score a tree on built-in data
 	$(BIN)/hornbeam demo $(ARGS)
 
-test: $(VENV)/.installed $(VENV)/.extra-test ## run every test against the installed package
+reproduce: $(VENV)/.installed $(VENV)/.experiments ## run a paper's experiment again, such as ARGS="cvc45 --quick"
+	$(BIN)/hornbeam reproduce $(or $(ARGS),--help)
+
+test: $(VENV)/.installed $(VENV)/.experiments $(VENV)/.extra-test ## run every test against the installed package
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 # They bring half a gigabyte; without them `make test` skips their tests and says so.
@@ -76,7 +85,7 @@ format: $(VENV)/.installed $(VENV)/.extra-lint ## write the style that lint chec
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE)
 
-bench: $(VENV)/.installed $(VENV)/.extra-bench ## measure against the peers; exit code 1 if a floor is missed
+bench: $(VENV)/.installed $(VENV)/.experiments $(VENV)/.extra-bench ## measure against the peers; exit code 1 if a floor is missed
 	@missed=; for name in model prune j48 fit cross_validation tuning bagging anytime boat maintained distributed relational interrupt; do \
 	  echo "== $$name"; \
 	  if [ $$name = fit ]; then set -- $(ARGS); else set --; fi; \
@@ -111,7 +120,7 @@ $(SANITIZED)/.installed: $(VENV)/.tools $(SOURCES) $(wildcard core/tests/*)
 sanitize: sanitize-core sanitize-threads ## the core and its tests under the address, undefined-behaviour and thread sanitizers
 
 # The core's own driver, then the tests. A test that hangs shows where after five minutes.
-sanitize-core: $(SANITIZED)/.installed $(VENV)/.extra-test
+sanitize-core: $(SANITIZED)/.installed $(VENV)/.experiments $(VENV)/.extra-test
 	$(SANITIZER_OPTIONS) $(SANITIZED)/native/hornbeam_native_tests
 	LD_PRELOAD="$(SANITIZER_RUNTIME)" $(SANITIZER_OPTIONS) PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc \
 	HYPOTHESIS_PROFILE=sanitize \

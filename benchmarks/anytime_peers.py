@@ -17,7 +17,7 @@ from benchmarks.answers import accuracy, confirm
 from benchmarks.anytime_sets import Sample, Task
 from benchmarks.gosdt_apart import ENVIRONMENT, Pace, gosdt
 from hornbeam import AnytimeTreeClassifier, C45Classifier
-from hornbeam.anytime.baselines import Baseline, GATree, ID3k, SequentialSkewing, Skewing
+from hornbeam_experiments.baselines import Baseline, GATree, ID3k, SequentialSkewing, Skewing
 
 ALPHAS = 20  # values of ccp_alpha that inner folds choose from
 INNER = 5

@@ -14,7 +14,7 @@ from benchmarks import boat_sets, common
 from benchmarks.answers import confirm
 from benchmarks.boat_sets import Set
 from benchmarks.common import Verdict
-from hornbeam.reproduce.boat import growths, probe
+from hornbeam_experiments.boat import growths, probe
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 10**9

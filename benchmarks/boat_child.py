@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hornbeam.reproduce.boat import probe
+from hornbeam_experiments.boat import probe
 
 Record = dict[str, Any]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hornbeam.reproduce.boat.people import people, write
+from hornbeam_experiments.boat.people import people, write
 
 FURTHER = 30  # columns of the wide set
 _FEW = 1000  # values of each

@@ -16,8 +16,8 @@ from hornbeam.relational.engine import Engine, route
 from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.relational.prune import prune
-from hornbeam.reproduce.relational.sets import Loaded, choose, read_table
 from hornbeam.validation import deal_classes
+from hornbeam_experiments.relational.sets import Loaded, choose, read_table
 from tests import real_data, relational_sets
 from tests.oracle.facts import Query
 from tests.oracle.first_order import Growth, Node, Settings

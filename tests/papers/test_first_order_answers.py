@@ -17,7 +17,7 @@ from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.relational.prune import expected_errors, prune
 from hornbeam.relational.tree import RelationalTree
-from hornbeam.reproduce.relational.sets import bongard
+from hornbeam_experiments.relational.sets import bongard
 from tests.oracle.facts import Const, Literal, Query, Var, holds
 from tests.oracle.first_order import Growth, Node, Settings
 from tests.oracle.first_order_prune import Labelling

@@ -1,9 +1,14 @@
-"""The command group: commands imported when asked for, errors turned into one line and an exit code."""
+"""The command group: commands imported when asked for, errors turned into one line and an exit code.
+
+A package that is installed beside this one may add commands: it names each under the entry points
+`hornbeam.commands`.
+"""
 
 from __future__ import annotations
 
 import errno
 import importlib
+import importlib.metadata
 import os
 import shlex
 import sys
@@ -15,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 import hornbeam
-from hornbeam.errors import HornbeamError, StorageError
+from hornbeam.errors import HornbeamError, StorageError, UsageError
 
 from .options import debug_option
 
@@ -32,28 +37,39 @@ _COMMANDS = (
     "maintain",
     "relational",
     "generate",
-    "reproduce",
 )
+_ADDED = "hornbeam.commands"
+_ELSEWHERE = {"reproduce": "hornbeam-experiments"}
+"""Commands of packages that need not be installed."""
 
 
 class LazyGroup(click.Group):
-    """A group whose commands live in modules of this package that carry their names."""
+    """A group whose commands live in modules of this package that carry their names, or are added."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return [*_COMMANDS, *_added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name in _COMMANDS:
+            command = importlib.import_module(f"hornbeam.cli.{cmd_name}").command
+        elif (point := _added().get(cmd_name)) is not None:
+            command = point.load()
+        else:
             return None
-        command = importlib.import_module(f"hornbeam.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in _COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"there is no command {args[0]!r}; the commands are {', '.join(_COMMANDS)}")
+        name, known = args[0], self.list_commands(ctx)
+        if name in _ELSEWHERE and name not in known:
+            raise UsageError(
+                f"{name} is a command of the package {_ELSEWHERE[name]}, which is not installed; "
+                "run pip install ./experiments in a clone of Hornbeam"
+            )
+        if name not in known and not name.startswith("-"):
+            ctx.fail(f"there is no command {name!r}; the commands are {', '.join(known)}")
         return super().resolve_command(ctx, args)
 
     def main(  # type: ignore[override]
@@ -62,6 +78,11 @@ class LazyGroup(click.Group):
         """Run and exit; every way out passes `_guarded`, so nothing but --debug shows a traceback."""
         given = list(sys.argv[1:] if args is None else args)
         sys.exit(_guarded(self, given, "--debug" in given))
+
+
+def _added() -> dict[str, importlib.metadata.EntryPoint]:
+    """Commands of other packages, by name."""
+    return {point.name: point for point in importlib.metadata.entry_points(group=_ADDED)}
 
 
 def _guarded(group: click.Group, args: list[str], debug: bool) -> int:

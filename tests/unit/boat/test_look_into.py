@@ -7,7 +7,7 @@ from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.task import SourceTask, read_as
 from hornbeam.growth import Parameters
-from hornbeam.reproduce.boat.people import people, write
+from hornbeam_experiments.boat.people import people, write
 
 
 def test_the_values_on_both_sides_of_a_cut_are_found_together(tmp_path: Path) -> None:

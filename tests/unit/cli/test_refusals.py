@@ -13,7 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from click.testing import CliRunner
 
+from hornbeam.cli import main
 from tests.rights import without_rights
 
 from .test_command import COMMAND, files, refused, run
@@ -205,3 +207,14 @@ def test_competitors_are_shown_where_they_were_kept(place: Path) -> None:
     assert [line for line in lines if line.startswith("|   (next: ")][1:2] != []
     refused(2, "show", "kept", "--competitors", "--svg", says="--competitors is for text")
     refused(2, "show", "none", "--competitors", says="the model kept none; fit it with --competitors 5")
+
+
+def test_a_command_of_an_absent_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hornbeam.cli.app._added", dict)
+    done = CliRunner().invoke(main, ["reproduce", "cvc45"])
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "hornbeam: reproduce is a command of the package hornbeam-experiments, which is not installed; "
+        "run pip install ./experiments in a clone of Hornbeam\n"
+    )
+    assert "reproduce" not in CliRunner().invoke(main, ["--help"]).stdout

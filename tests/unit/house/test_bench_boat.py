@@ -10,7 +10,7 @@ from pyarrow import parquet
 from benchmarks import boat as bench
 from benchmarks import boat_child, boat_sets
 from benchmarks.answers import WrongAnswerError
-from hornbeam.reproduce.boat import growths
+from hornbeam_experiments.boat import growths
 
 pytestmark = pytest.mark.house
 

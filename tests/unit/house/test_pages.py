@@ -1,6 +1,5 @@
 """The README and the guide do what they show: Python and commands run, no option or page is left out."""
 
-import importlib
 import re
 import shlex
 from pathlib import Path
@@ -96,7 +95,8 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_on_the_page_of_the_command(name: str) -> None:
     page = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
-    command = importlib.import_module(f"hornbeam.cli.{name}").command
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
     parts = command.commands.values() if isinstance(command, click.Group) else [command]
     options = [option.opts for part in parts for option in part.params if isinstance(option, click.Option)]
     shown = re.findall(r"`[^`\n]*`", page)

@@ -41,7 +41,7 @@ def test_the_import_contracts_ignore_nothing() -> None:
 def test_no_source_file_is_longer_than_its_limit() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
-        for path in sources("core", "src", "tests", "benchmarks")
+        for path in sources("core", "src", "tests", "benchmarks", "experiments")
         if (lines := len(path.read_text().splitlines())) > LIMIT
     }
     assert long == {}
@@ -50,10 +50,18 @@ def test_no_source_file_is_longer_than_its_limit() -> None:
 def test_every_module_opens_with_a_sentence() -> None:
     silent = [
         str(path.relative_to(ROOT))
-        for path in sources("src", "benchmarks")
+        for path in sources("src", "benchmarks", "experiments")
         if path.suffix == ".py" and not ast.get_docstring(ast.parse(path.read_text()))
     ]
     assert silent == []
+
+
+def test_the_library_needs_no_experiments() -> None:
+    """They import the library; what it knows of them is the name of their package, for who asks for it."""
+    seen = [
+        str(path.relative_to(ROOT)) for path in sources("src") if "hornbeam_experiments" in path.read_text()
+    ]
+    assert seen == []
 
 
 def test_the_core_includes_no_python() -> None:
@@ -69,6 +77,9 @@ def test_the_version_is_the_same_everywhere() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert hornbeam.__version__ == declared == importlib.metadata.version("hornbeam")
     assert f"## {declared}" in (ROOT / "CHANGELOG.md").read_text()
+    experiments = tomllib.loads((ROOT / "experiments" / "pyproject.toml").read_text())["project"]
+    assert experiments["version"] == declared
+    assert f"hornbeam=={declared}" in experiments["dependencies"]
 
 
 def test_the_installed_package_holds_every_module_of_the_sources() -> None:

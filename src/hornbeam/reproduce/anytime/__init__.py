@@ -1,6 +1,0 @@
-"""Esmeir and Markovitch's experiments on anytime induction (paper 001), run again and set beside theirs."""
-
-from hornbeam.reproduce.anytime.plan import Plan
-from hornbeam.reproduce.anytime.run import run
-
-__all__ = ["Plan", "run"]

@@ -1,6 +1,0 @@
-"""The BOAT paper's experiments on growing from scans (paper 002), run again and set beside what it says."""
-
-from hornbeam.reproduce.boat.plan import Plan
-from hornbeam.reproduce.boat.run import run
-
-__all__ = ["Plan", "run"]

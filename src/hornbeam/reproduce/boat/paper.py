@@ -1,8 +1,0 @@
-"""What the BOAT paper says, as it is printed there."""
-
-from functools import partial
-
-from hornbeam.reproduce import paper as papers
-
-paper = partial(papers.paper, __package__)
-said = partial(papers.said, package=__package__)

@@ -1,6 +1,0 @@
-"""The cost model of a cluster: bytes that scans ship, seconds that they take, clusters simulated by it."""
-
-from hornbeam.reproduce.scale.plan import Plan
-from hornbeam.reproduce.scale.run import run
-
-__all__ = ["Plan", "run"]
