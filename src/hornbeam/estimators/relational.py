@@ -17,8 +17,7 @@ from hornbeam.growth.parameters import shown
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
 from hornbeam.relational.engine import Engine, route
-from hornbeam.relational.growth import FirstOrderParameters
-from hornbeam.relational.learning import RelationalForest, Settings
+from hornbeam.relational.growth import FirstOrderParameters, RelationalForest, Settings
 from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.tree import RelationalTree

@@ -15,8 +15,7 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import TrainingSet, TrainingSets
 from hornbeam.growth.parameters import one_of
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.growth import BUDGET
-from hornbeam.relational.learning import RelationalForest, learn
+from hornbeam.relational.growth import BUDGET, RelationalForest, learn
 from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation.estimate import r2

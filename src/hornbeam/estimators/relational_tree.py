@@ -11,8 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.data import RelationalData
 from hornbeam.relational.explain import Explanation, explain
-from hornbeam.relational.growth import BUDGET
-from hornbeam.relational.learning import RelationalForest, learn
+from hornbeam.relational.growth import BUDGET, RelationalForest, learn
 from hornbeam.relational.records import Examples
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation import Estimate

@@ -162,7 +162,7 @@ class StoredRelational:
         if self.estimator != BAGGING:
             model.tree_, model.unpruned_tree_ = self.tree, self.unpruned[0]
             return model
-        from hornbeam.relational.learning import RelationalForest
+        from hornbeam.relational.growth import RelationalForest
 
         model.task_, model.bags_ = self.tree.task, self.bags
         model.forest_ = RelationalForest(self.trees, self.unpruned, "auto")

@@ -83,6 +83,6 @@ class Bias:
     @classmethod
     def from_text(cls, text: str) -> Bias:
         """The bias that declarations say; what cannot be is refused with its line and column."""
-        from hornbeam.relational.reading import read_declarations
+        from hornbeam.relational.declarations import read_declarations
 
         return read_declarations(text)

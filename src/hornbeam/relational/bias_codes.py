@@ -8,8 +8,8 @@ from typing import Any
 from hornbeam import _core
 from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias, Pattern, Place, Sign
+from hornbeam.relational.engine import NOWHERE, PREDICATES, NativeDatabase
 from hornbeam.relational.logic import COMPARISONS, EQUALS, Value
-from hornbeam.relational.native import NOWHERE, PREDICATES, NativeDatabase
 
 SIGNS = (Sign.OLD, Sign.NEW, Sign.EITHER, Sign.CONSTANT, Sign.FIXED, Sign.ANYTHING)
 

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.errors import UsageError
-from hornbeam.relational.agreement import narrowed, typed_by
 from hornbeam.relational.bias import Bias
+from hornbeam.relational.bias_checks import narrowed, typed_by
 from hornbeam.relational.coding import Arranged, Task, check_task, code
 from hornbeam.relational.linked import LinkedTables
 from hornbeam.relational.logic import COMPARISONS
 from hornbeam.relational.records import Coded
-from hornbeam.relational.schema import Keys, References, SourceTable, link
 from hornbeam.relational.signature import Signature
+from hornbeam.relational.tables import Keys, References, SourceTable, link
 
 if TYPE_CHECKING:
     from hornbeam.relational.loading.found import Found
@@ -86,7 +86,7 @@ class RelationalData:
         rows came to be known: those at or after the time of their example (the time column of its own table,
         or `example_time`) are left out.
         """
-        from hornbeam.relational.loading.frames import source_tables
+        from hornbeam.relational.tables import source_tables
 
         return cls._linked(
             source_tables(frames, nominal),
@@ -140,7 +140,7 @@ class RelationalData:
         Keys and references are those of its constraints; `keys` and `references` say it where it does not, or
         otherwise. `tables` chooses some. Other options are those of `from_frames`.
         """
-        from hornbeam.relational.loading.duckdb_tables import read_duckdb
+        from hornbeam.relational.loading.databases import read_duckdb
 
         return cls._found(read_duckdb(database, tables), keys, references, options)
 
@@ -155,7 +155,7 @@ class RelationalData:
         **options: Any,
     ) -> RelationalData:
         """The tables of a SQLite file, opened read-only, with the keys and references of its schema."""
-        from hornbeam.relational.loading.sqlite_tables import read_sqlite
+        from hornbeam.relational.loading.databases import read_sqlite
 
         return cls._found(read_sqlite(database, tables), keys, references, options)
 
@@ -183,7 +183,7 @@ class RelationalData:
         cls, found: Found, keys: Keys | None, references: References | None, options: Mapping[str, Any]
     ) -> RelationalData:
         from hornbeam.relational.loading.found import declared_over
-        from hornbeam.relational.loading.frames import source_tables
+        from hornbeam.relational.tables import source_tables
 
         unknown = [name for name in options if name not in _OPTIONS]
         if unknown:
@@ -248,7 +248,7 @@ class RelationalData:
         """What relations are called in the tables they come from, for words and for SQL."""
         if not isinstance(self._contents, LinkedTables):
             return Signature.of(coded, named=False)
-        from hornbeam.relational.signing import signature_of
+        from hornbeam.relational.signature import signature_of
 
         name = target or coded.examples.target_name or self.target
         assert name is not None

@@ -9,8 +9,7 @@ import numpy as np
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Place, Sign
-from hornbeam.relational.counts import CountColumn
-from hornbeam.relational.linked import LinkedTables
+from hornbeam.relational.linked import CountColumn, LinkedTables
 from hornbeam.relational.logic import ABOVE, AT_MOST, Value
 from hornbeam.relational.ownership import Placed
 from hornbeam.table.columns import Cells

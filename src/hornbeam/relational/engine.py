@@ -1,20 +1,194 @@
-"""The engine's switches, and queries asked of a database: which examples have solutions, by which rows."""
+"""A coded database in the native engine, and queries put to it: who has solutions, and by which rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.errors import UsageError
-from hornbeam.relational.logic import Query
-from hornbeam.relational.native import NativeLiteral, examples_of, native_of
-from hornbeam.relational.records import Coded
+from hornbeam.errors import DataError, UsageError
+from hornbeam.relational.logic import COMPARISONS, KEY, Constant, Literal, Query, Term, Value, Variable
+from hornbeam.relational.records import Coded, Domain
 from hornbeam.relational.tree import RelationalTree
+
+NOWHERE: Final = -2
+"""The code of a constant that its domain does not hold: no cell has it."""
+PREDICATES: Final[Mapping[str, int]] = {"=": -1, "<=": -2, ">": -3}
+
+NativeTerm = tuple[int, int]
+NativeLiteral = tuple[int, list[NativeTerm]]
+VARIABLE, CONSTANT, ANYTHING = 0, 1, 2
+
+
+class NativeDatabase:
+    """The relations and domains of a database under numbers, in the order of their names in it."""
+
+    def __init__(self, coded: Coded, key_type: str | None) -> None:
+        self.relations = {name: number for number, name in enumerate(coded.relations)}
+        self.domains = {name: number for number, name in enumerate(coded.domains)}
+        self.types = {name: relation.types for name, relation in coded.relations.items()}
+        self.arity = {name: len(relation.columns) for name, relation in coded.relations.items()}
+        self._domains = dict(coded.domains)
+        self._places: dict[str, dict[Any, int]] = {}
+        self.n_examples = coded.examples.n
+        self.core = _core.RelationalDatabase(
+            self._keys(coded, key_type),
+            [_native_domain(domain) for domain in coded.domains.values()],
+            [self._native_relation(coded, name) for name in coded.relations],
+        )
+
+    def _keys(self, coded: Coded, key_type: str | None) -> npt.NDArray[np.int32]:
+        if key_type is None:
+            keyed = [r.types[r.key] for r in coded.relations.values() if r.key is not None]
+            key_type = keyed[0] if keyed else None
+        if key_type is None or key_type not in self._domains:
+            return np.full(coded.examples.n, NOWHERE, dtype=np.int32)
+        place = _places(self._domains[key_type])  # not kept: there may be millions
+        return np.array([place.get(_plain(key), NOWHERE) for key in coded.examples.keys], dtype=np.int32)
+
+    def _native_relation(self, coded: Coded, name: str) -> tuple[Any, ...]:
+        relation = coded.relations[name]
+        columns = [np.ascontiguousarray(column, dtype=np.int32) for column in relation.codes]
+        missing = next((kind for kind in relation.types if kind not in self.domains), None)
+        if missing is not None:
+            raise DataError(f"relation '{name}' has a column of type '{missing}', which has no domain")
+        owner = None if relation.owner is None else np.ascontiguousarray(relation.owner, dtype=np.int32)
+        domains = [self.domains[kind] for kind in relation.types]
+        return columns, domains, owner, -1 if relation.key is None else relation.key
+
+    def domain(self, kind: str) -> Domain:
+        return self._domains[kind]
+
+    def code(self, kind: str, value: Any) -> int:
+        """The code of a value, NOWHERE if the domain does not hold it."""
+        if kind not in self._places:
+            self._places[kind] = _places(self._domains[kind])
+        try:
+            return self._places[kind].get(value, NOWHERE)
+        except TypeError:  # a value that cannot be looked up is in no domain
+            return NOWHERE
+
+    def check_constants(self, query: Query) -> None:
+        """That constants are of the kind that their columns hold: what was learned from numbers is not asked
+        of text, nor the other way about."""
+        for literal in query:
+            kinds = () if literal.compares else self.types.get(literal.predicate, ())
+            for term, kind in zip(literal.terms, kinds, strict=False):
+                if isinstance(term, Constant) and len(self._domains[kind].values):
+                    holds_text = self._domains[kind].kind == "nominal"
+                    if holds_text != isinstance(term.value, str):
+                        raise DataError(
+                            f"the tree asks '{literal.predicate}' for {term.value!r} of type '{kind}', which "
+                            f"holds {'text' if holds_text else 'numbers'} here; give it as it was learned"
+                        )
+
+    def cut(self, kind: str, threshold: Any) -> int:
+        """The largest code whose value is not above the threshold; -1: there is none."""
+        domain = self._domains[kind]
+        if domain.kind != "numeric" or isinstance(threshold, str):
+            raise UsageError(f"a threshold {threshold!r} for type '{kind}', which is {domain.kind}: give '='")
+        if domain.values.dtype.kind in "iu" and math.isfinite(threshold):
+            limits = np.iinfo(np.int64)
+            threshold = np.int64(min(max(math.floor(threshold), limits.min), limits.max))
+        return int(np.searchsorted(domain.values, threshold, side="right")) - 1
+
+    def value(self, kind: str, code: int) -> Value:
+        value: Value = _plain(self._domains[kind].values[code])
+        return value
+
+    def predicate(self, literal: Literal) -> int:
+        if literal.predicate in PREDICATES:
+            return PREDICATES[literal.predicate]
+        if literal.predicate not in self.relations:
+            known = ", ".join(sorted(self.relations)) or "none"
+            raise DataError(f"no relation '{literal.predicate}' in the database; there are: {known}")
+        return self.relations[literal.predicate]
+
+    def query(self, query: Query, types: dict[int, str]) -> list[NativeLiteral]:
+        """The literals in numbers. `types` are those of the variables bound so far; what the query binds is
+        added."""
+        return [(self.predicate(literal), self._terms(literal, types)) for literal in query]
+
+    def _terms(self, literal: Literal, types: dict[int, str]) -> list[NativeTerm]:
+        if literal.compares:
+            return self._compared(literal, types)
+        kinds = self.types[literal.predicate]
+        if len(literal.terms) != len(kinds):
+            raise UsageError(
+                f"a literal of '{literal.predicate}' has {len(literal.terms)} terms; the relation has "
+                f"{len(kinds)} columns"
+            )
+        for term, kind in zip(literal.terms, kinds, strict=True):
+            if isinstance(term, Variable):
+                types.setdefault(term.number, kind)
+        return [self._term(term, kind) for term, kind in zip(literal.terms, kinds, strict=True)]
+
+    def _term(self, term: Term, kind: str) -> NativeTerm:
+        if isinstance(term, Variable):
+            return VARIABLE, term.number
+        return (CONSTANT, self.code(kind, term.value)) if isinstance(term, Constant) else (ANYTHING, 0)
+
+    def _compared(self, literal: Literal, types: Mapping[int, str]) -> list[NativeTerm]:
+        left, right = literal.terms
+        for term in literal.terms:
+            if isinstance(term, Variable) and term != KEY and term.number not in types:
+                raise UsageError(
+                    f"'{literal.predicate}' compares a variable that no relation before it binds; "
+                    "put the comparison behind a literal that has it"
+                )
+        if not isinstance(left, Variable) or not isinstance(right, Variable | Constant):
+            raise UsageError(f"'{literal.predicate}' compares a variable with a variable or a constant")
+        if isinstance(right, Variable):
+            return [(VARIABLE, left.number), (VARIABLE, right.number)]
+        kind = types[left.number]
+        code = self.code(kind, right.value) if literal.predicate == "=" else self.cut(kind, right.value)
+        return [(VARIABLE, left.number), (CONSTANT, code)]
+
+
+_known: WeakKeyDictionary[Coded, dict[str | None, NativeDatabase]] = WeakKeyDictionary()
+
+
+def native_of(coded: Coded, key_type: str | None = None) -> NativeDatabase:
+    """The database for the engine; it is made once. `key_type` is the type of the examples' keys, that of the
+    first keyed relation where it is not said."""
+    made = _known.setdefault(coded, {})
+    if key_type not in made:
+        made[key_type] = NativeDatabase(coded, key_type)
+    return made[key_type]
+
+
+def examples_of(examples: Sequence[int] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[np.uint32]:
+    """The examples asked for, by number; None: all."""
+    if examples is None:
+        return np.arange(n, dtype=np.uint32)
+    given = np.asarray(examples)
+    if given.size and (given.min() < 0 or given.max() >= n):
+        raise UsageError(f"an example {int(given.max())}; the database has examples 0 to {n - 1}")
+    return given.astype(np.uint32)
+
+
+def _native_domain(domain: Domain) -> tuple[int, npt.NDArray[Any] | None]:
+    if domain.kind != "numeric":
+        return len(domain.values), None
+    kind = np.int64 if domain.values.dtype.kind in "iu" else np.float64
+    return len(domain.values), np.ascontiguousarray(domain.values, dtype=kind)
+
+
+def _places(domain: Domain) -> dict[Any, int]:
+    return {value: code for code, value in enumerate(domain.values.tolist())}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+__all__ = ["COMPARISONS", "NOWHERE", "PREDICATES", "NativeDatabase", "examples_of", "native_of"]
 
 
 @dataclass(frozen=True)

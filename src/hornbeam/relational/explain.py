@@ -1,4 +1,4 @@
-"""Why an example is predicted as it is: the path in words, what was found, and what was not."""
+"""Why an example is predicted as it is: the path in words, the rows that were found, and what was not."""
 
 from __future__ import annotations
 
@@ -9,14 +9,59 @@ import numpy as np
 
 from hornbeam.errors import UsageError
 from hornbeam.model.text import one_line
-from hornbeam.relational.logic import Constant, Query, variables_of
-from hornbeam.relational.notation import literal_text, value_text
-from hornbeam.relational.records import Coded
+from hornbeam.relational.engine import witness
+from hornbeam.relational.logic import Constant, Query, plain_value, variables_of
+from hornbeam.relational.prolog import literal_text, value_text
+from hornbeam.relational.records import MISSING, Coded
 from hornbeam.relational.text import value_text as leaf_text
 from hornbeam.relational.tree import RelationalTree
-from hornbeam.relational.walk import queries_of
-from hornbeam.relational.witnesses import Facts, Witness
 from hornbeam.relational.words import test_words
+from hornbeam.table.storage import format_code, parse_type
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A row that a literal was satisfied by: the relation, and the value of each column (None: missing)."""
+
+    relation: str
+    row: int
+    values: dict[str, Any]
+
+
+class Facts:
+    """What one example sees."""
+
+    def __init__(self, coded: Coded, example: int, key_type: str | None) -> None:
+        self.coded, self.example, self.key_type = coded, example, key_type
+
+    def solve(self, query: Query) -> tuple[Witness, ...] | None:
+        """The first solution in the order of the rows: a row for each literal that asks a relation."""
+        if not query:
+            return ()
+        rows = witness(self.coded, query, self.example, key_type=self.key_type)
+        if rows is None:
+            return None
+        pairs = zip(query, rows, strict=True)
+        return tuple(self._witness(literal.predicate, row) for literal, row in pairs if row is not None)
+
+    def _witness(self, name: str, row: int) -> Witness:
+        relation = self.coded.relations[name]
+        values = (
+            self._value(kind, int(codes[row]))
+            for kind, codes in zip(relation.types, relation.codes, strict=True)
+        )
+        return Witness(name, row, dict(zip(relation.columns, values, strict=True)))
+
+    def _value(self, kind: str, code: int) -> Any:
+        """A value as people know it: dates and times are written out."""
+        if code == MISSING:
+            return None
+        domain = self.coded.domains[kind]
+        value = plain_value(domain.values[code])
+        if domain.storage in ("", "boolean"):
+            return value
+        return format_code(parse_type(domain.storage), int(value))
+
 
 NOTE: Final = (
     "An answer of no is not about a row that was found before it: whatever was found before the no stays as "
@@ -96,7 +141,7 @@ def row_text(row: Witness) -> str:
 def explain(tree: RelationalTree, coded: Coded, key: Any) -> Explanation:
     """The way of the example with this key."""
     facts = Facts(coded, place_of(coded, key), None if tree.signature is None else tree.signature.key_type)
-    queries, steps, node = queries_of(tree), [], 0
+    queries, steps, node = tree.queries, [], 0
     while not tree.nodes[node].is_leaf:
         held, before = tree.nodes[node], queries[node]
         solution = facts.solve(before + held.test)
@@ -171,5 +216,5 @@ def _needs_note(tree: RelationalTree, steps: list[Step]) -> bool:
 
 
 def _asks_back(tree: RelationalTree, node: int) -> bool:
-    known = set(variables_of(queries_of(tree)[node]))
+    known = set(variables_of(tree.queries[node]))
     return any(v.number > 0 and v in known for v in variables_of(tree.nodes[node].test))

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.relational.bias_codes import BiasCodes
+from hornbeam.relational.engine import ANYTHING, PREDICATES, VARIABLE
 from hornbeam.relational.logic import EQUALS, Anything, Constant, Literal, Query, Term, Value, Variable
-from hornbeam.relational.native import ANYTHING, PREDICATES, VARIABLE
 from hornbeam.relational.records import Examples
 from hornbeam.relational.tree import Node, RelationalTree
 

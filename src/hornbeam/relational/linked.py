@@ -1,9 +1,9 @@
-"""Linked tables made ready for one target: types of columns, rows of examples, what may be asked at all."""
+"""Linked tables made ready for one target: types of columns, owners of rows, counts of referring rows."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,12 +12,97 @@ import numpy as np
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.coding import Arranged, TypedExamples, TypedTable
-from hornbeam.relational.counts import CountColumn, count_columns, counted
-from hornbeam.relational.describing import describe
 from hornbeam.relational.ownership import Placed, place_rows
-from hornbeam.relational.schema import Links
+from hornbeam.relational.tables import Links
 from hornbeam.relational.times import example_times
+from hornbeam.table.columns import Cells
 from hornbeam.table.schema import list_names
+
+
+@dataclass(frozen=True)
+class CountColumn:
+    """The relation `name(parent, count)`: how many rows of `child` refer by `column` to a row of `parent`."""
+
+    name: str
+    parent: str
+    child: str
+    column: str
+
+
+def count_columns(links: Links, placed: Mapping[str, Placed]) -> tuple[CountColumn, ...]:
+    """A count for each reference to a table whose rows have owners, nearest to the examples first."""
+    found: list[CountColumn] = []
+    owned = [table for table in links.tables if placed[table].hops >= 0]
+    for parent in sorted(owned, key=lambda table: placed[table].hops):
+        children = [(child, column) for child, column in links.children(parent) if child != parent]
+        tables = [child for child, _ in children]
+        for child, column in children:
+            if placed[child].hops != placed[parent].hops + 1:
+                continue
+            name = f"count_{child}" if tables.count(child) == 1 else f"count_{child}_{column}"
+            taken = {*links.tables, *(count.name for count in found)}
+            while name in taken:
+                name += "_"
+            found.append(CountColumn(name, parent, child, column))
+    return tuple(found)
+
+
+def counted(
+    count: CountColumn,
+    links: Links,
+    placed: Mapping[str, Placed],
+    type_of: Callable[[str, str], str],
+) -> TypedTable:
+    """The counts of all rows of the parent, 0 where nothing refers to it; only rows that are seen count."""
+    source, rows = links.tables[count.parent], placed[count.child].rows
+    parents = links.parents[count.child, count.column]
+    seen = parents if rows is None else parents[rows]
+    numbers = np.bincount(seen[seen >= 0], minlength=source.n_rows).astype(np.int64)
+    key, place = links.keys[count.parent], placed[count.parent]
+    return TypedTable(
+        count.name,
+        (key, "count"),
+        (type_of(count.parent, key), count.name),
+        (source.cells(key), Cells("int64", numbers)),
+        place.rows,
+        place.owner,
+        0 if place.hops == 0 else None,
+        0,
+        (count.child, count.column),
+    )
+
+
+def describe(
+    links: Links, placed: Mapping[str, Placed] | None, target: str | None, found: Mapping[str, str]
+) -> str:
+    """A line for each table, below it its references. `found` says where keys and references come from."""
+    lines = [] if target is None else [f"target {target}"]
+    width = max(len(name) for name in links.tables)
+    for name, table in links.tables.items():
+        key = links.keys.get(name)
+        shown = "no key" if key is None else f"key {key}{_from(found, name, key)}"
+        whose = "" if placed is None else f"  {_whose(placed[name], name, target)}"
+        lines.append(f"{name:<{width}}  {table.n_rows:>10,} rows  {shown}{whose}")
+        for column, to in links.references.get(name, {}).items():
+            lines.append(f"{'':<{width}}  {column} -> {to}.{links.keys[to]}{_from(found, name, column)}")
+    return "\n".join(lines)
+
+
+def _from(found: Mapping[str, str], table: str, column: str) -> str:
+    where = found.get(f"{table}.{column}")
+    return "" if where is None else f" ({where})"
+
+
+def _whose(placed: Placed, name: str, target: str | None) -> str:
+    if placed.owner is None:
+        linked = ", and its references lead to several examples" if placed.torn else ""
+        return f"shared by all examples{linked}"
+    if placed.hops == 0:
+        return "the examples"
+    if placed.hops < 0:
+        return f"seen by some examples, {len(placed.owner):,} times"
+    left = "" if placed.rows is None else f", {len(placed.rows):,} of its rows"
+    return f"of one example each, {placed.hops} reference{'s' if placed.hops > 1 else ''} away{left}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +261,7 @@ class LinkedTables:
         )
 
     def _warn_of_sharing(self, target: str, placed: Mapping[str, Placed], used: Collection[str]) -> None:
-        from hornbeam.relational.groups import are_shared
+        from hornbeam.relational.ownership import are_shared
 
         torn = [name for name, rows in placed.items() if rows.torn and name in used]
         below = [name for name, rows in placed.items() if rows.hops < 0 and name in used and not rows.torn]
@@ -191,7 +276,7 @@ class LinkedTables:
 
     def groups(self, by: str, target: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """A number for each example: equal where rows of a table are shared, directly or through others."""
-        from hornbeam.relational.groups import groups_by
+        from hornbeam.relational.ownership import groups_by
 
         return groups_by(self.links, self.target_of(target)[0], by)
 

@@ -1,7 +1,8 @@
-"""Terms, literals and queries: what the test of a first-order tree is made of."""
+"""Terms, literals and queries: what the tests of a first-order tree are made of."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -63,3 +64,33 @@ def plain_value(value: Any) -> Value:
     """A value of NumPy as one of Python."""
     result: Value = value.item() if hasattr(value, "item") else value
     return result
+
+
+def variable_name(variable: Variable) -> str:
+    """The key is A, B is what is predicted, and then C to Z, A1 to Z1 and so on."""
+    number = variable.number if variable == KEY else variable.number + 1
+    round_, letter = divmod(number, 26)
+    return chr(ord("A") + letter) + (str(round_) if round_ else "")
+
+
+def own_variables(literal: Literal) -> Iterator[Variable]:
+    """The variables of a literal but the key, which is bound whatever happens."""
+    return (term for term in literal.terms if isinstance(term, Variable) and term != KEY)
+
+
+def connected(query: Query, test: Query) -> Query:
+    """The literals of a query that a test has to do with: linked to it by variables, the key not counting.
+
+    For an example that satisfies the query, the whole of it with the test has a solution iff this part has.
+    """
+    reached = {variable for literal in test for variable in own_variables(literal)}
+    waiting, grown = list(query), True
+    while grown:
+        grown = False
+        for literal in list(waiting):
+            variables = set(own_variables(literal))
+            if variables & reached:
+                reached |= variables
+                waiting.remove(literal)
+                grown = True
+    return tuple(literal for literal in query if literal not in waiting)

@@ -1,13 +1,103 @@
-"""The tree as Prolog: a decision list with cuts, in which the order of the clauses matters."""
+"""Values, literals and trees as Prolog, and as people read them; a tree is a decision list with cuts."""
 
 from __future__ import annotations
 
+import math
+import re
+from typing import Final
+
 from hornbeam.model.text import one_line
-from hornbeam.relational.logic import ABOVE, AT_MOST, KEY, Anything, Literal, Query, Term, Variable
-from hornbeam.relational.notation import atom, constant_term, literal_text, term_text
-from hornbeam.relational.routes import routed
+from hornbeam.relational.logic import (
+    ABOVE,
+    AT_MOST,
+    KEY,
+    Anything,
+    Constant,
+    Literal,
+    Query,
+    Term,
+    Variable,
+    plain_value,
+    variable_name,
+)
+from hornbeam.relational.signature import routed
 from hornbeam.relational.tree import RelationalTree
-from hornbeam.relational.walk import queries_of
+from hornbeam.table.storage import format_code, parse_type
+
+_ATOM: Final = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
+_ESCAPES: Final = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
+
+
+def value_text(constant: Constant) -> str:
+    """A constant for people: text in quotes, floating-point numbers rounded to six digits."""
+    value = plain_value(constant.value)
+    if isinstance(value, str):
+        return repr(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return format(value, ".6g") if isinstance(value, float) else str(value)
+
+
+def stored_text(constant: Constant, storage: str) -> str:
+    """A constant of a type whose values stand for something else: a truth value, a date, a time."""
+    if storage == "boolean":
+        return one_line(str(constant.value))
+    if storage and isinstance(plain_value(constant.value), int):
+        return format_code(parse_type(storage), int(constant.value))
+    return value_text(constant)
+
+
+def term_text(term: Term) -> str:
+    """A term as Prolog reads it."""
+    if isinstance(term, Anything):
+        return "_"
+    return variable_name(term) if isinstance(term, Variable) else constant_term(term.value)
+
+
+def constant_term(value: object) -> str:
+    """A value as a term: texts are atoms, and no text can end its quotes."""
+    value = plain_value(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return float_term(value)
+    return str(value) if isinstance(value, int) else atom(str(value))
+
+
+def float_term(value: float) -> str:
+    """Prolog wants digits on both sides of the point, and no sign of plus in an exponent."""
+    if math.isinf(value) or math.isnan(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    digits, _, exponent = repr(value).partition("e")
+    digits += "" if "." in digits else ".0"
+    return f"{digits}e{int(exponent)}" if exponent else digits
+
+
+def atom(name: str) -> str:
+    """A text as an atom, in quotes where it needs them."""
+    if _ATOM.match(name):
+        return name
+    return f"'{''.join(map(_escaped, name))}'"
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    return character if character.isprintable() else f"\\x{ord(character):x}\\"
+
+
+def literal_text(literal: Literal) -> str:
+    """`atom(A,C,D,27,E)`, or `D =< 12.5` for a comparison."""
+    if literal.compares:
+        sign = "=<" if literal.predicate == AT_MOST else literal.predicate
+        return f"{term_text(literal.terms[0])} {sign} {term_text(literal.terms[1])}"
+    if not literal.terms:
+        return atom(literal.predicate)
+    return f"{atom(literal.predicate)}({','.join(map(term_text, literal.terms))})"
+
+
+def query_text(query: Query) -> str:
+    return ",".join(map(literal_text, query))
 
 
 def to_prolog(tree: RelationalTree) -> str:
@@ -17,7 +107,7 @@ def to_prolog(tree: RelationalTree) -> str:
     before it: those of a yes branch end with one that takes whatever passed its test.
     """
     name = atom(tree.target_name)
-    queries = [_whole(tree, query) for query in queries_of(tree)]
+    queries = [_whole(tree, query) for query in tree.queries]
     lines = [
         f"% {name}(A, B): B is what the tree says of the example A. The first clause that succeeds decides,",
         "% so the order of the clauses matters, and so do the cuts.",

@@ -1,13 +1,16 @@
-"""What predicates are called: their tables and columns, and how rows come to an example."""
+"""What predicates are called in a database, how rows come to an example, and the literals that say so."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
-from hornbeam.errors import DataError
+from hornbeam.errors import DataError, UsageError
+from hornbeam.relational.linked import CountColumn, LinkedTables
+from hornbeam.relational.logic import KEY, Anything, Literal, Query, Term, Variable, variables_of
+from hornbeam.relational.ownership import Placed, Way
 from hornbeam.relational.records import Coded, Relation
 from hornbeam.table.storage import parse_type
 
@@ -195,3 +198,161 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(value)
     return value
+
+
+def routed(query: Query, signature: Signature) -> Query:
+    """The query with a literal more for each step that leads an unkeyed row to its example.
+
+    The engine keeps rows by example, and so never needs them; a database sees all rows at once.
+    """
+    result: list[Literal] = list(query)
+    done = 0
+    while done < len(result):
+        literal = result[done]
+        predicate = signature.predicates.get(literal.predicate)
+        if predicate is not None and predicate.hidden:
+            raise UsageError(
+                f"rows of {predicate.name!r} belong to examples by columns that are excluded, so no query "
+                "can say whose they are; exclude less, and let the bias leave such columns out instead"
+            )
+        if predicate is not None and predicate.routes and not _is_known(result[:done], literal, predicate):
+            ways = [_with_route(tuple(result), literal, route, signature) for route in predicate.routes]
+            if not any(_is_said(tuple(result), above) for _, above in ways):
+                result[done : done + 1] = _only(ways, predicate)
+        done += 1
+    return tuple(result)
+
+
+def _only(ways: list[tuple[Literal, Literal]], predicate: Predicate) -> tuple[Literal, Literal]:
+    if len(ways) == 1:
+        return ways[0]
+    shown = " or ".join(dict.fromkeys(above.predicate for _, above in ways))
+    raise UsageError(
+        f"a test asks about {predicate.name!r} alone, whose rows examples see by {shown}; let its mode name "
+        "the row that leads there, so that a query can say whose they are"
+    )
+
+
+def _with_route(
+    query: Query, literal: Literal, route: Route, signature: Signature
+) -> tuple[Literal, Literal]:
+    """The literal with a term that its route can start from, and the literal that it leads to."""
+    link: Term = literal.terms[route.column]
+    if isinstance(link, Anything):
+        link = Variable(1 + max((variable.number for variable in variables_of(query)), default=0))
+        literal = Literal(literal.predicate, _replaced(literal.terms, route.column, link))
+    goal = signature.predicates[route.relation]
+    terms: tuple[Term, ...] = (Anything(),) * len(goal.columns)
+    terms = _replaced(terms, route.target, link)
+    if goal.key is not None:
+        terms = _replaced(terms, goal.key, KEY)
+    return literal, Literal(goal.name, terms)
+
+
+def _is_known(before: list[Literal], literal: Literal, predicate: Predicate) -> bool:
+    """Whether the row is one that a literal before it has brought, and led to its example."""
+    if predicate.identity is None or not isinstance(literal.terms[predicate.identity], Variable):
+        return False
+    name = literal.terms[predicate.identity]
+    return any(
+        other.predicate == predicate.name and other.terms[predicate.identity] == name for other in before
+    )
+
+
+def _is_said(query: Query, above: Literal) -> bool:
+    """Whether a literal of the query already says as much, and more."""
+    return any(
+        other.predicate == above.predicate
+        and all(isinstance(a, Anything) or a == b for a, b in zip(above.terms, other.terms, strict=True))
+        for other in query
+    )
+
+
+def _replaced(terms: tuple[Term, ...], place: int, term: Term) -> tuple[Term, ...]:
+    return (*terms[:place], term, *terms[place + 1 :])
+
+
+def signature_of(data: LinkedTables, target: str, coded: Coded) -> Signature:
+    """All tables and counts, also those that the bias leaves out: routes may lead through them."""
+    table, _ = data.target_of(target)
+    placed = data.placed(table)
+    predicates = {name: _table(data, name, placed[name], target, placed) for name in data.links.tables}
+    predicates |= {count.name: _count(data, count, placed, target) for count in data.counts(table)}
+    for name, relation in coded.relations.items():
+        predicates[name] = replace(predicates[name], types=relation.types)
+    key = data.links.keys[table]
+    time = data.example_time if isinstance(data.example_time, str) else data.time_columns.get(table)
+    return replace(
+        Signature.of(coded),
+        predicates=predicates,
+        key_type=data.type_of(table, key),
+        examples=table,
+        key_field=key,
+        time_field=time if time in data.links.tables[table].columns else None,
+    )
+
+
+def _table(
+    data: LinkedTables, name: str, placed: Placed, target: str, all_placed: dict[str, Placed]
+) -> Predicate:
+    columns = data.columns_of(name, target)
+    row_key = data.links.keys.get(name)
+    key = columns.index(placed.key) if placed.key in columns else None
+    routes = () if key is not None else _routes(data, name, placed, target, all_placed)
+    return Predicate(
+        name,
+        columns,
+        tuple(data.type_of(name, column) for column in columns),
+        key,
+        columns.index(row_key) if row_key in columns else None,
+        routes,
+        table=name,
+        time=None if placed.hops == 0 else data.time_columns.get(name),
+        hidden=placed.owner is not None and key is None and not routes,
+    )
+
+
+def _routes(
+    data: LinkedTables, name: str, placed: Placed, target: str, all_placed: dict[str, Placed]
+) -> tuple[Route, ...]:
+    """The steps by which rows that do not name their example belong to it: one where all agree, every one of
+    those of divided tables; none where a column of one may not be asked about."""
+    ways = placed.ways
+    if placed.hops > 0:
+        near = [
+            Way(column, to, data.links.keys[to])
+            for column, to in data.links.references[name].items()
+            if all_placed[to].hops == placed.hops - 1
+        ]
+        ways = tuple(way for way in near if _may_be_asked(data, name, way, target))[:1]
+    if not all(_may_be_asked(data, name, way, target) for way in ways):
+        return ()
+    columns = data.columns_of(name, target)
+    return tuple(
+        Route(columns.index(way.column), way.table, data.columns_of(way.table, target).index(way.target))
+        for way in ways
+    )
+
+
+def _may_be_asked(data: LinkedTables, name: str, way: Way, target: str) -> bool:
+    beyond = data.columns_of(way.table, target)
+    return way.column in data.columns_of(name, target) and way.target in beyond
+
+
+def _count(data: LinkedTables, count: CountColumn, placed: dict[str, Placed], target: str) -> Predicate:
+    key, columns = data.links.keys[count.parent], data.columns_of(count.parent, target)
+    of_example = placed[count.parent].hops == 0
+    routes = () if of_example or key not in columns else (Route(0, count.parent, columns.index(key)),)
+    return Predicate(
+        count.name,
+        (key, "count"),
+        (data.type_of(count.parent, key), count.name),
+        0 if of_example else None,
+        0,
+        routes,
+        table=count.parent,
+        fields=(key, "count"),
+        counts=Counted(count.child, count.column, data.time_columns.get(count.child)),
+        time=None if of_example else data.time_columns.get(count.parent),
+        hidden=not of_example and not routes,
+    )

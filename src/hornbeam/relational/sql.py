@@ -22,12 +22,11 @@ from hornbeam.relational.logic import (
     Query,
     Term,
     Variable,
+    connected,
     plain_value,
 )
-from hornbeam.relational.routes import routed
-from hornbeam.relational.signature import Counted, Predicate, Signature
+from hornbeam.relational.signature import Counted, Predicate, Signature, routed
 from hornbeam.relational.tree import RelationalTree
-from hornbeam.relational.walk import connected, queries_of
 from hornbeam.table import Attribute
 
 OUTPUTS: Final = ("prediction", "probability", "leaf")
@@ -74,7 +73,7 @@ class Case:
     """The CASE expression of a tree in one dialect; `write` gives the literal of a leaf."""
 
     def __init__(self, tree: RelationalTree, dialect: Dialect, signature: Signature, write: Writer) -> None:
-        self.tree, self.queries = tree, queries_of(tree)
+        self.tree, self.queries = tree, tree.queries
         self.exists = Exists(dialect, signature)
         self.answers = _common_answers(tree, write)
         self.through_yes = _deeper_yes(tree, self.answers)

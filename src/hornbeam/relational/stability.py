@@ -1,10 +1,11 @@
-"""How stable a first-order tree is: at each of its nodes how many folds ask the same, and what others do."""
+"""How stable a first-order tree is: at each node, how many folds ask the same, and what others do."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,100 @@ from hornbeam.errors import UsageError
 from hornbeam.growth.arms import Arm, Bifurcation, NodeStability, ThresholdBand
 from hornbeam.growth.stability_text import arm_text, says
 from hornbeam.model.text import DEEPEST_INDENT, INDENT, Style, one_line, real_text, share_text
-from hornbeam.relational.logic import ABOVE, AT_MOST, Constant, Query
-from hornbeam.relational.stability_places import Places, shape_of, walk_places
+from hornbeam.relational.logic import ABOVE, AT_MOST, Anything, Constant, Literal, Query
 from hornbeam.relational.tree import RelationalTree
-from hornbeam.relational.walk import depths_of, path_to, queries_of
 from hornbeam.relational.words import test_words
 
 if TYPE_CHECKING:
-    from hornbeam.relational.stability_view import RelationalStabilityView
+    from hornbeam.relational.picture import RelationalStabilityView
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where trees part, level by level; and f(i)."""
+
+    bifurcations: tuple[Bifurcation, ...]
+    tests: tuple[int, ...]
+    """The different tests on each level on which any tree asks."""
+    f: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Trees that came the same way, each with its node; what was found, and the way in words."""
+
+    members: dict[int, int]
+    query: Query
+    path: tuple[str, ...]
+
+
+def walk_places(stability: RelationalStability) -> Places:
+    """Level by level, trees that ask the same go on together; their thresholds may differ."""
+    level = [_Place(dict.fromkeys(range(len(stability.trees)), 0), (), ())]
+    parted: list[Bifurcation] = []
+    tests: list[int] = []
+    f: list[float] = []
+    depth = 0
+    while level:
+        asked, different, below = 0, 0, []
+        for place in level:
+            groups = _groups(stability, place)
+            if len(groups) > 1:
+                parted.append(_bifurcation(stability, place, list(groups.values()), depth))
+            for shape, members in groups.items():
+                if shape:
+                    asked, different = asked + len(members), different + 1
+                    below += _branches(stability, place, members)
+        if asked:
+            tests.append(different)
+            f.append(different * len(stability.trees) / asked)
+        level, depth = below, depth + 1
+    return Places(tuple(parted), tuple(tests), tuple(f))
+
+
+def _groups(stability: RelationalStability, place: _Place) -> dict[Query, dict[int, int]]:
+    groups: dict[Query, dict[int, int]] = {}
+    for i, at in place.members.items():
+        groups.setdefault(shape_of(stability.trees[i].nodes[at].test), {})[i] = at
+    return groups
+
+
+def _branches(stability: RelationalStability, place: _Place, members: dict[int, int]) -> list[_Place]:
+    first, at = next(iter(members.items()))
+    test = stability.trees[first].nodes[at].test
+    words = stability.words(place.query, test)
+    nodes = {i: stability.trees[i].nodes[where] for i, where in members.items()}
+    return [
+        _Place({i: node.yes for i, node in nodes.items()}, place.query + test, (*place.path, words)),
+        _Place({i: node.no for i, node in nodes.items()}, place.query, (*place.path, f"not ({words})")),
+    ]
+
+
+def _bifurcation(
+    stability: RelationalStability, place: _Place, groups: list[dict[int, int]], depth: int
+) -> Bifurcation:
+    """The arm of the tree of all examples first, then by the number of folds."""
+    groups.sort(key=lambda members: (0 not in members, -len(members), min(members)))
+    first, at = next(iter(groups[0].items()))
+    return Bifurcation(
+        path=", ".join(place.path),
+        depth=depth,
+        node=place.members.get(0),
+        rows=int(stability.trees[first].size(at)),
+        arms=tuple(stability.arm(members, place.query) for members in groups),
+    )
+
+
+def shape_of(test: Query) -> Query:
+    """A test with its thresholds left open."""
+    return tuple(_open(literal) for literal in test)
+
+
+def _open(literal: Literal) -> Literal:
+    if literal.predicate not in (AT_MOST, ABOVE):
+        return literal
+    return Literal(literal.predicate, (literal.terms[0], Anything()))
+
 
 _STYLE = Style()
 Here = Mapping[int, int]
@@ -94,10 +181,10 @@ class RelationalStability:
             means = _band([self.tree.answer(i), *(self.trees[fold].answer(here[fold]) for fold in same)])
         return NodeStability(
             node=i,
-            depth=self._depths[i],
+            depth=self.tree.depths[i],
             path=self._path(i),
             rows=int(self.tree.size(i)),
-            test="" if leaf else self.words(self._queries[i], node.test),
+            test="" if leaf else self.words(self.tree.queries[i], node.test),
             prediction=one_line(str(self.tree.answer(i))),
             folds=self.n_folds,
             here=len(here),
@@ -110,24 +197,17 @@ class RelationalStability:
             alternatives=self._alternatives(i, same),
         )
 
-    @cached_property
-    def _depths(self) -> list[int]:
-        return depths_of(self.tree)
-
-    @cached_property
-    def _queries(self) -> list[Query]:
-        return queries_of(self.tree)
-
     def words(self, before: Query, test: Query) -> str:
         """A test below a query, in words."""
         return test_words(self.tree.signature, before, test)
 
     def _path(self, node: int) -> str:
         steps = []
-        for above, yes in path_to(self.tree, node):
-            words = self.words(self._queries[above], self.tree.nodes[above].test)
-            steps.append(words if yes else f"not ({words})")
-        return ", ".join(steps)
+        while node:
+            child, node = node, self.tree.parents[node]
+            words = self.words(self.tree.queries[node], self.tree.nodes[node].test)
+            steps.append(words if self.tree.nodes[node].yes == child else f"not ({words})")
+        return ", ".join(reversed(steps))
 
     def _thresholds(self, i: int, same: list[int]) -> ThresholdBand | None:
         """Of the first comparison with a threshold, over the tree and the folds that ask the same."""
@@ -149,7 +229,7 @@ class RelationalStability:
         )
 
     def _arm(self, i: int, folds: list[int]) -> Arm:
-        return self.arm({fold: self._here[i][fold] for fold in folds}, self._queries[i])
+        return self.arm({fold: self._here[i][fold] for fold in folds}, self.tree.queries[i])
 
     def arm(self, members: Here, before: Query) -> Arm:
         """What trees do that ask the same, thresholds aside, or that all stop, below a query."""
@@ -233,7 +313,7 @@ class RelationalStability:
 
     def show(self) -> RelationalStabilityView:
         """A picture for notebooks, and for files: `.save("stability.svg")` or `.save("stability.html")`."""
-        from hornbeam.relational.stability_view import RelationalStabilityView
+        from hornbeam.relational.picture import RelationalStabilityView
 
         return RelationalStabilityView(self)
 

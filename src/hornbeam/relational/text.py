@@ -1,15 +1,16 @@
-"""The tree as indented lines: in words, a line for each branch, or as ACE prints it."""
+"""The tree as indented lines, in words or as ACE prints it, and as a list of rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from hornbeam.errors import UsageError
 from hornbeam.model.text import DEEPEST_INDENT, INDENT, Style, one_line, real_text, share_text, shortened
-from hornbeam.relational.notation import atom, constant_term, query_text
+from hornbeam.relational.logic import Query
+from hornbeam.relational.prolog import atom, constant_term, query_text
 from hornbeam.relational.tree import RelationalTree
-from hornbeam.relational.walk import depths_of, leaves_below, queries_of
 from hornbeam.relational.words import test_words
 
 LAYOUTS: Final = ("words", "ace")
@@ -38,7 +39,7 @@ def in_words(tree: RelationalTree, max_depth: int | None) -> str:
 
 
 def _lines(tree: RelationalTree, max_depth: int | None) -> Iterator[str]:
-    depths, queries, below = depths_of(tree), queries_of(tree), leaves_below(tree)
+    depths, queries, below = tree.depths, tree.queries, tree.leaves_below
     conditions = {0: "root"}
     for i, node in enumerate(tree.nodes):  # preorder: as they are read
         if i not in conditions:
@@ -93,3 +94,52 @@ def ace_leaf(tree: RelationalTree, node: int) -> str:
     counts = zip(tree.classes, tree.nodes[node].counts, strict=True)
     listed = ",".join(f"{constant_term(label)}:{float(count)!r}" for label, count in counts)
     return f"[{constant_term(tree.answer(node))}] {size!r} [[{listed}]]"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A leaf: what must be found, where no rule before it applied, and what is said then."""
+
+    leaf: int
+    query: Query
+    prediction: Any
+    size: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class DecisionList:
+    """Rules in the order in which they are asked."""
+
+    rules: tuple[Rule, ...]
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __getitem__(self, place: int) -> Rule:
+        return self.rules[place]
+
+    def to_text(self) -> str:
+        """A line for each rule."""
+        return "\n".join(map(str, self.rules)) + "\n"
+
+
+def decision_list(tree: RelationalTree) -> DecisionList:
+    """A rule for each leaf. The tests of no branches are not in it: the rules before it have seen to them."""
+    queries = tree.queries
+    rules: list[Rule] = []
+    for leaf in tree.leaves:
+        query = queries[leaf]
+        asked = test_words(tree.signature, (), query) if query else ""
+        opening = "else " if rules else ""
+        condition = f"{opening}if {asked}:" if asked else f"{opening.strip() or 'always'}:"
+        size = tree.size(leaf)
+        text = f"{condition} {value_text(tree, leaf)}  n={size:g}"
+        rules.append(Rule(leaf, query, tree.answer(leaf), size, text))
+    return DecisionList(tuple(rules))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.coding import Rows, code_type
 from hornbeam.relational.records import MISSING, Codes
-from hornbeam.relational.schema import SourceTable
+from hornbeam.relational.tables import SourceTable
 from hornbeam.table.arrays import read_vector
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.schema import list_names

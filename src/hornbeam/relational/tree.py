@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from hornbeam.relational.logic import Query
-from hornbeam.relational.walk import depths_of
 
 if TYPE_CHECKING:
-    from hornbeam.relational.decision_list import DecisionList
     from hornbeam.relational.signature import Signature
+    from hornbeam.relational.text import DecisionList
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,45 @@ class RelationalTree:
         counts = self.nodes[node].counts
         return sum(counts) - max(counts)
 
+    # ways through it
+
+    @cached_property
+    def parents(self) -> list[int]:
+        """For each node the one above it, -1 for the root."""
+        parents = [-1] * self.n_nodes
+        for i, node in enumerate(self.nodes):
+            if not node.is_leaf:
+                parents[node.yes] = parents[node.no] = i
+        return parents
+
+    @cached_property
+    def depths(self) -> list[int]:
+        """For each node how many tests are above it."""
+        depths = [0] * self.n_nodes
+        for i, node in enumerate(self.nodes):
+            if not node.is_leaf:
+                depths[node.yes] = depths[node.no] = depths[i] + 1
+        return depths
+
+    @cached_property
+    def queries(self) -> list[Query]:
+        """For each node the tests of the yes branches above it, from the root down, without its own test."""
+        queries: list[Query] = [()] * self.n_nodes
+        for i, node in enumerate(self.nodes):
+            if not node.is_leaf:
+                queries[node.yes], queries[node.no] = queries[i] + node.test, queries[i]
+        return queries
+
+    @cached_property
+    def leaves_below(self) -> list[int]:
+        """For each node the number of leaves of its subtree."""
+        counts = [1] * self.n_nodes
+        for i in reversed(range(self.n_nodes)):
+            node = self.nodes[i]
+            if not node.is_leaf:
+                counts[i] = counts[node.yes] + counts[node.no]
+        return counts
+
     # how large it is
 
     @property
@@ -92,7 +130,7 @@ class RelationalTree:
     @cached_property
     def depth(self) -> int:
         """The most tests on the way from the root to a leaf."""
-        return max(depths_of(self))
+        return max(self.depths)
 
     @property
     def complexity(self) -> tuple[int, int]:
@@ -155,13 +193,13 @@ class RelationalTree:
 
     def rules(self) -> DecisionList:
         """The tree as a list of rules, of which the first that applies decides."""
-        from hornbeam.relational.decision_list import decision_list
+        from hornbeam.relational.text import decision_list
 
         return decision_list(self)
 
     @cached_property
     def digest(self) -> str:
         """Of tests, classes and counts: trees with the same digest say the same. No names of tables in it."""
-        from hornbeam.relational.digest import digest_of
+        from hornbeam.relational.json_form import digest_of
 
         return digest_of(self)

@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from hornbeam.model.text import one_line
-from hornbeam.relational.logic import KEY, Anything, Constant, Literal, Query, Term, Variable
-from hornbeam.relational.notation import literal_text, stored_text
+from hornbeam.relational.logic import KEY, Anything, Constant, Literal, Query, Term, Variable, variable_name
+from hornbeam.relational.prolog import literal_text, stored_text
 from hornbeam.relational.signature import Predicate, Signature
-from hornbeam.relational.walk import variable_name
 
 
 def test_words(signature: Signature | None, before: Query, test: Query) -> str:

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from hornbeam import RelationalData, RelationalTreeClassifier
-from hornbeam.relational.notation import atom, constant_term
+from hornbeam.relational.prolog import atom, constant_term
 from hornbeam.relational.prune import merge_leaves
 from hornbeam.relational.records import MISSING, Coded
 from tests.databases import PLAIN

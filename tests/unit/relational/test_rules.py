@@ -13,7 +13,7 @@ from hornbeam.errors import DataError, HornbeamError
 from hornbeam.relational.ace.facts import Knowledge, Row, read_facts
 from hornbeam.relational.ace.tokens import Source
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.rules.derive import derive
+from hornbeam.relational.rules.evaluate import derive
 from hornbeam.relational.rules.swipl import Given, solve
 from tests.unit.relational.ace_files import write
 from tests.unit.relational.test_data import rows_of

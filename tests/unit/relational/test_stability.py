@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hornbeam.errors import UsageError
-from hornbeam.relational.learning import where_cut
+from hornbeam.relational.growth import where_cut
 from hornbeam.relational.logic import Constant, Literal
 from hornbeam.relational.prune import cut_at
 from hornbeam.relational.stability import RelationalStability

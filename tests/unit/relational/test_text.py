@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.errors import UsageError
-from hornbeam.relational.logic import KEY, Literal, Variable
+from hornbeam.relational.logic import KEY, Literal, Variable, connected, variable_name
 from hornbeam.relational.tree import Node, RelationalTree
-from hornbeam.relational.walk import connected, variable_name
 from hornbeam.relational.words import article, singular
 from hornbeam.relational.words import test_words as words_of
 from tests.relational_trees import ANY, CHURN, LATE, MACHINES, SHOP, c, v

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hornbeam.errors import DataError
 from hornbeam.relational.ace.facts import Row
+from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Place
 from hornbeam.relational.coding import Arranged, TypedExamples, TypedTable
 from hornbeam.relational.logic import Value
 from hornbeam.relational.records import MISSING
@@ -120,3 +121,43 @@ def column_names(types: Sequence[str]) -> tuple[str, ...]:
         count = sum(other == type_ for other in types[: len(names)])
         names.append(type_ if not count else f"{type_}_{count + 1}")
     return tuple(names)
+
+
+def with_labels(bias: Bias, numeric: Collection[str]) -> Bias:
+    """The bias with the constants of nominal types as labels."""
+
+    def convert(patterns: tuple[Pattern, ...], names: dict[str, str]) -> tuple[Pattern, ...]:
+        return tuple(_pattern(pattern, bias.types, names, numeric) for pattern in patterns)
+
+    modes = tuple(Mode(convert(mode.patterns, {}), mode.most) for mode in bias.modes)
+    lookaheads: list[Lookahead] = []
+    for lookahead in bias.lookaheads:
+        names: dict[str, str] = {}
+        (after,) = convert((lookahead.after,), names)
+        lookaheads.append(Lookahead(after, convert(lookahead.then, names)))
+    return replace(bias, modes=modes, lookaheads=tuple(lookaheads))
+
+
+def _pattern(
+    pattern: Pattern,
+    types: Mapping[str, tuple[str, ...]],
+    names: dict[str, str],
+    numeric: Collection[str],
+) -> Pattern:
+    declared = types.get(pattern.predicate)
+    if declared is None:  # a comparison: its constants are of its variable's type
+        type_ = next((names[place.name] for place in pattern.places if place.name in names), None)
+        columns: tuple[str | None, ...] = (type_,) * len(pattern.places)
+    else:
+        columns = declared
+        for place, of in zip(pattern.places, declared, strict=True):
+            if place.name is not None:
+                names.setdefault(place.name, of)
+    places = tuple(_place(place, of, numeric) for place, of in zip(pattern.places, columns, strict=True))
+    return Pattern(pattern.predicate, places)
+
+
+def _place(place: Place, type_: str | None, numeric: Collection[str]) -> Place:
+    if place.constants is None or type_ is None or type_ in numeric:
+        return place
+    return replace(place, constants=tuple(label_of(value) for value in place.constants))

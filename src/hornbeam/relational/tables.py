@@ -1,17 +1,19 @@
-"""Tables as they came in, which column is the key of each, and which columns refer to others."""
+"""Tables as they came in, whose columns are read when they are first needed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from hornbeam.errors import DataError, UsageError
+from hornbeam.errors import DataError, DataTypeError, UsageError
 from hornbeam.relational.coding import Rows, code_type
+from hornbeam.table.arrays import read_vector
 from hornbeam.table.columns import Cells
-from hornbeam.table.frame import Frame
+from hornbeam.table.encoding import check_limits, open_frame
+from hornbeam.table.frame import Frame, check_names
 from hornbeam.table.labels import as_nominal, cell_texts
 from hornbeam.table.schema import list_names
 
@@ -158,3 +160,54 @@ def show_cell(cells: Cells, row: int) -> str:
     )
     text = cell_texts(part)[0]
     return repr(text[:60]) if cells.type == "nominal" and text is not None else str(text)
+
+
+def source_tables(
+    frames: Mapping[str, Any], nominal: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, SourceTable]:
+    """The tables by name; `nominal` lists columns of numbers that are labels."""
+    if not isinstance(frames, Mapping) or not frames:
+        raise DataTypeError(
+            f"a database is given as {{table: frame}}, not as {type(frames).__name__}"
+            if not isinstance(frames, Mapping)
+            else "a database needs at least one table; give {table: frame}"
+        )
+    chosen = dict(nominal or {})
+    tables = {str(name): _table(str(name), data, chosen.pop(name, ())) for name, data in frames.items()}
+    if chosen:
+        raise UsageError(
+            f"nominal names tables {list_names(list(chosen))}; tables are {list_names(list(tables))}"
+        )
+    return tables
+
+
+def _table(name: str, data: Any, nominal: Sequence[str]) -> SourceTable:
+    try:
+        frame = _columns_frame(data) if isinstance(data, Mapping) else open_frame(data, f"table {name!r}")
+        check_limits(frame)
+    except DataError as error:
+        raise type(error)(f"table {name!r}: {error}") from None
+    if not frame.names:
+        raise DataError(f"table {name!r} has no column names; give a frame with names or a dict of columns")
+    unknown = [column for column in nominal if column not in frame.names]
+    if isinstance(nominal, str) or unknown:
+        raise UsageError(
+            f"nominal of table {name!r} names {list_names(unknown)}; columns are {list_names(frame.names)}"
+        )
+    return SourceTable(name, frame, frozenset(nominal))
+
+
+def _columns_frame(data: Mapping[Any, Any]) -> Frame:
+    """A frame over a dict of columns, each a list or an array."""
+    names = check_names(list(data))
+    columns = [
+        column if isinstance(column, np.ndarray) else np.fromiter(column, dtype=object, count=len(column))
+        for column in data.values()
+    ]
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise DataError(
+            f"columns have {min(lengths)} to {max(lengths)} cells; every column needs the same number"
+        )
+    n_rows = lengths.pop() if lengths else 0
+    return Frame(names, n_rows, len(columns), lambda j, name, nominal: read_vector(columns[j], name, nominal))
