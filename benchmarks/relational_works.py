@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from hornbeam.growth import TrainingSets
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.engine import Engine, route
+from hornbeam.relational.engine import QueryEngine, route
 from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.relational.prune import prune
@@ -25,7 +25,7 @@ from tests.oracle.refinement import Refinement
 from tests.relational_coding import bias_of, coded
 
 FOLDS = 10
-PLAIN, CACHED = Engine(cache=False), Engine()
+PLAIN, CACHED = QueryEngine(cache=False), QueryEngine()
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Work:
         fold = deal_classes(target, FOLDS, 0)
         return TrainingSets.of_rows(len(fold), (fold != i for i in range(FOLDS)), all_rows_first=True)
 
-    def grow(self, algorithm: str, engine: Engine = PLAIN) -> FirstOrderForest:
+    def grow(self, algorithm: str, engine: QueryEngine = PLAIN) -> FirstOrderForest:
         parameters = FirstOrderParameters(self.loaded.criterion, self.loaded.min_samples_leaf)
         given = self.loaded.coded, self.loaded.bias, parameters
         return grow_first_order(*given, self.sets, algorithm=algorithm, engine=engine)

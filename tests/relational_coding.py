@@ -62,14 +62,17 @@ def bias_of(bias: Bias) -> package_bias.Bias:
     def pattern(given: Pattern) -> package_bias.Pattern:
         return package_bias.Pattern(given.predicate, tuple(place(p) for p in given.places))
 
-    def place(given: Place) -> package_bias.Place:
-        return package_bias.Place(package_bias.Sign(given.sign), given.name, given.constants)
+    def place(given: Place) -> package_bias.Placemarker:
+        return package_bias.Placemarker(package_bias.Sign(given.sign), given.name, given.constants)
 
     return package_bias.Bias(
         bias.key_type,
         dict(bias.types),
         tuple(package_bias.Mode(tuple(map(pattern, m.patterns)), m.most) for m in bias.modes),
-        tuple(package_bias.Lookahead(pattern(x.after), tuple(map(pattern, x.then))) for x in bias.lookaheads),
+        tuple(
+            package_bias.LookaheadDeclaration(pattern(x.after), tuple(map(pattern, x.then)))
+            for x in bias.lookaheads
+        ),
         bias.max_lookahead,
     )
 

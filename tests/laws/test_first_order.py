@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.growth import TrainingSets
-from hornbeam.relational.engine import Engine, route, solve, witness
+from hornbeam.relational.engine import QueryEngine, route, solve, witness
 from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.relational.tree import Node
@@ -24,7 +24,7 @@ from tests.relational_coding import bias_of, coded, nodes_of, query_of
 from tests.relational_sql import sql_database, sql_of
 
 SWITCHES = [
-    Engine(pack=pack, connected=connected, collect=collect, cache=cache)
+    QueryEngine(pack=pack, connected=connected, collect=collect, cache=cache)
     for pack, connected, collect, cache in itertools.product((True, False), repeat=4)
 ]
 Sets = Sequence[Sequence[int]]
@@ -98,7 +98,7 @@ def test_bags_grown_together_are_the_trees_of_each_alone(case: Case) -> None:
 
 
 @given(cases(), st.sampled_from(SWITCHES), st.sampled_from([1, 2]))
-def test_no_switch_changes_a_tree(case: Case, engine: Engine, threads: int) -> None:
+def test_no_switch_changes_a_tree(case: Case, engine: QueryEngine, threads: int) -> None:
     sets = folds(case)
     assert nodes(grown(case, sets, engine=engine, threads=threads)) == nodes(grown(case, sets))
 
@@ -106,12 +106,12 @@ def test_no_switch_changes_a_tree(case: Case, engine: Engine, threads: int) -> N
 @given(cases())
 def test_a_cache_that_forgets_changes_nothing(case: Case) -> None:
     sets = folds(case)
-    tiny = grown(case, sets, "serial", engine=Engine(cache_bytes=200))
-    assert nodes(tiny) == nodes(grown(case, sets, "serial", engine=Engine(cache=False)))
+    tiny = grown(case, sets, "serial", engine=QueryEngine(cache_bytes=200))
+    assert nodes(tiny) == nodes(grown(case, sets, "serial", engine=QueryEngine(cache=False)))
 
 
 @given(cases(5), st.integers(1, 15), st.sampled_from(SWITCHES))
-def test_a_budget_drops_the_same_tests_whatever_the_way(case: Case, budget: int, engine: Engine) -> None:
+def test_a_budget_drops_the_same_tests_whatever_the_way(case: Case, budget: int, engine: QueryEngine) -> None:
     tight = replace(case, settings=replace(case.settings, budget=budget))
     sets = folds(tight)
     trees = expected(tight, sets)

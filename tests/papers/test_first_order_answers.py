@@ -12,7 +12,7 @@ from hornbeam.datasets.generators import find_linked
 from hornbeam.datasets.generators.streams import Rows
 from hornbeam.growth import TrainingSets
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.engine import Engine
+from hornbeam.relational.engine import QueryEngine
 from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.relational.prune import expected_errors, prune
@@ -240,7 +240,7 @@ def test_the_package_prunes_to_the_published_trees() -> None:
         assert expected_errors(whole) == pytest.approx(estimate, rel=1e-14)
 
 
-def generated(theory: str, engine: Engine, algorithm: str, folds: int) -> FirstOrderForest:
+def generated(theory: str, engine: QueryEngine, algorithm: str, folds: int) -> FirstOrderForest:
     """Generated pictures, ten folds or none."""
     loaded = bongard(theory, theory)
     n = loaded.n_examples
@@ -251,7 +251,7 @@ def generated(theory: str, engine: Engine, algorithm: str, folds: int) -> FirstO
 
 
 def test_ten_folds_of_the_simple_pictures_ask_as_much_as_one_tree() -> None:
-    plain = Engine(cache=False)
+    plain = QueryEngine(cache=False)
     one, folds = (generated("simple", plain, "auto", n) for n in (0, 10))
     assert folds.counters.tests == one.counters.tests
     assert generated("simple", plain, "serial", 10).counters.tests == 10 * one.counters.tests
@@ -261,7 +261,7 @@ def test_ten_folds_of_the_simple_pictures_ask_as_much_as_one_tree() -> None:
 @pytest.mark.parametrize("theory", ["simple", "complex"])
 def test_no_algorithm_changes_the_trees_of_generated_pictures(theory: str) -> None:
     found = [
-        generated(theory, Engine(cache=cache), algorithm, 10)
+        generated(theory, QueryEngine(cache=cache), algorithm, 10)
         for algorithm in ("serial", "overlapping", "folds")
         for cache in (False, True)
     ]
@@ -278,4 +278,4 @@ def test_generated_facts_of_ACE_give_the_tree_of_the_tables(tmp_path: Path) -> N
     data = RelationalData.from_ace(tmp_path / "bongard.s")
     assert data.bias is not None
     forest = grow_first_order(data.coded(), data.bias, FirstOrderParameters("entropy", 2))
-    assert forest.tree(0).nodes == generated("complex", Engine(), "auto", 0).tree(0).nodes
+    assert forest.tree(0).nodes == generated("complex", QueryEngine(), "auto", 0).tree(0).nodes

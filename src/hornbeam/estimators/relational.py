@@ -16,8 +16,8 @@ from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSet, Tra
 from hornbeam.growth.parameters import shown
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.engine import Engine, route
-from hornbeam.relational.growth import FirstOrderParameters, RelationalForest, Settings
+from hornbeam.relational.engine import QueryEngine, route
+from hornbeam.relational.growth import FirstOrderParameters, FirstOrderSettings, RelationalForest
 from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.tree import RelationalTree
@@ -50,7 +50,7 @@ class RelationalEstimator(PlainEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
-    def _settings(self, task: str) -> Settings:
+    def _settings(self, task: str) -> FirstOrderSettings:
         criterion = self.criterion
         if criterion is None:
             criterion = "gain_ratio" if task == "classification" else "variance"
@@ -59,9 +59,9 @@ class RelationalEstimator(PlainEstimator):
         parameters = FirstOrderParameters(
             criterion, self.min_samples_leaf, self.max_depth, getattr(self, "ftest", None)
         )
-        engine = Engine(cache=self.cache_bytes > 0, cache_bytes=self.cache_bytes)
+        engine = QueryEngine(cache=self.cache_bytes > 0, cache_bytes=self.cache_bytes)
         threads = threads_of(self.n_jobs)
-        settings = Settings(
+        settings = FirstOrderSettings(
             parameters, self.prune, self.confidence, self.algorithm, engine, self.budget, threads
         )
         return settings.checked(task)

@@ -57,7 +57,7 @@ class RelationalBagging(RelationalEstimator):
     Attributes
     ----------
     trees_ : list of RelationalTree
-    forest_ : hornbeam.relational.learning.RelationalForest
+    forest_ : hornbeam.relational.growth.RelationalForest
     bags_ : hornbeam.ensemble.Bags
     task_ : str
     classes_ : ndarray

@@ -191,7 +191,7 @@ class RelationalTreeClassifier(ClassifierMixin, RelationalTreeEstimator):  # typ
         The tree after and before pruning.
     classes_ : ndarray
         The class labels; of data read from ACE's files in the order given there.
-    forest_ : hornbeam.relational.learning.RelationalForest
+    forest_ : hornbeam.relational.growth.RelationalForest
         The trees of all examples (0) and of the folds (from 1); `forest_.stability()`.
     cv_results_ : dict
         With `cv`: `test_score` (accuracy), `fit_time` and `score_time` of each fold.

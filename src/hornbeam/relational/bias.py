@@ -21,7 +21,7 @@ class Sign(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class Placemarker:
     """One argument of a mode. Places with one name within a mode, and within a lookahead, are one variable.
 
     `constants` are those of `#` and `=`, in their order; None of `#`: those seen in the data, in the order
@@ -38,7 +38,7 @@ class Pattern:
     """A relation, or a comparison, with a place for each of its columns."""
 
     predicate: str
-    places: tuple[Place, ...]
+    places: tuple[Placemarker, ...]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class Lookahead:
+class LookaheadDeclaration:
     """Whenever a literal that fits `after` ends a test, also the test with `then` behind it."""
 
     after: Pattern
@@ -67,7 +67,7 @@ class Bias:
     key_type: str
     types: Mapping[str, tuple[str, ...]]
     modes: tuple[Mode, ...]
-    lookaheads: tuple[Lookahead, ...] = field(default=())
+    lookaheads: tuple[LookaheadDeclaration, ...] = field(default=())
     max_lookahead: int = 1
     target: str | None = None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from hornbeam.errors import DataError
-from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Sign
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Sign
 from hornbeam.relational.coding import Arranged, TypedTable
 from hornbeam.relational.logic import ABOVE, AT_MOST, COMPARISONS
 from hornbeam.table.schema import list_names
@@ -20,7 +20,7 @@ def check_mode(mode: Mode, types: Types, refuse: Refuse) -> None:
     _check(mode.patterns, types, {}, refuse)
 
 
-def check_lookahead(lookahead: Lookahead, types: Types, refuse: Refuse) -> None:
+def check_lookahead(lookahead: LookaheadDeclaration, types: Types, refuse: Refuse) -> None:
     """Refuse a lookahead by the same rules."""
     _check((lookahead.after, *lookahead.then), types, {}, refuse)
 

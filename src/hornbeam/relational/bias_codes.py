@@ -7,7 +7,7 @@ from typing import Any
 
 from hornbeam import _core
 from hornbeam.errors import UsageError
-from hornbeam.relational.bias import Bias, Pattern, Place, Sign
+from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
 from hornbeam.relational.engine import NOWHERE, PREDICATES, NativeDatabase
 from hornbeam.relational.logic import COMPARISONS, EQUALS, Value
 
@@ -61,7 +61,7 @@ class BiasCodes:
             raise UsageError(f"a mode gives '{name}' {len(places)} places; it has {len(kinds)} columns")
         return number, [self._place(name, place, kind) for place, kind in zip(places, kinds, strict=True)]
 
-    def _place(self, predicate: str, place: Place, kind: str | None) -> tuple[Any, ...]:
+    def _place(self, predicate: str, place: Placemarker, kind: str | None) -> tuple[Any, ...]:
         number = -1 if kind is None else self._types[kind]
         name = -1 if place.name is None else self._names.setdefault(place.name, len(self._names))
         given = place.constants is not None

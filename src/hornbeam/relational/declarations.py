@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from hornbeam.errors import DataError, UsageError
-from hornbeam.relational.ace.modes import Reader
+from hornbeam.relational.ace.modes import ModeReader
 from hornbeam.relational.ace.reader import Clause, Fact, read_clauses
 from hornbeam.relational.ace.terms import Atom, Compound, Number, Term, quoted, show, show_value
-from hornbeam.relational.ace.tokens import Source
-from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Place, Sign
+from hornbeam.relational.ace.tokens import PrologText
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.bias_checks import check_lookahead, check_mode
 from hornbeam.relational.logic import COMPARISONS
 
@@ -34,7 +34,7 @@ def _mode(mode: Mode) -> str:
     return f"rmode({count}{_conjunction(mode.patterns, set())})."
 
 
-def _lookahead(lookahead: Lookahead) -> str:
+def _lookahead(lookahead: LookaheadDeclaration) -> str:
     names: set[str] = {place.name for place in lookahead.after.places if place.name is not None}
     return f"lookahead({_pattern(lookahead.after, names)}, {_conjunction(lookahead.then, names)})."
 
@@ -56,7 +56,7 @@ def call(name: str, arguments: Sequence[str]) -> str:
     return f"{show_value(name)}({', '.join(arguments)})" if arguments else show_value(name)
 
 
-def place_text(place: Place, names: set[str]) -> str:
+def place_text(place: Placemarker, names: set[str]) -> str:
     """A place; variables in `names`, which it adds to, need no sign again."""
     if place.sign is Sign.ANYTHING:
         return "_"
@@ -82,20 +82,20 @@ _ALLOWED = "allowed are target, key, type, rmode, lookahead and max_lookahead"
 
 def read_declarations(text: str, shown: str = "the bias") -> Bias:
     """The bias that `Bias.to_text` printed, perhaps edited since."""
-    return _Declarations(Source(shown, text)).bias()
+    return _Declarations(PrologText(shown, text)).bias()
 
 
 class _Declarations:
     """What the declarations said so far; types are complete before modes are checked."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: PrologText) -> None:
         self._source = source
-        self._reader = Reader(source)
+        self._reader = ModeReader(source)
         self._target: str | None = None
         self._key: str | None = None
         self._types: dict[str, tuple[str, ...]] = {}
         self._modes: list[tuple[Mode, int]] = []
-        self._lookaheads: list[tuple[Lookahead, int]] = []
+        self._lookaheads: list[tuple[LookaheadDeclaration, int]] = []
         self._depth = 1
         self._readers: dict[tuple[str, int], Callable[..., None]] = {
             ("target", 1): self._read_target,

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from hornbeam.errors import DataError, UsageError
-from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Place, Sign
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.linked import CountColumn, LinkedTables
 from hornbeam.relational.logic import ABOVE, AT_MOST, Value
 from hornbeam.relational.ownership import Placed
 from hornbeam.table.columns import Cells
 
-_ANY = Place(Sign.ANYTHING)
-_THRESHOLD = Place(Sign.CONSTANT)
+_ANY = Placemarker(Sign.ANYTHING)
+_THRESHOLD = Placemarker(Sign.CONSTANT)
 
 Patterns = tuple[Pattern, ...]
 
@@ -56,11 +56,11 @@ class _Maker:
         self._counts = data.counts(table) if counts else ()
         self._used: dict[str, tuple[str, ...]] = {}
         self._modes: dict[Mode, None] = {}
-        self._lookaheads: dict[Lookahead, None] = {}
+        self._lookaheads: dict[LookaheadDeclaration, None] = {}
 
     def bias(self) -> Bias:
         self._offer(self._conditions_of(self._table, "Key", (), None, self._max_hops, determinate=True))
-        own_row = {self._links.keys[self._table]: Place(Sign.OLD, "Key")}
+        own_row = {self._links.keys[self._table]: Placemarker(Sign.OLD, "Key")}
         self._beside(self._table, "Key", own_row, None, self._max_hops)
         self._children(self._table, "Key", self._max_hops)
         if not self._modes:
@@ -71,25 +71,27 @@ class _Maker:
         key_type = self._data.type_of(self._table, self._links.keys[self._table])
         return Bias(key_type, self._used, tuple(self._modes), tuple(self._lookaheads), 1, self._target)
 
-    def _literal(self, table: str, places: dict[str, Place]) -> Pattern:
+    def _literal(self, table: str, places: dict[str, Placemarker]) -> Pattern:
         columns = self._data.columns_of(table, self._target)
         self._used[table] = tuple(self._data.type_of(table, column) for column in columns)
         return Pattern(table, tuple(places.get(column, _ANY) for column in columns))
 
-    def _conditions(self, table: str, places: dict[str, Place], determinate: bool) -> Iterator[Patterns]:
+    def _conditions(
+        self, table: str, places: dict[str, Placemarker], determinate: bool
+    ) -> Iterator[Patterns]:
         """One condition on one column of a row: a constant, or a threshold; both ways where rows are many."""
         for column in self._plain_columns(table):
             cells = self._links.tables[table].cells(column)
             if cells.type == "nominal":
                 constants = self._constants(cells)
                 if constants:
-                    listed = Place(Sign.CONSTANT, None, constants)
+                    listed = Placemarker(Sign.CONSTANT, None, constants)
                     yield (self._literal(table, {**places, column: listed}),)
                 continue
-            variable = Place(Sign.NEW, "Value")
+            variable = Placemarker(Sign.NEW, "Value")
             row = self._literal(table, {**places, column: variable})
             for comparison in (AT_MOST,) if determinate else (AT_MOST, ABOVE):
-                yield row, Pattern(comparison, (Place(Sign.OLD, "Value"), _THRESHOLD))
+                yield row, Pattern(comparison, (Placemarker(Sign.OLD, "Value"), _THRESHOLD))
 
     def _plain_columns(self, table: str) -> list[str]:
         """Columns that say something of a row: no key, no reference, no time."""
@@ -125,21 +127,21 @@ class _Maker:
     ) -> Iterator[Patterns]:
         """Conditions on a row that is known by its key, and on the rows that it refers to."""
         key = self._links.keys[table]
-        known = {key: Place(Sign.OLD, name)}
+        known = {key: Placemarker(Sign.OLD, name)}
         for condition in self._conditions(table, self._owned(table, known), determinate):
             yield (*way, *condition)
         yield from self._parents(table, name, self._owned(table, known), way, came_by, hops, determinate)
 
-    def _owned(self, table: str, places: dict[str, Place]) -> dict[str, Place]:
+    def _owned(self, table: str, places: dict[str, Placemarker]) -> dict[str, Placemarker]:
         """The places with the example's key where the table holds it: engines find the rows by it."""
         key = self._placed[table].key
-        return {key: Place(Sign.OLD, "Key"), **places} if key is not None else places
+        return {key: Placemarker(Sign.OLD, "Key"), **places} if key is not None else places
 
     def _parents(
         self,
         table: str,
         name: str,
-        places: dict[str, Place],
+        places: dict[str, Placemarker],
         way: Patterns,
         came_by: tuple[str, str] | None,
         hops: int,
@@ -150,7 +152,7 @@ class _Maker:
             return
         for column, to in self._followed(table, came_by):
             variable = _parent_variable(to, name)
-            row = self._literal(table, {**places, column: Place(Sign.NEW, variable)})
+            row = self._literal(table, {**places, column: Placemarker(Sign.NEW, variable)})
             yield from self._conditions_of(to, variable, (*way, row), None, hops - 1, determinate)
 
     def _followed(self, table: str, came_by: tuple[str, str] | None) -> list[tuple[str, str]]:
@@ -163,14 +165,19 @@ class _Maker:
         ]
 
     def _beside(
-        self, table: str, name: str, places: dict[str, Place], came_by: tuple[str, str] | None, hops: int
+        self,
+        table: str,
+        name: str,
+        places: dict[str, Placemarker],
+        came_by: tuple[str, str] | None,
+        hops: int,
     ) -> None:
         """Modes for rows of shared tables that refer to what a row refers to: payments of its account."""
         if hops < 2:
             return
         for column, to in self._followed(table, came_by):
             variable = _parent_variable(to, name)
-            way = (self._literal(table, {**places, column: Place(Sign.NEW, variable)}),)
+            way = (self._literal(table, {**places, column: Placemarker(Sign.NEW, variable)}),)
             for child, by in self._links.children(to):
                 known = by in self._data.columns_of(child, self._target)
                 if known and child != table and self._placed[child].hops < 0 and not self._placed[child].torn:
@@ -206,9 +213,9 @@ class _Maker:
             self._data.type_of(count.parent, self._links.keys[count.parent]),
             count.name,
         )
-        counted = Pattern(count.name, (Place(Sign.OLD, name), Place(Sign.NEW, "Count")))
+        counted = Pattern(count.name, (Placemarker(Sign.OLD, name), Placemarker(Sign.NEW, "Count")))
         for comparison in (ABOVE,) if count.parent == self._table else (ABOVE, AT_MOST):
-            yield counted, Pattern(comparison, (Place(Sign.OLD, "Count"), _THRESHOLD))
+            yield counted, Pattern(comparison, (Placemarker(Sign.OLD, "Count"), _THRESHOLD))
 
     def _child(self, child: str, column: str, name: str, hops: int) -> None:
         """Modes for rows that refer to a row: that there is one, one condition on it, and what leads on."""
@@ -230,7 +237,7 @@ class _Maker:
         self._offer(self._conditions_of(child, variable, (), came_by, hops - 1, determinate=False))
         if self._self_join and hops > 1:
             self._same_parent(child, column)
-        places = (Place(Sign.OLD, place.name) if place.name else _ANY for place in there.places)
+        places = (Placemarker(Sign.OLD, place.name) if place.name else _ANY for place in there.places)
         self._look_further(child, variable, Pattern(child, tuple(places)), hops - 1)
         self._children(child, variable, hops - 1)
 
@@ -239,20 +246,20 @@ class _Maker:
         key, variable = self._links.keys[child], _variable(child)
         for other, to in self._linked(child, column):
             shared = _linked_variable(to, other)
-            known = {key: Place(Sign.OLD, variable), other: Place(Sign.NEW, shared)}
-            again = {key: Place(Sign.NEW, f"Other_{variable}"), other: Place(Sign.OLD, shared)}
+            known = {key: Placemarker(Sign.OLD, variable), other: Placemarker(Sign.NEW, shared)}
+            again = {key: Placemarker(Sign.NEW, f"Other_{variable}"), other: Placemarker(Sign.OLD, shared)}
             rows = (self._literal(child, self._owned(child, places)) for places in (known, again))
             self._offer([tuple(rows)])
 
-    def _fresh(self, child: str, column: str, name: str) -> dict[str, Place]:
+    def _fresh(self, child: str, column: str, name: str) -> dict[str, Placemarker]:
         """Places of a row that refers to a known one. Where it has no key of its own, the rows that it links
         are what later tests can ask about."""
-        places = {**self._owned(child, {}), column: Place(Sign.OLD, name)}
+        places = {**self._owned(child, {}), column: Placemarker(Sign.OLD, name)}
         if self._has_own_key(child, column):
-            places[self._links.keys[child]] = Place(Sign.NEW, _variable(child))
+            places[self._links.keys[child]] = Placemarker(Sign.NEW, _variable(child))
             return places
         for other, to in self._linked(child, column):
-            places[other] = Place(Sign.NEW, _linked_variable(to, other))
+            places[other] = Placemarker(Sign.NEW, _linked_variable(to, other))
         return places
 
     def _has_own_key(self, table: str, column: str) -> bool:
@@ -275,7 +282,7 @@ class _Maker:
         for count in self._counts:
             if count.parent == child:
                 for patterns in self._counting(count, variable):
-                    self._lookaheads[Lookahead(there, patterns)] = None
+                    self._lookaheads[LookaheadDeclaration(there, patterns)] = None
         for next_child, column in self._links.children(child):
             placed = self._placed[next_child]
             if placed.owner is None or next_child == self._table:
@@ -283,9 +290,9 @@ class _Maker:
             if column not in self._data.columns_of(next_child, self._target):
                 continue
             fresh = self._fresh(next_child, column, variable)
-            self._lookaheads[Lookahead(there, (self._literal(next_child, fresh),))] = None
+            self._lookaheads[LookaheadDeclaration(there, (self._literal(next_child, fresh),))] = None
             for condition in self._conditions(next_child, fresh, determinate=False):
-                self._lookaheads[Lookahead(there, condition)] = None
+                self._lookaheads[LookaheadDeclaration(there, condition)] = None
 
 
 def _parent_variable(table: str, name: str) -> str:

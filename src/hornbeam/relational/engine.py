@@ -192,7 +192,7 @@ __all__ = ["COMPARISONS", "NOWHERE", "PREDICATES", "NativeDatabase", "examples_o
 
 
 @dataclass(frozen=True)
-class Engine:
+class QueryEngine:
     """Switches that never change an answer: one enumeration for all tests of a node (`pack`), only the part
     of the query that a test is tied to (`connected`), all constants and thresholds of a place at once
     (`collect`), and what was found out of such parts, kept for other nodes and sets (`cache`, bounded by

@@ -19,7 +19,7 @@ from hornbeam.growth.parameters import is_number, one_of, shown
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.bias_codes import BiasCodes
-from hornbeam.relational.engine import Engine, native_of
+from hornbeam.relational.engine import QueryEngine, native_of
 from hornbeam.relational.forest import Counters, DroppedTest, FirstOrderForest, FirstOrderLevels
 from hornbeam.relational.prune import check_pruning, prune
 from hornbeam.relational.records import Coded, Examples
@@ -74,7 +74,7 @@ def grow_first_order(
     sets: TrainingSets | None = None,
     *,
     algorithm: str = "auto",
-    engine: Engine | None = None,
+    engine: QueryEngine | None = None,
     budget: int | None = BUDGET,
     threads: int = 1,
     report: Callable[[float], object] | None = None,
@@ -93,7 +93,7 @@ def grow_first_order(
         sets = TrainingSets.of_rows(native.n_examples, [np.flatnonzero(labelled)])
     _check(sets, labelled, budget, threads)
     algorithm = sets.checked(algorithm)
-    switches = engine or Engine()
+    switches = engine or QueryEngine()
     forest = _core.grow_first_order(
         native.core,
         codes.core,
@@ -166,18 +166,18 @@ Nodes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Settings:
+class FirstOrderSettings:
     """How trees are grown and pruned; neither the algorithm nor the engine nor threads change a tree."""
 
     parameters: FirstOrderParameters = field(default_factory=FirstOrderParameters)
     prune: str | None = "error_based"
     confidence: float = 0.25
     algorithm: str = "auto"
-    engine: Engine = field(default_factory=Engine)
+    engine: QueryEngine = field(default_factory=QueryEngine)
     budget: int | None = BUDGET
     threads: int = 1
 
-    def checked(self, task: str) -> Settings:
+    def checked(self, task: str) -> FirstOrderSettings:
         """The same; UsageError where something means nothing for the task."""
         self.parameters.checked(task)
         check_pruning(task, self.prune, self.confidence)
@@ -236,7 +236,7 @@ def learn(
     coded: Coded,
     bias: Bias,
     signature: Signature | None,
-    settings: Settings,
+    settings: FirstOrderSettings,
     sets: TrainingSets | None = None,
     *,
     judge: Judge | None = None,

@@ -20,7 +20,7 @@ MOST_PAIRS = 100_000_000
 
 
 @dataclass(frozen=True)
-class Way:
+class JoinStep:
     """A step towards the example: `column` holds what `target` holds in rows of `table`."""
 
     column: str
@@ -43,11 +43,11 @@ class Pairs:
         return len(self.rows)
 
 
-def ways_to_shared(links: Links, owned: Collection[str]) -> dict[str, tuple[Way, ...]]:
+def ways_to_shared(links: Links, owned: Collection[str]) -> dict[str, tuple[JoinStep, ...]]:
     """The tables without owners that references link to those that have them, nearest first, with the steps
     that lead from each a table nearer; a table refers to one that is nearer, or is referred to by one."""
     near = dict.fromkeys(owned, 0)
-    ways: dict[str, tuple[Way, ...]] = {}
+    ways: dict[str, tuple[JoinStep, ...]] = {}
     while True:
         found = {table: ways_to(links, table, near) for table in links.tables if table not in near}
         found = {table: steps for table, steps in found.items() if steps}
@@ -57,19 +57,19 @@ def ways_to_shared(links: Links, owned: Collection[str]) -> dict[str, tuple[Way,
         near |= dict.fromkeys(found, 0)
 
 
-def ways_to(links: Links, table: str, near: Collection[str]) -> tuple[Way, ...]:
+def ways_to(links: Links, table: str, near: Collection[str]) -> tuple[JoinStep, ...]:
     """The references by which rows of a table are seen from tables that are near."""
     key = links.keys.get(table, "")
-    up = [Way(key, child, column) for child, column in links.children(table) if child in near]
+    up = [JoinStep(key, child, column) for child, column in links.children(table) if child in near]
     down = [
-        Way(column, to, links.keys[to])
+        JoinStep(column, to, links.keys[to])
         for column, to in links.references.get(table, {}).items()
         if to in near
     ]
     return (*up, *down)
 
 
-def pairs_by(links: Links, table: str, ways: Collection[Way], known: Mapping[str, Pairs]) -> Pairs:
+def pairs_by(links: Links, table: str, ways: Collection[JoinStep], known: Mapping[str, Pairs]) -> Pairs:
     """The rows of a table that examples see by any of its ways, each pair once."""
     n_rows = links.tables[table].n_rows
     found: list[Rows] = []
@@ -82,14 +82,14 @@ def pairs_by(links: Links, table: str, ways: Collection[Way], known: Mapping[str
     return Pairs(joined // max(n_rows, 1), joined % max(n_rows, 1))
 
 
-def _referred(links: Links, way: Way, pairs: Pairs) -> Pairs:
+def _referred(links: Links, way: JoinStep, pairs: Pairs) -> Pairs:
     """The rows that rows which are seen refer to."""
     parents = links.parents[way.table, way.target][pairs.rows]
     there = parents >= 0
     return Pairs(pairs.examples[there], parents[there])
 
 
-def _referring(links: Links, table: str, way: Way, pairs: Pairs) -> Pairs:
+def _referring(links: Links, table: str, way: JoinStep, pairs: Pairs) -> Pairs:
     """The rows that refer to rows which are seen."""
     parents = links.parents[table, way.column]
     order = np.argsort(parents, kind="stable")
@@ -120,7 +120,7 @@ class Placed:
     hops: int = -1
     key: str | None = None
     torn: bool = False
-    ways: tuple[Way, ...] = ()
+    ways: tuple[JoinStep, ...] = ()
 
 
 def place_rows(links: Links, target: str, times: ExampleTimes | None) -> dict[str, Placed]:
@@ -200,7 +200,7 @@ def _divide_shared(links: Links, placed: dict[str, Placed], times: ExampleTimes)
 
 
 def _to_divide(
-    links: Links, placed: Mapping[str, Placed], times: ExampleTimes, ways: Mapping[str, tuple[Way, ...]]
+    links: Links, placed: Mapping[str, Placed], times: ExampleTimes, ways: Mapping[str, tuple[JoinStep, ...]]
 ) -> set[str]:
     waiting = [table for table in links.tables if placed[table].owner is None and times.has(table)]
     lost = [table for table in waiting if table not in ways]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.linked import CountColumn, LinkedTables
 from hornbeam.relational.logic import KEY, Anything, Literal, Query, Term, Variable, variables_of
-from hornbeam.relational.ownership import Placed, Way
+from hornbeam.relational.ownership import JoinStep, Placed
 from hornbeam.relational.records import Coded, Relation
 from hornbeam.table.storage import parse_type
 
@@ -320,7 +320,7 @@ def _routes(
     ways = placed.ways
     if placed.hops > 0:
         near = [
-            Way(column, to, data.links.keys[to])
+            JoinStep(column, to, data.links.keys[to])
             for column, to in data.links.references[name].items()
             if all_placed[to].hops == placed.hops - 1
         ]
@@ -334,7 +334,7 @@ def _routes(
     )
 
 
-def _may_be_asked(data: LinkedTables, name: str, way: Way, target: str) -> bool:
+def _may_be_asked(data: LinkedTables, name: str, way: JoinStep, target: str) -> bool:
     beyond = data.columns_of(way.table, target)
     return way.column in data.columns_of(name, target) and way.target in beyond
 

@@ -130,7 +130,7 @@ class Exists:
 
     def condition(self, before: Query, test: Query) -> str:
         """True for the examples of a node that have a solution, and false for the others; never unknown."""
-        part = Part(self, connected(before, test) + test)
+        part = ExistsQuery(self, connected(before, test) + test)
         tables = f" FROM {', '.join(part.tables)}" if part.tables else ""
         asked = f" WHERE {' AND '.join(part.conditions)}" if part.conditions else ""
         return f"EXISTS (SELECT 1{tables}{asked})"
@@ -145,7 +145,7 @@ class Exists:
         return predicate
 
 
-class Part:
+class ExistsQuery:
     """The tables and conditions of one EXISTS."""
 
     def __init__(self, exists: Exists, query: Query) -> None:

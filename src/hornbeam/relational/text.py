@@ -97,7 +97,7 @@ def ace_leaf(tree: RelationalTree, node: int) -> str:
 
 
 @dataclass(frozen=True)
-class Rule:
+class DecisionRule:
     """A leaf: what must be found, where no rule before it applied, and what is said then."""
 
     leaf: int
@@ -114,15 +114,15 @@ class Rule:
 class DecisionList:
     """Rules in the order in which they are asked."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[DecisionRule, ...]
 
     def __len__(self) -> int:
         return len(self.rules)
 
-    def __iter__(self) -> Iterator[Rule]:
+    def __iter__(self) -> Iterator[DecisionRule]:
         return iter(self.rules)
 
-    def __getitem__(self, place: int) -> Rule:
+    def __getitem__(self, place: int) -> DecisionRule:
         return self.rules[place]
 
     def to_text(self) -> str:
@@ -133,7 +133,7 @@ class DecisionList:
 def decision_list(tree: RelationalTree) -> DecisionList:
     """A rule for each leaf. The tests of no branches are not in it: the rules before it have seen to them."""
     queries = tree.queries
-    rules: list[Rule] = []
+    rules: list[DecisionRule] = []
     for leaf in tree.leaves:
         query = queries[leaf]
         asked = test_words(tree.signature, (), query) if query else ""
@@ -141,5 +141,5 @@ def decision_list(tree: RelationalTree) -> DecisionList:
         condition = f"{opening}if {asked}:" if asked else f"{opening.strip() or 'always'}:"
         size = tree.size(leaf)
         text = f"{condition} {value_text(tree, leaf)}  n={size:g}"
-        rules.append(Rule(leaf, query, tree.answer(leaf), size, text))
+        rules.append(DecisionRule(leaf, query, tree.answer(leaf), size, text))
     return DecisionList(tuple(rules))

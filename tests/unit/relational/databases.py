@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Place, Sign
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.records import MISSING, Coded, Domain, Examples, Relation
 
 Row = Sequence[Any]
@@ -95,13 +95,13 @@ def pattern(text: str, constants: Mapping[str, Sequence[Any]] | None = None) -> 
     return Pattern(name, tuple(place(one, constants) for one in inside.split(",")))
 
 
-def place(text: str, constants: Mapping[str, Sequence[Any]] | None = None) -> Place:
+def place(text: str, constants: Mapping[str, Sequence[Any]] | None = None) -> Placemarker:
     sign = next((s for s in ("+-", "+", "-", "#", "_") if text.startswith(s)), "+")
     name = text.removeprefix(sign) if text.startswith(sign) else text
     if sign == "#":
         given = (constants or {}).get(name)
-        return Place(Sign.CONSTANT, None, None if given is None else tuple(given))
-    return Place(SIGNS[sign], name or None)
+        return Placemarker(Sign.CONSTANT, None, None if given is None else tuple(given))
+    return Placemarker(SIGNS[sign], name or None)
 
 
 def mode(text: str, most: int | None = None, **constants: Sequence[Any]) -> Mode:
@@ -109,11 +109,15 @@ def mode(text: str, most: int | None = None, **constants: Sequence[Any]) -> Mode
     return Mode(tuple(pattern(one.strip(), constants) for one in text.split(";")), most)
 
 
-def lookahead(after: str, then: str, **constants: Sequence[Any]) -> Lookahead:
-    return Lookahead(pattern(after), tuple(pattern(one.strip(), constants) for one in then.split(";")))
+def lookahead(after: str, then: str, **constants: Sequence[Any]) -> LookaheadDeclaration:
+    return LookaheadDeclaration(
+        pattern(after), tuple(pattern(one.strip(), constants) for one in then.split(";"))
+    )
 
 
-def bias_of(coded: Coded, modes: Sequence[Mode], lookaheads: Sequence[Lookahead] = (), **more: Any) -> Bias:
+def bias_of(
+    coded: Coded, modes: Sequence[Mode], lookaheads: Sequence[LookaheadDeclaration] = (), **more: Any
+) -> Bias:
     types = {name: relation.types for name, relation in coded.relations.items()}
     return Bias(more.pop("key_type", "key"), types, tuple(modes), tuple(lookaheads), **more)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hornbeam.errors import HornbeamError
-from hornbeam.relational.bias import Bias, Mode, Pattern, Place, Sign
+from hornbeam.relational.bias import Bias, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.data import RelationalData
 from tests.unit.relational.ace_files import (
     BONGARD,
@@ -49,9 +49,9 @@ def test_machines_become_examples_relations_and_a_bias(tmp_path: Path) -> None:
         "machine",
         {"replaceable": ("comp",), "not_replaceable": ("comp",), "worn": ("machine", "comp")},
         (
-            Mode((Pattern("replaceable", (Place(Sign.OLD, "X"),)),)),
-            Mode((Pattern("not_replaceable", (Place(Sign.OLD, "X"),)),)),
-            Mode((Pattern("worn", (Place(Sign.OLD, "Key"), Place(Sign.EITHER, "X"))),)),
+            Mode((Pattern("replaceable", (Placemarker(Sign.OLD, "X"),)),)),
+            Mode((Pattern("not_replaceable", (Placemarker(Sign.OLD, "X"),)),)),
+            Mode((Pattern("worn", (Placemarker(Sign.OLD, "Key"), Placemarker(Sign.EITHER, "X"))),)),
         ),
     )
     assert data.parameters == {}
@@ -73,7 +73,7 @@ def test_the_published_pictures(tmp_path: Path) -> None:
     assert data.parameters == {"criterion": "entropy"}
     assert data.bias is not None
     assert [mode.most for mode in data.bias.modes] == [5] * 5
-    assert data.bias.modes[4].patterns[0].places[2] == Place(Sign.CONSTANT, None, ("up", "down"))
+    assert data.bias.modes[4].patterns[0].places[2] == Placemarker(Sign.CONSTANT, None, ("up", "down"))
 
 
 def test_the_published_molecules(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_published_molecules(tmp_path: Path) -> None:
     assert data.bias is not None
     assert data.bias.key_type == "mol"
     assert data.bias.lookaheads[0].then == (
-        Pattern("=", (Place(Sign.OLD, "BT"), Place(Sign.CONSTANT, None, (1, 2, 3, 4, 5, 7)))),
+        Pattern("=", (Placemarker(Sign.OLD, "BT"), Placemarker(Sign.CONSTANT, None, (1, 2, 3, 4, 5, 7)))),
     )
     assert Bias.from_text(str(data.bias)) == data.bias
 
@@ -132,10 +132,12 @@ def test_in_models_the_key_is_the_first_place_of_modes_and_rules(tmp_path: Path)
     )
     assert rows_of(data.coded(), "bad") == [(1, 1, "engine")]
     assert data.bias is not None
-    assert data.bias.modes[-1].patterns[0] == Pattern("bad", (Place(Sign.OLD), Place(Sign.OLD, "X")))
+    assert data.bias.modes[-1].patterns[0] == Pattern(
+        "bad", (Placemarker(Sign.OLD), Placemarker(Sign.OLD, "X"))
+    )
     lookahead = data.bias.lookaheads[0]
-    assert lookahead.after == Pattern("worn", (Place(Sign.ANYTHING), Place(Sign.OLD, "X")))
-    assert lookahead.then == (Pattern("bad", (Place(Sign.OLD), Place(Sign.OLD, "X"))),)
+    assert lookahead.after == Pattern("worn", (Placemarker(Sign.ANYTHING), Placemarker(Sign.OLD, "X")))
+    assert lookahead.then == (Pattern("bad", (Placemarker(Sign.OLD), Placemarker(Sign.OLD, "X"))),)
 
 
 def test_facts_without_classes_are_examples_to_predict(tmp_path: Path) -> None:
@@ -216,13 +218,16 @@ def test_a_predicate_without_facts_is_warned_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "expected"),
     [
-        ("#(C: member(C,[gear,engine]), worn(+K,C))", [("worn", (Place(Sign.OLD, "K"), ("gear", "engine")))]),
-        ("#(C: replaceable(C), worn(+K,C))", [("worn", (Place(Sign.OLD, "K"), ("gear",)))]),
+        (
+            "#(C: member(C,[gear,engine]), worn(+K,C))",
+            [("worn", (Placemarker(Sign.OLD, "K"), ("gear", "engine")))],
+        ),
+        ("#(C: replaceable(C), worn(+K,C))", [("worn", (Placemarker(Sign.OLD, "K"), ("gear",)))]),
         (
             "#(C: member(C,[gear,engine]), (worn(+K,C), replaceable(C)))",
             [
-                ("worn", (Place(Sign.OLD, "K"), ("gear",))),
-                ("worn", (Place(Sign.OLD, "K"), ("engine",))),
+                ("worn", (Placemarker(Sign.OLD, "K"), ("gear",))),
+                ("worn", (Placemarker(Sign.OLD, "K"), ("engine",))),
             ],
         ),
     ],
@@ -238,8 +243,8 @@ def test_thresholds_are_taken_from_the_data(tmp_path: Path) -> None:
     settings = "predict(c(+m,-x)). type(p(m,n)).\nrmode(3: #(C: threshold(p(_,Y),[Y],C), (p(+M,-Y), Y < C)))."
     data = load(tmp_path, settings, "c(a,u). c(b,v). p(a,1). p(b,2.5).")
     assert data.bias is not None
-    row = Pattern("p", (Place(Sign.OLD, "M"), Place(Sign.NEW, "Y")))
-    below = Pattern("<=", (Place(Sign.OLD, "Y"), Place(Sign.CONSTANT)))
+    row = Pattern("p", (Placemarker(Sign.OLD, "M"), Placemarker(Sign.NEW, "Y")))
+    below = Pattern("<=", (Placemarker(Sign.OLD, "Y"), Placemarker(Sign.CONSTANT)))
     assert data.bias.modes == (Mode((row, below), 3),)
 
 

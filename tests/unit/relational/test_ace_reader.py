@@ -20,15 +20,15 @@ from hornbeam.relational.ace.terms import (
     show,
     value_of,
 )
-from hornbeam.relational.ace.tokens import Source, read_source
+from hornbeam.relational.ace.tokens import PrologText, read_source
 
 
 def term(text: str) -> Term:
-    return read_term(Source("text", text + "."))
+    return read_term(PrologText("text", text + "."))
 
 
 def clauses(text: str) -> list[Fact | Clause]:
-    return list(read_clauses(Source("text", text)))
+    return list(read_clauses(PrologText("text", text)))
 
 
 X, Y = Var("X"), Var("Y")
@@ -103,7 +103,7 @@ def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     assert "\n" not in refused
     for clause in found:
         if isinstance(clause, Clause):
-            assert read_term(Source("shown", show(clause.term) + " .")) == clause.term
+            assert read_term(PrologText("shown", show(clause.term) + " .")) == clause.term
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.errors import DataError
-from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Place, Sign
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
 
 HEAD = "key(mol).\ntype(atom(mol, id, element)).\ntype(bond(mol, id, id)).\n"
 
@@ -20,16 +20,16 @@ variables = st.one_of(st.sampled_from(["A", "B", "Key", "_x", "_"]), names)
 
 
 @st.composite
-def places(draw: st.DrawFn) -> Place:
+def places(draw: st.DrawFn) -> Placemarker:
     sign = draw(st.sampled_from(Sign))
     if sign is Sign.ANYTHING:
-        return Place(sign)
+        return Placemarker(sign)
     if sign is Sign.CONSTANT:
         constants = draw(st.none() | st.lists(values, min_size=1, max_size=3))
-        return Place(sign, None, None if constants is None else tuple(constants))
+        return Placemarker(sign, None, None if constants is None else tuple(constants))
     if sign is Sign.FIXED:
-        return Place(sign, None, (draw(values),))
-    return Place(sign, draw(st.none() | variables))
+        return Placemarker(sign, None, (draw(values),))
+    return Placemarker(sign, draw(st.none() | variables))
 
 
 @st.composite
@@ -43,7 +43,7 @@ def biases(draw: st.DrawFn) -> Bias:
             right = draw(places())
             ordered = right.sign is not Sign.FIXED or not isinstance((right.constants or ("",))[0], str)
             comparison = draw(st.sampled_from(["=", "<=", ">"] if ordered else ["="]))
-            return Pattern(comparison, (Place(Sign.OLD, name), right))
+            return Pattern(comparison, (Placemarker(Sign.OLD, name), right))
         predicate = draw(st.sampled_from(sorted(arities)))
         return Pattern(predicate, tuple(draw(places()) for _ in range(arities[predicate])))
 
@@ -53,7 +53,7 @@ def biases(draw: st.DrawFn) -> Bias:
     modes = tuple(
         Mode(patterns(), draw(st.none() | st.integers(1, 9))) for _ in range(draw(st.integers(0, 3)))
     )
-    ahead = tuple(Lookahead(pattern(), patterns()) for _ in range(draw(st.integers(0, 2))))
+    ahead = tuple(LookaheadDeclaration(pattern(), patterns()) for _ in range(draw(st.integers(0, 2))))
     types = {name: ("t",) * arity for name, arity in arities.items()}
     target = draw(st.none() | st.text(max_size=8))
     return Bias("t", types, modes, ahead, draw(st.integers(0, 4)), target)
@@ -70,7 +70,7 @@ def test_what_is_printed_is_read_back_as_the_same_bias(bias: Bias) -> None:
 
 
 def test_constants_keep_their_kind() -> None:
-    mode = Mode((Pattern("p", (Place(Sign.CONSTANT, None, (1, 1.0, "1", -0.5, 1e300, -7)),)),))
+    mode = Mode((Pattern("p", (Placemarker(Sign.CONSTANT, None, (1, 1.0, "1", -0.5, 1e300, -7)),)),))
     again = Bias.from_text(Bias("t", {"p": ("t",)}, (mode,)).to_text())
     constants = again.modes[0].patterns[0].places[0].constants
     assert constants is not None
@@ -96,15 +96,17 @@ def test_declarations_are_what_people_write() -> None:
         """
     )
     old, new = Sign.OLD, Sign.NEW
-    first = Pattern("atom", (Place(old, "M"), Place(new, "A"), Place(Sign.CONSTANT, None, ("c", "N"))))
+    first = Pattern(
+        "atom", (Placemarker(old, "M"), Placemarker(new, "A"), Placemarker(Sign.CONSTANT, None, ("c", "N")))
+    )
     assert bias.modes[0] == Mode((first,), 5)
     assert bias.modes[1].patterns[1] == Pattern(
-        "atom", (Place(old, "M"), Place(old, "B"), Place(Sign.CONSTANT))
+        "atom", (Placemarker(old, "M"), Placemarker(old, "B"), Placemarker(Sign.CONSTANT))
     )
     then = bias.lookaheads[0].then
     assert then == (
-        Pattern("bond", (Place(old, "M"), Place(old, "B"), Place(Sign.EITHER, "C"))),
-        Pattern("=", (Place(old, "C"), Place(old, "A"))),
+        Pattern("bond", (Placemarker(old, "M"), Placemarker(old, "B"), Placemarker(Sign.EITHER, "C"))),
+        Pattern("=", (Placemarker(old, "C"), Placemarker(old, "A"))),
     )
     assert bias.max_lookahead == 2
 

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from hornbeam.relational.bias import Bias, Mode, Pattern, Place, Sign
+from hornbeam.relational.bias import Bias, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.data import RelationalData
 from hornbeam.relational.records import Coded
 
@@ -146,7 +146,13 @@ def test_pandas_references_beside_NULL_are_floats_and_still_keys() -> None:
 
 def test_a_bias_chooses_relations_and_its_types_win() -> None:
     types = {"orders": ("orders", "loan", "state", "money"), "loan": ("loan", "money", "account")}
-    mode = Mode((Pattern("orders", (Place(Sign.NEW), Place(Sign.OLD), *[Place(Sign.ANYTHING)] * 2)),))
+    mode = Mode(
+        (
+            Pattern(
+                "orders", (Placemarker(Sign.NEW), Placemarker(Sign.OLD), *[Placemarker(Sign.ANYTHING)] * 2)
+            ),
+        )
+    )
     coded = bank().coded(Bias("loan", types, (mode,)))
     assert set(coded.relations) == {"orders", "loan"}
     assert coded.domains["money"].values.tolist() == [1.0, 2.0, 3.0, 5.5]

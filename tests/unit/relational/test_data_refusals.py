@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from hornbeam.errors import DataError, HornbeamError, UsageError
-from hornbeam.relational.bias import Bias, Mode, Pattern, Place, Sign
+from hornbeam.relational.bias import Bias, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.data import RelationalData
 
 LOAN = {"id": [1, 2, 3], "status": ["a", "b", "a"]}
@@ -23,7 +23,7 @@ def load(loan: object = LOAN, pay: object = PAY, **options: object) -> Relationa
 
 
 def mode(predicate: str, *signs: str) -> Mode:
-    return Mode((Pattern(predicate, tuple(Place(Sign(sign)) for sign in signs)),))
+    return Mode((Pattern(predicate, tuple(Placemarker(Sign(sign)) for sign in signs)),))
 
 
 CASES: dict[str, tuple[Callable[[], object], str]] = {

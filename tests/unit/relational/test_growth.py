@@ -14,8 +14,8 @@ from hornbeam import _core
 from hornbeam.datasets import make_bongard
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import TrainingSets
-from hornbeam.relational.bias import Bias, Mode, Pattern, Place, Sign
-from hornbeam.relational.engine import Engine, route
+from hornbeam.relational.bias import Bias, Mode, Pattern, Placemarker, Sign
+from hornbeam.relational.engine import QueryEngine, route
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.relational.logic import KEY, Constant, Literal, Variable
 from hornbeam.relational.records import Coded
@@ -24,7 +24,7 @@ from tests.unit.relational.known_data import mutagenesis, pictures
 
 X, Y = Variable(1), Variable(2)
 ONE = FirstOrderParameters("entropy", 1)
-PLAIN = Engine(pack=False, connected=False, collect=False, cache=False)
+PLAIN = QueryEngine(pack=False, connected=False, collect=False, cache=False)
 
 
 def chained(rows: int = 6) -> tuple[Coded, Bias]:
@@ -38,8 +38,14 @@ def chained(rows: int = 6) -> tuple[Coded, Bias]:
     return data, bias_of(data, [mode("edge(+K,-A,-B); edge(+K,B,-C); edge(+K,C,C)")])
 
 
-def ways() -> list[Engine]:
-    return [Engine(), PLAIN, Engine(pack=False), Engine(connected=False), Engine(cache=False)]
+def ways() -> list[QueryEngine]:
+    return [
+        QueryEngine(),
+        PLAIN,
+        QueryEngine(pack=False),
+        QueryEngine(connected=False),
+        QueryEngine(cache=False),
+    ]
 
 
 def test_a_test_that_fits_more_rows_than_its_budget_is_dropped_and_named() -> None:
@@ -182,7 +188,9 @@ def test_folds_of_simple_pictures_cost_one_tree() -> None:
     sets = TrainingSets.of_rows(n, folds, all_rows_first=True)
     one = grow_first_order(data, bias, parameters)
     forest = grow_first_order(data, bias, parameters, sets, algorithm="folds")
-    alone = grow_first_order(data, bias, parameters, sets, algorithm="serial", engine=Engine(cache=False))
+    alone = grow_first_order(
+        data, bias, parameters, sets, algorithm="serial", engine=QueryEngine(cache=False)
+    )
     assert [len(forest.tree(i).nodes) for i in range(11)] == [7] * 11
     assert forest.bifurcations == 0
     assert forest.counters.tests == one.counters.tests
@@ -232,8 +240,14 @@ def test_progress_is_told_and_growth_ends_when_asked() -> None:
         ([mode("square(+K,-X)")], "names 'square', which is no relation"),
         ([mode("tri(+K)")], "1 places; it has 2 columns"),
         ([mode("tri(+K,-X); X <= #; X > #")], "two thresholds"),
-        ([Mode((Pattern("=", (Place(Sign.NEW, "X"), Place(Sign.CONSTANT))),))], "the first is '.'"),
-        ([Mode((Pattern("tri", (Place(Sign.OLD), Place(Sign.FIXED))),))], "needs its one constant"),
+        (
+            [Mode((Pattern("=", (Placemarker(Sign.NEW, "X"), Placemarker(Sign.CONSTANT))),))],
+            "the first is '.'",
+        ),
+        (
+            [Mode((Pattern("tri", (Placemarker(Sign.OLD), Placemarker(Sign.FIXED))),))],
+            "needs its one constant",
+        ),
         ([Mode(())], "a mode without literals"),
     ],
 )
@@ -286,7 +300,10 @@ def test_a_way_of_growing_that_means_nothing_is_refused(given: dict[str, Any], s
 
 def test_lookaheads_fit_the_constants_they_ask_for() -> None:
     data, _ = pictures()
-    after = Pattern("config", (Place(Sign.OLD, "K"), Place(Sign.OLD, "S"), Place(Sign.FIXED, None, ("up",))))
+    after = Pattern(
+        "config",
+        (Placemarker(Sign.OLD, "K"), Placemarker(Sign.OLD, "S"), Placemarker(Sign.FIXED, None, ("up",))),
+    )
     ahead = replace(lookahead("tri(K,S)", "in(K,S,-T)"), after=after)
     bias = bias_of(data, [mode("config(+K,-S,#)")], [ahead])
     native = grow_first_order(data, bias, ONE)

@@ -10,7 +10,7 @@ import pytest
 
 from hornbeam.growth import TrainingSets
 from hornbeam.relational.bias import Bias
-from hornbeam.relational.engine import Engine
+from hornbeam.relational.engine import QueryEngine
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.relational.logic import KEY, Constant, Literal, Query, Variable
 from hornbeam.relational.records import Coded
@@ -106,15 +106,15 @@ def test_folds_grow_the_same_trees_by_every_algorithm(
 ) -> None:
     coded, bias = data()
     sets = folds_of(coded.examples.n, min(10, coded.examples.n))
-    plain = Engine(pack=False, connected=False, collect=False, cache=False)
+    plain = QueryEngine(pack=False, connected=False, collect=False, cache=False)
     ways = [
         grow_first_order(coded, bias, parameters, sets, algorithm=algorithm, engine=engine)
         for algorithm, engine in (
             ("serial", plain),
-            ("serial", Engine()),
-            ("overlapping", Engine(cache=False)),
-            ("folds", Engine(cache=False)),
-            ("folds", Engine()),
+            ("serial", QueryEngine()),
+            ("overlapping", QueryEngine(cache=False)),
+            ("folds", QueryEngine(cache=False)),
+            ("folds", QueryEngine()),
         )
     ]
     trees = [[forest.tree(i) for i in range(len(sets))] for forest in ways]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hornbeam.errors import DataError, HornbeamError
 from hornbeam.relational.ace.facts import Knowledge, Row, read_facts
-from hornbeam.relational.ace.tokens import Source
+from hornbeam.relational.ace.tokens import PrologText
 from hornbeam.relational.data import RelationalData
 from hornbeam.relational.rules.evaluate import derive
 from hornbeam.relational.rules.swipl import Given, solve
@@ -26,7 +26,7 @@ EDGES = "e(a,b). e(b,c). e(c,c). n(a,1). n(b,2). n(c,2.5). mark(b). "
 
 def knowledge(text: str) -> Knowledge:
     known = Knowledge()
-    read_facts(Source("rules", text), known, models=False)
+    read_facts(PrologText("rules", text), known, models=False)
     return known
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hornbeam.ensemble import draw_bags
 from hornbeam.errors import DataError
 from hornbeam.growth import TrainingSets
-from hornbeam.relational.engine import Engine
+from hornbeam.relational.engine import QueryEngine
 from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.validation import deal_classes, deal_rows
@@ -50,7 +50,7 @@ class Race:
 
 def grow(loaded: Loaded, sets: TrainingSets, algorithm: str, cache: bool = False) -> FirstOrderForest:
     parameters = FirstOrderParameters(loaded.criterion, loaded.min_samples_leaf)
-    engine = Engine(cache=cache)
+    engine = QueryEngine(cache=cache)
     return grow_first_order(loaded.coded, loaded.bias, parameters, sets, algorithm=algorithm, engine=engine)
 
 

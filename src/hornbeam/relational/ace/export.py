@@ -10,12 +10,12 @@ from typing import Any
 from hornbeam.errors import StorageError, UsageError
 from hornbeam.relational.ace.settings import CRITERIA, PRUNINGS
 from hornbeam.relational.ace.terms import show_value
-from hornbeam.relational.bias import Bias, Pattern, Place, Sign
+from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
 from hornbeam.relational.declarations import call, place_text
 from hornbeam.relational.logic import COMPARISONS, EQUALS
 from hornbeam.relational.records import Coded, Relation
 
-_KEY = Place(Sign.OLD)
+_KEY = Placemarker(Sign.OLD)
 _COUNTS = {
     "min_samples_leaf": "minimal_cases",
     "confidence": "confidence_level",
@@ -63,7 +63,7 @@ def _settings(coded: Coded, bias: Bias, target: str, parameters: dict[str, Any])
         yield f"rmode({count}{_conjunction(mode.patterns, coded, set())})."
     for ahead in bias.lookaheads:
         names = {place.name for place in ahead.after.places if place.name is not None}
-        after = _pattern(ahead.after, coded, names, Place(Sign.ANYTHING))
+        after = _pattern(ahead.after, coded, names, Placemarker(Sign.ANYTHING))
         yield f"lookahead({after}, {_conjunction(ahead.then, coded, names, (ahead.after,))})."
     yield f"max_lookahead({bias.max_lookahead})."
     yield from _parameters(parameters)
@@ -101,11 +101,11 @@ def _conjunction(
 
 
 def _draws(pattern: Pattern) -> bool:
-    open_place = pattern.places[-1] == Place(Sign.CONSTANT) if pattern.places else False
+    open_place = pattern.places[-1] == Placemarker(Sign.CONSTANT) if pattern.places else False
     return pattern.predicate in COMPARISONS and pattern.predicate != EQUALS and open_place
 
 
-def _pattern(pattern: Pattern, coded: Coded, names: set[str], key: Place = _KEY) -> str:
+def _pattern(pattern: Pattern, coded: Coded, names: set[str], key: Placemarker = _KEY) -> str:
     places = [place_text(place, names) for place in pattern.places]
     if pattern.predicate in COMPARISONS:
         right = "Threshold" if _draws(pattern) else places[1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from hornbeam.errors import DataError
 from hornbeam.relational.ace.facts import Row
-from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Place
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker
 from hornbeam.relational.coding import Arranged, TypedExamples, TypedTable
 from hornbeam.relational.logic import Value
 from hornbeam.relational.records import MISSING
@@ -130,11 +130,11 @@ def with_labels(bias: Bias, numeric: Collection[str]) -> Bias:
         return tuple(_pattern(pattern, bias.types, names, numeric) for pattern in patterns)
 
     modes = tuple(Mode(convert(mode.patterns, {}), mode.most) for mode in bias.modes)
-    lookaheads: list[Lookahead] = []
+    lookaheads: list[LookaheadDeclaration] = []
     for lookahead in bias.lookaheads:
         names: dict[str, str] = {}
         (after,) = convert((lookahead.after,), names)
-        lookaheads.append(Lookahead(after, convert(lookahead.then, names)))
+        lookaheads.append(LookaheadDeclaration(after, convert(lookahead.then, names)))
     return replace(bias, modes=modes, lookaheads=tuple(lookaheads))
 
 
@@ -157,7 +157,7 @@ def _pattern(
     return Pattern(pattern.predicate, places)
 
 
-def _place(place: Place, type_: str | None, numeric: Collection[str]) -> Place:
+def _place(place: Placemarker, type_: str | None, numeric: Collection[str]) -> Placemarker:
     if place.constants is None or type_ is None or type_ in numeric:
         return place
     return replace(place, constants=tuple(label_of(value) for value in place.constants))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from hornbeam.errors import DataError
 from hornbeam.relational.ace.reader import Clause, Fact, read_clauses
-from hornbeam.relational.ace.settings import Settings
+from hornbeam.relational.ace.settings import AceSettings
 from hornbeam.relational.ace.terms import Atom, Compound, Term, Var, parts_of, show, value_of
-from hornbeam.relational.ace.tokens import Source
+from hornbeam.relational.ace.tokens import PrologText
 from hornbeam.relational.logic import Value
 from hornbeam.table.schema import list_names
 
@@ -19,12 +19,12 @@ Name = tuple[str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class DefiniteClause:
     """A clause with a body, or with variables, and where it stands."""
 
     head: Term
     body: Term | None
-    source: Source
+    source: PrologText
     at: int
 
     @property
@@ -40,7 +40,7 @@ class Knowledge:
     """
 
     rows: dict[Name, list[Row]] = field(default_factory=dict)
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[DefiniteClause] = field(default_factory=list)
     models: list[Value] = field(default_factory=list)
     keyed: set[Name] = field(default_factory=set)
     ignored: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Knowledge:
         self.rows.setdefault((name, len(row)), []).append(row)
 
 
-def read_facts(source: Source, knowledge: Knowledge, models: bool) -> None:
+def read_facts(source: PrologText, knowledge: Knowledge, models: bool) -> None:
     """Add what a file says; in the models format facts between the marks belong to that model."""
     model: Value | None = None
     for clause in read_clauses(source):
@@ -100,7 +100,7 @@ def _add_row(knowledge: Knowledge, name: str, values: Row, model: Value | None) 
     knowledge.add(name, values)
 
 
-def _add_clause(source: Source, knowledge: Knowledge, clause: Clause, model: Value | None) -> None:
+def _add_clause(source: PrologText, knowledge: Knowledge, clause: Clause, model: Value | None) -> None:
     term = clause.term
     if isinstance(term, Compound) and term.name in (":-", "?-") and len(term.args) == 1:
         if not _declares(term.args[0]):
@@ -110,7 +110,7 @@ def _add_clause(source: Source, knowledge: Knowledge, clause: Clause, model: Val
         if model is not None:
             raise source.refuse(term.at, "a rule stands inside a model; put it into the background file")
         _head(source, term.args[0])
-        knowledge.rules.append(Rule(term.args[0], term.args[1], source, clause.at))
+        knowledge.rules.append(DefiniteClause(term.args[0], term.args[1], source, clause.at))
         return
     name, args = _head(source, term)
     values = [value_of(arg) for arg in args]
@@ -120,10 +120,10 @@ def _add_clause(source: Source, knowledge: Knowledge, clause: Clause, model: Val
     elif model is not None:
         raise source.refuse(term.at, f"{show(term)[:60]} holds variables; facts of a model have none")
     else:
-        knowledge.rules.append(Rule(term, None, source, clause.at))
+        knowledge.rules.append(DefiniteClause(term, None, source, clause.at))
 
 
-def _head(source: Source, term: Term) -> tuple[str, tuple[Term, ...]]:
+def _head(source: PrologText, term: Term) -> tuple[str, tuple[Term, ...]]:
     if isinstance(term, Atom):
         return term.name, ()
     if isinstance(term, Compound):
@@ -146,7 +146,7 @@ _CONNECTIVES = (",", ";", "->", "\\+", "not")
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class LabelledKeys:
     """The keys in their order, what is predicted of each, and the predicates that say it."""
 
     keys: tuple[Value, ...]
@@ -155,7 +155,7 @@ class Examples:
     own: frozenset[str]
 
 
-def examples_of_facts(knowledge: Knowledge, said: Settings) -> Examples:
+def examples_of_facts(knowledge: Knowledge, said: AceSettings) -> LabelledKeys:
     """Key format: the facts of the predicted predicate; without any, all keys that keyed facts mention."""
     assert said.predict is not None
     name, key, label, arity = said.predict
@@ -166,7 +166,7 @@ def examples_of_facts(knowledge: Knowledge, said: Settings) -> Examples:
                 f"{name}: example {row[key]!r} is {known[row[key]]!r} and {row[label]!r}; give it one class"
             )
     if known:
-        return Examples(tuple(known), tuple(known.values()), name, frozenset({name}))
+        return LabelledKeys(tuple(known), tuple(known.values()), name, frozenset({name}))
     mentioned: dict[Value, None] = {}
     columns = said.types.get(name)
     for (other, _), rows in knowledge.rows.items():
@@ -177,10 +177,10 @@ def examples_of_facts(knowledge: Knowledge, said: Settings) -> Examples:
             f"{said.source.shown}: there are no facts {name}/{arity}, so there are no examples; there are "
             f"{list_names([f'{name}/{n}' for name, n in knowledge.rows])}"
         )
-    return Examples(tuple(mentioned), None, name, frozenset({name}))
+    return LabelledKeys(tuple(mentioned), None, name, frozenset({name}))
 
 
-def examples_of_models(knowledge: Knowledge, said: Settings) -> Examples:
+def examples_of_models(knowledge: Knowledge, said: AceSettings) -> LabelledKeys:
     """Models format: each model is an example, and one of the classes stands in it as a plain fact."""
     if not knowledge.models:
         raise DataError(f"{said.source.shown}: the facts hold no begin(model(k)), so there are no examples")
@@ -195,7 +195,7 @@ def examples_of_models(knowledge: Knowledge, said: Settings) -> Examples:
             if labels.setdefault(key, name) != name:
                 raise DataError(f"model {key!r} is {labels[key]!r} and {name!r}; give it one class")
     own = frozenset(str(name) for name in said.classes)
-    return Examples(
+    return LabelledKeys(
         tuple(knowledge.models),
         tuple(labels.get(key) for key in knowledge.models) if labels else None,
         "class",
@@ -204,10 +204,10 @@ def examples_of_models(knowledge: Knowledge, said: Settings) -> Examples:
 
 
 def key_type_of(
-    said: Settings,
+    said: AceSettings,
     known: Mapping[Name, list[Row]],
     types: Mapping[str, tuple[str, ...]],
-    examples: Examples,
+    examples: LabelledKeys,
 ) -> str:
     """The type of the keys: as the predicted predicate declares it, else of first columns that hold keys."""
     assert said.predict is not None
@@ -257,7 +257,7 @@ def _calls(body: Term) -> list[Term]:
     return found
 
 
-def _keyed_rule(rule: Rule, plain: set[tuple[str, int]]) -> Rule:
+def _keyed_rule(rule: DefiniteClause, plain: set[tuple[str, int]]) -> DefiniteClause:
     if _name(rule.head) not in plain:
         return rule
     body = None if rule.body is None else _with_key(rule.body, plain)

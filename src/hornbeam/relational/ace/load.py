@@ -12,22 +12,22 @@ from typing import Any
 from hornbeam.errors import DataError, StorageError
 from hornbeam.relational.ace.factbase import FactBase, with_labels
 from hornbeam.relational.ace.facts import (
-    Examples,
+    DefiniteClause,
     Knowledge,
+    LabelledKeys,
     Name,
     Row,
-    Rule,
     examples_of_facts,
     examples_of_models,
     key_type_of,
     read_facts,
     with_keys,
 )
-from hornbeam.relational.ace.modes import Reader
-from hornbeam.relational.ace.settings import Settings, read_settings
+from hornbeam.relational.ace.modes import ModeReader
+from hornbeam.relational.ace.settings import AceSettings, read_settings
 from hornbeam.relational.ace.terms import Atom, Compound, Term, Var, parts_of, show
-from hornbeam.relational.ace.tokens import Source, read_source
-from hornbeam.relational.bias import Bias, Lookahead, Mode, Pattern, Place, Sign
+from hornbeam.relational.ace.tokens import PrologText, read_source
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.bias_checks import check_lookahead, check_mode
 from hornbeam.relational.logic import Value
 from hornbeam.relational.rules.evaluate import derive, head_name, refuse_rule, solutions
@@ -42,14 +42,14 @@ Types = Mapping[str, tuple[str, ...]]
 _Pool = dict[str, dict[Value, None]]
 
 
-def named(said: Settings) -> Iterator[str]:
+def named(said: AceSettings) -> Iterator[str]:
     """The predicates that modes and lookaheads name, comparisons left out."""
     for literal in _literals(said):
         if literal.name not in BUILT_IN:
             yield literal.name
 
 
-def _literals(said: Settings) -> Iterator[Compound]:
+def _literals(said: AceSettings) -> Iterator[Compound]:
     for term in (*said.modes, *(half for halves in said.lookaheads for half in halves)):
         yield from _literals_in(term)
 
@@ -66,7 +66,9 @@ def _literals_in(term: Term) -> Iterator[Compound]:
         yield term
 
 
-def given_to(name: Name, said: Settings, knowledge: Knowledge, types: Types, examples: Examples) -> Given:
+def given_to(
+    name: Name, said: AceSettings, knowledge: Knowledge, types: Types, examples: LabelledKeys
+) -> Given:
     """What Prolog is asked with: the key, and where every mode wants a value that is there before (+), the
     values of that type among the facts of the example and those that all examples share."""
     columns = types[name[0]]
@@ -92,7 +94,7 @@ def given_to(name: Name, said: Settings, knowledge: Knowledge, types: Types, exa
     return Given(inputs, rows)
 
 
-def _inputs(said: Settings, name: Name, columns: tuple[str, ...]) -> set[int]:
+def _inputs(said: AceSettings, name: Name, columns: tuple[str, ...]) -> set[int]:
     """The columns that have + in every mode; in the models format the key is one that modes do not write."""
     wanted: set[int] | None = None
     for literal in _literals(said):
@@ -107,7 +109,7 @@ def _is_input(arg: Term) -> bool:
     return isinstance(arg, Compound) and arg.name == "+" and isinstance(arg.args[0], Var | Atom)
 
 
-def _pools(knowledge: Knowledge, types: Types, examples: Examples) -> tuple[_Pool, dict[Value, _Pool]]:
+def _pools(knowledge: Knowledge, types: Types, examples: LabelledKeys) -> tuple[_Pool, dict[Value, _Pool]]:
     """The values of each type among the facts that all examples share, and among those of each example."""
     shared: _Pool = {}
     own: dict[Value, _Pool] = {key: {} for key in examples.keys}
@@ -162,7 +164,7 @@ def _facts_beside(settings: str | os.PathLike[str]) -> Path:
     return found
 
 
-def _warn_of_unknown(said: Settings, knowledge: Knowledge) -> None:
+def _warn_of_unknown(said: AceSettings, knowledge: Knowledge) -> None:
     if said.unknown:
         warnings.warn(
             f"{said.source.shown}: settings without a meaning here are left out: {'; '.join(said.unknown)}",
@@ -173,7 +175,7 @@ def _warn_of_unknown(said: Settings, knowledge: Knowledge) -> None:
         warnings.warn(f"directives among the facts are left out: {shown}", stacklevel=4)
 
 
-def _parameters_for(said: Settings) -> dict[str, Any]:
+def _parameters_for(said: AceSettings) -> dict[str, Any]:
     """Those that mean something for the task: wrong classes are pruned by, numbers tested by variance."""
     other = ("prune", "confidence", "criterion") if said.regression else ("ftest",)
     return {name: value for name, value in said.parameters.items() if name not in other}
@@ -183,7 +185,7 @@ class _Application:
     """The pieces on their way to a fact base and a bias."""
 
     def __init__(
-        self, said: Settings, knowledge: Knowledge, models: bool, seconds: float, shown: str
+        self, said: AceSettings, knowledge: Knowledge, models: bool, seconds: float, shown: str
     ) -> None:
         self._said = said
         self._knowledge = knowledge
@@ -232,7 +234,7 @@ class _Application:
                 f"{self._said.source.shown}: a mode names {self._said.predict[0]!r}, which is predicted"
             )
 
-    def _types(self, examples: Examples) -> dict[str, tuple[str, ...]]:
+    def _types(self, examples: LabelledKeys) -> dict[str, tuple[str, ...]]:
         """The types of all predicates that tests may use."""
         known = {*self._knowledge.rows, *(head_name(rule) for rule in self._knowledge.rules)}
         declared = self._said.types if self._typed else {}
@@ -252,7 +254,7 @@ class _Application:
         return types
 
     def _key_type(
-        self, types: Mapping[str, tuple[str, ...]], rows: Mapping[Name, list[Row]], examples: Examples
+        self, types: Mapping[str, tuple[str, ...]], rows: Mapping[Name, list[Row]], examples: LabelledKeys
     ) -> str:
         if self._models:
             return "model"
@@ -263,7 +265,7 @@ class _Application:
         types: Mapping[str, tuple[str, ...]],
         key_type: str,
         rows: Mapping[Name, list[Row]],
-        examples: Examples,
+        examples: LabelledKeys,
     ) -> set[str]:
         if self._models:
             return {name for name, columns in types.items() if (name, len(columns)) in self._knowledge.keyed}
@@ -295,18 +297,18 @@ class _Application:
         def generate(goal: Term, what: Var) -> list[Value]:
             return _answers(goal, what, source, rows)
 
-        reader = Reader(source, generate, equal=_EQUAL)
+        reader = ModeReader(source, generate, equal=_EQUAL)
         modes: list[Mode] = []
         for term in self._said.modes:
             for mode in reader.modes(term):
                 found = Mode(self._with_key(mode.patterns, types, keyed), mode.most)
                 check_mode(found, types, lambda what, at=term.at: source.refuse(at, what))  # type: ignore[misc]
                 modes.append(found)
-        lookaheads: list[Lookahead] = []
+        lookaheads: list[LookaheadDeclaration] = []
         for after, then in self._said.lookaheads:
             for lookahead in reader.lookahead(after, then):
-                first = self._with_key((lookahead.after,), types, keyed, Place(Sign.ANYTHING))[0]
-                added = Lookahead(first, self._with_key(lookahead.then, types, keyed))
+                first = self._with_key((lookahead.after,), types, keyed, Placemarker(Sign.ANYTHING))[0]
+                added = LookaheadDeclaration(first, self._with_key(lookahead.then, types, keyed))
                 check_lookahead(added, types, lambda what, at=after.at: source.refuse(at, what))  # type: ignore[misc]
                 lookaheads.append(added)
         depth = self._said.max_lookahead
@@ -317,7 +319,7 @@ class _Application:
         patterns: tuple[Pattern, ...],
         types: Mapping[str, tuple[str, ...]],
         keyed: Collection[str],
-        place: Place = Place(Sign.OLD),  # noqa: B008 - a frozen record
+        place: Placemarker = Placemarker(Sign.OLD),  # noqa: B008 - a frozen record
     ) -> tuple[Pattern, ...]:
         """In the models format the key is no argument; here it is the first one."""
         if not self._models:
@@ -330,9 +332,9 @@ class _Application:
         )
 
 
-def _answers(goal: Term, what: Var, source: Source, rows: Mapping[Name, list[Row]]) -> list[Value]:
+def _answers(goal: Term, what: Var, source: PrologText, rows: Mapping[Name, list[Row]]) -> list[Value]:
     """The values of a variable that make a goal true, each once, in the order of the facts."""
-    rule = Rule(Compound("constants", (what,), goal.at), goal, source, goal.at)
+    rule = DefiniteClause(Compound("constants", (what,), goal.at), goal, source, goal.at)
     try:
         found = [row[0] for conjunction in conjunctions(rule) for row in solutions(conjunction, rows)]
     except NotDatalogError as error:

@@ -19,8 +19,8 @@ from hornbeam.relational.ace.terms import (
     value_of,
     variables_in,
 )
-from hornbeam.relational.ace.tokens import Source
-from hornbeam.relational.bias import Lookahead, Mode, Pattern, Place, Sign
+from hornbeam.relational.ace.tokens import PrologText
+from hornbeam.relational.bias import LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.logic import ABOVE, AT_MOST, EQUALS, Value
 
 Generate: TypeAlias = Callable[[Term, Var], list[Value]]
@@ -29,25 +29,25 @@ Generate: TypeAlias = Callable[[Term, Var], list[Value]]
 _SIGNS = {"+": Sign.OLD, "-": Sign.NEW, "+-": Sign.EITHER, "-+": Sign.EITHER}
 _EQUAL = ("=", "==", "=:=")
 _COMPARED = {"<=": AT_MOST, "=<": AT_MOST, "<": AT_MOST, ">": ABOVE, ">=": ABOVE}
-_ANY = Place(Sign.ANYTHING)
+_ANY = Placemarker(Sign.ANYTHING)
 
 
 @dataclass(frozen=True)
-class Drawn:
+class GeneratedConstants:
     """What stands for a generated constant: a list of values, or None for every threshold."""
 
     values: tuple[Value, ...] | None
 
 
 @dataclass(frozen=True)
-class Reader:
+class ModeReader:
     """Reads modes of one text. `bare` says that names without a sign are variables though nothing bound them,
     as in the first half of a lookahead; `drawn` are the generated constants by their names; `equal` are the
     names of the comparison with an equals sign, which ACE also calls equals."""
 
-    source: Source
+    source: PrologText
     generate: Generate | None = None
-    drawn: Mapping[str, Drawn] = field(default_factory=dict)
+    drawn: Mapping[str, GeneratedConstants] = field(default_factory=dict)
     bare: bool = False
     equal: tuple[str, ...] = _EQUAL
 
@@ -63,7 +63,7 @@ class Reader:
             return [replace(mode, most=most) for mode in self._generated(term.args[0], term.args[1])]
         return [Mode(self.patterns(term, set()), most)]
 
-    def lookahead(self, after: Term, then: Term) -> list[Lookahead]:
+    def lookahead(self, after: Term, then: Term) -> list[LookaheadDeclaration]:
         """`after` is one literal; names of it are known in `then`."""
         names: set[str] = set()
         first = replace(self, bare=True).patterns(after, names)
@@ -71,8 +71,8 @@ class Reader:
             raise self.source.refuse(after.at, "the first half of a lookahead is one literal")
         if isinstance(then, Compound) and then.is_("#", 2):
             modes = self._generated(then.args[0], then.args[1], names)
-            return [Lookahead(first[0], mode.patterns) for mode in modes]
-        return [Lookahead(first[0], self.patterns(then, names))]
+            return [LookaheadDeclaration(first[0], mode.patterns) for mode in modes]
+        return [LookaheadDeclaration(first[0], self.patterns(then, names))]
 
     def patterns(self, term: Term, names: set[str]) -> tuple[Pattern, ...]:
         """The literals of a conjunction; `names` are those bound before, and grows by those bound here."""
@@ -98,35 +98,35 @@ class Reader:
             right = self._bound(term, right.constants[0])
         return Pattern(_COMPARED[term.name], (left, right))
 
-    def _bound(self, term: Compound, value: Value) -> Place:
+    def _bound(self, term: Compound, value: Value) -> Placemarker:
         """A fixed bound: `X < 5` is `X <= t` with the largest t below 5, since there are two comparisons."""
         if isinstance(value, str):
             raise self.source.refuse(term.at, f"{show(term)}: {value!r} is no number")
         if term.name in ("<", ">="):
             value = math.nextafter(float(value), -math.inf)
-        return Place(Sign.FIXED, None, (value,))
+        return Placemarker(Sign.FIXED, None, (value,))
 
-    def _place(self, term: Term, names: set[str]) -> Place:
+    def _place(self, term: Term, names: set[str]) -> Placemarker:
         if isinstance(term, Var):
             return self._variable(term, names)
         if isinstance(term, Atom) and term.name == "#" and not term.quoted:
-            return Place(Sign.CONSTANT)
+            return Placemarker(Sign.CONSTANT)
         if isinstance(term, Compound) and len(term.args) == 1:
             if term.name in _SIGNS:
                 return self._signed(term, names)
             if term.name == "#":
-                return Place(Sign.CONSTANT, None, self._constants(term.args[0]))
+                return Placemarker(Sign.CONSTANT, None, self._constants(term.args[0]))
         value = value_of(term)
         if value is None:
             raise self.source.refuse(
                 term.at, f"{show(term)}: a place holds +X, -X, +-X, #, #[..], _ or a constant"
             )
-        return Place(Sign.FIXED, None, (value,))
+        return Placemarker(Sign.FIXED, None, (value,))
 
-    def _variable(self, term: Var, names: set[str]) -> Place:
+    def _variable(self, term: Var, names: set[str]) -> Placemarker:
         if term.name in self.drawn:
             values = self.drawn[term.name].values
-            return Place(Sign.CONSTANT, None, values)
+            return Placemarker(Sign.CONSTANT, None, values)
         if term.name == "_":
             return _ANY
         if term.name not in names and not self.bare:
@@ -136,18 +136,18 @@ class Reader:
                 f"-{term.name} or +-{term.name}",
             )
         names.add(term.name)
-        return Place(Sign.OLD, term.name)
+        return Placemarker(Sign.OLD, term.name)
 
-    def _signed(self, term: Compound, names: set[str]) -> Place:
+    def _signed(self, term: Compound, names: set[str]) -> Placemarker:
         sign, inner = _SIGNS[term.name], term.args[0]
         if isinstance(inner, Compound) and term.name == "+" and inner.name == "-" and len(inner.args) == 1:
             sign, inner = Sign.EITHER, inner.args[0]
         if not isinstance(inner, Var | Atom):
             raise self.source.refuse(inner.at, f"{show(inner)}: a variable stands behind {sign.value}")
         if inner.name == "_" and isinstance(inner, Var):
-            return Place(sign)
+            return Placemarker(sign)
         names.add(inner.name)
-        return Place(sign, inner.name)
+        return Placemarker(sign, inner.name)
 
     def _constants(self, term: Term) -> tuple[Value, ...]:
         values = [value_of(item) for item in term.items] if isinstance(term, ListTerm) else [None]
@@ -171,9 +171,10 @@ class Reader:
             return [Mode(reader.patterns(body, set(names)))]
         return [Mode(self._with({what.name: value}).patterns(body, set(names))) for value in drawn.values]
 
-    def _with(self, values: Mapping[str, Value]) -> Reader:
+    def _with(self, values: Mapping[str, Value]) -> ModeReader:
         return replace(
-            self, drawn={**self.drawn, **{name: Drawn((value,)) for name, value in values.items()}}
+            self,
+            drawn={**self.drawn, **{name: GeneratedConstants((value,)) for name, value in values.items()}},
         )
 
     def _tuples(self, what: ListTerm, goal: Term, body: Term, names: Iterable[str]) -> list[Mode]:
@@ -201,18 +202,18 @@ class Reader:
             )
         return modes
 
-    def _draw(self, what: Var, goal: Term) -> Drawn:
+    def _draw(self, what: Var, goal: Term) -> GeneratedConstants:
         if (
             isinstance(goal, Compound)
             and goal.name == "member"
             and len(goal.args) == 2
             and goal.args[0] == what
         ):
-            return Drawn(self._constants(goal.args[1]))
+            return GeneratedConstants(self._constants(goal.args[1]))
         if isinstance(goal, Compound) and goal.name == "threshold" and len(goal.args) == 3:
-            return Drawn(None)
+            return GeneratedConstants(None)
         if self.generate is None:
             raise self.source.refuse(
                 goal.at, f"{show(goal)}: constants come from member(C,[..]) or threshold(..)"
             )
-        return Drawn(tuple(self.generate(goal, what)))
+        return GeneratedConstants(tuple(self.generate(goal, what)))

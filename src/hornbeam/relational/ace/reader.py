@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hornbeam.errors import DataError
 from hornbeam.relational.ace.terms import Atom, Compound, ListTerm, Number, Term, Var
-from hornbeam.relational.ace.tokens import LARGEST, Source, Token, tokens
+from hornbeam.relational.ace.tokens import LARGEST, PrologText, Token, tokens
 from hornbeam.relational.logic import Value
 
 DEPTH = 150
@@ -59,7 +59,7 @@ class Clause:
     at: int
 
 
-def read_clauses(source: Source) -> Iterator[Fact | Clause]:
+def read_clauses(source: PrologText) -> Iterator[Fact | Clause]:
     """All clauses in their order. Plain facts, which are nearly everything, are cut out by one expression."""
     at = 0
     while True:
@@ -90,7 +90,7 @@ def _values(text: str) -> tuple[Value, ...] | None:
     return tuple(values)
 
 
-def read_term(source: Source) -> Term:
+def read_term(source: PrologText) -> Term:
     """One term, and nothing behind it."""
     parser = _Parser(source, 0)
     term = parser.clause()
@@ -99,14 +99,14 @@ def read_term(source: Source) -> Term:
     return term
 
 
-def _too_deep(source: Source, at: int) -> DataError:
+def _too_deep(source: PrologText, at: int) -> DataError:
     return source.refuse(at, f"terms are nested more than {DEPTH} deep here")
 
 
 class _Parser:
     """Reads one clause; operators by their precedence, long chains of `,` and `;` without recursion."""
 
-    def __init__(self, source: Source, start: int) -> None:
+    def __init__(self, source: PrologText, start: int) -> None:
         self._source = source
         self._tokens = tokens(source, start)
         self._next: Token | None = next(self._tokens, None)

@@ -1,4 +1,4 @@
-"""Settings files (`.s`): ACE's names and what they are called here; those without a meaning are named."""
+"""AceSettings files (`.s`): ACE's names and what they are called here; those without a meaning are named."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from hornbeam.relational.ace.reader import Clause, Fact, read_clauses
 from hornbeam.relational.ace.terms import Atom, Compound, ListTerm, Number, Term, Var, show, value_of
-from hornbeam.relational.ace.tokens import Source
+from hornbeam.relational.ace.tokens import PrologText
 from hornbeam.relational.logic import Value
 
 CRITERIA = {"gain": "entropy", "gainratio": "gain_ratio"}
@@ -29,19 +29,19 @@ NEUTRAL = frozenset(
         "memory_limit",
     }
 )
-"""Settings that change what is printed or how fast it comes, not the tree."""
+"""AceSettings that change what is printed or how fast it comes, not the tree."""
 _NONE_ONLY = ("discretization", "m_estimate", "sampling_strategy", "exhaustive_lookahead")
 _TYPED = {"yes": True, "on": True, "no": False, "off": False}
 
 
 @dataclass(eq=False)
-class Settings:
+class AceSettings:
     """What a settings file says. `predict` are the name, the key's place, the class's place and the arity.
 
     `unknown` are settings that have no meaning here, each with its line: they are warned of.
     """
 
-    source: Source
+    source: PrologText
     models: bool | None = None
     predict: tuple[str, int, int, int] | None = None
     classes: tuple[Value, ...] | None = None
@@ -55,9 +55,9 @@ class Settings:
     regression: bool = False
 
 
-def read_settings(source: Source) -> Settings:
+def read_settings(source: PrologText) -> AceSettings:
     """All settings of a file; a value that cannot be is refused with its line and column."""
-    settings = Settings(source)
+    settings = AceSettings(source)
     for clause in read_clauses(source):
         term = _as_term(clause)
         if isinstance(term, Compound) and term.name == ":-" and len(term.args) == 1:
@@ -80,14 +80,14 @@ def _as_term(clause: Fact | Clause) -> Term:
     return Compound(clause.name, args, at)
 
 
-def _word(settings: Settings, term: Term, allowed: tuple[str, ...], what: str) -> str:
+def _word(settings: AceSettings, term: Term, allowed: tuple[str, ...], what: str) -> str:
     name = term.name if isinstance(term, Atom) else show(term)
     if name not in allowed:
         raise settings.source.refuse(term.at, f"{what}({name[:40]}): allowed are {', '.join(allowed)}")
     return name
 
 
-def _count(settings: Settings, term: Term, least: int, what: str) -> int:
+def _count(settings: AceSettings, term: Term, least: int, what: str) -> int:
     if not isinstance(term, Number) or not isinstance(term.value, int) or term.value < least:
         raise settings.source.refuse(
             term.at, f"{what}({show(term)[:40]}): a count of at least {least} is needed"
@@ -95,7 +95,7 @@ def _count(settings: Settings, term: Term, least: int, what: str) -> int:
     return term.value
 
 
-def _fraction(settings: Settings, term: Term, what: str) -> float:
+def _fraction(settings: AceSettings, term: Term, what: str) -> float:
     if not isinstance(term, Number) or not 0 < term.value <= 1:
         raise settings.source.refuse(
             term.at, f"{what}({show(term)[:40]}): a number above 0 and up to 1 is needed"
@@ -103,11 +103,11 @@ def _fraction(settings: Settings, term: Term, what: str) -> float:
     return float(term.value)
 
 
-def _load(settings: Settings, term: Term) -> None:
+def _load(settings: AceSettings, term: Term) -> None:
     settings.models = _word(settings, term, ("key", "models", "examples"), "load") != "key"
 
 
-def _predict(settings: Settings, term: Term) -> None:
+def _predict(settings: AceSettings, term: Term) -> None:
     signs = [arg.name if isinstance(arg, Compound) else "" for arg in getattr(term, "args", ())]
     if not isinstance(term, Compound) or signs.count("+") != 1 or signs.count("-") != 1:
         raise settings.source.refuse(
@@ -120,7 +120,7 @@ def _predict(settings: Settings, term: Term) -> None:
     settings.predict = (term.name, signs.index("+"), signs.index("-"), len(signs))
 
 
-def _classes(settings: Settings, term: Term) -> None:
+def _classes(settings: AceSettings, term: Term) -> None:
     values = [value_of(item) for item in term.items] if isinstance(term, ListTerm) else []
     known = tuple(value for value in values if value is not None)
     if len(known) < 1 or len(known) != len(values) or len(set(known)) != len(known):
@@ -130,11 +130,11 @@ def _classes(settings: Settings, term: Term) -> None:
     settings.classes = known
 
 
-def _typed_language(settings: Settings, term: Term) -> None:
+def _typed_language(settings: AceSettings, term: Term) -> None:
     settings.typed = _TYPED[_word(settings, term, tuple(_TYPED), "typed_language")]
 
 
-def _type(settings: Settings, term: Term) -> None:
+def _type(settings: AceSettings, term: Term) -> None:
     if isinstance(term, Var | Number | ListTerm):
         raise settings.source.refuse(term.at, f"type({show(term)[:40]}): write type(name(type, ...))")
     args = term.args if isinstance(term, Compound) else ()
@@ -146,55 +146,55 @@ def _type(settings: Settings, term: Term) -> None:
         )
 
 
-def _mode(settings: Settings, term: Term) -> None:
+def _mode(settings: AceSettings, term: Term) -> None:
     settings.modes.append(term)
 
 
-def _lookahead(settings: Settings, after: Term, then: Term) -> None:
+def _lookahead(settings: AceSettings, after: Term, then: Term) -> None:
     settings.lookaheads.append((after, then))
 
 
-def _max_lookahead(settings: Settings, term: Term) -> None:
+def _max_lookahead(settings: AceSettings, term: Term) -> None:
     settings.max_lookahead = _count(settings, term, 0, "max_lookahead")
     settings.parameters["lookahead"] = settings.max_lookahead
 
 
-def _minimal_cases(settings: Settings, term: Term) -> None:
+def _minimal_cases(settings: AceSettings, term: Term) -> None:
     settings.parameters["min_samples_leaf"] = _count(settings, term, 1, "minimal_cases")
 
 
-def _heuristic(settings: Settings, term: Term) -> None:
+def _heuristic(settings: AceSettings, term: Term) -> None:
     settings.parameters["criterion"] = CRITERIA[_word(settings, term, tuple(CRITERIA), "heuristic")]
 
 
-def _pruning(settings: Settings, term: Term) -> None:
+def _pruning(settings: AceSettings, term: Term) -> None:
     settings.parameters["prune"] = PRUNINGS[_word(settings, term, tuple(PRUNINGS), "pruning")]
 
 
-def _confidence(settings: Settings, term: Term) -> None:
+def _confidence(settings: AceSettings, term: Term) -> None:
     settings.parameters["confidence"] = _fraction(settings, term, "confidence_level")
 
 
-def _ftest(settings: Settings, term: Term) -> None:
+def _ftest(settings: AceSettings, term: Term) -> None:
     settings.parameters["ftest"] = _fraction(settings, term, "ftest")
 
 
-def _depth(settings: Settings, term: Term) -> None:
+def _depth(settings: AceSettings, term: Term) -> None:
     endless = isinstance(term, Atom) and term.name in ("inf", "infinite")
     settings.parameters["max_depth"] = None if endless else _count(settings, term, 1, "tilde_maxdepth")
 
 
-def _tilde_mode(settings: Settings, term: Term) -> None:
+def _tilde_mode(settings: AceSettings, term: Term) -> None:
     settings.regression = _word(settings, term, ("classify", "regress"), "tilde_mode") == "regress"
 
 
-def _accuracy(settings: Settings, term: Term) -> None:
+def _accuracy(settings: AceSettings, term: Term) -> None:
     if _fraction(settings, term, "accuracy") != 1.0:
         settings.unknown.append(f"accuracy({show(term)}) (line {settings.source.line(term.at)})")
 
 
 def _none_only(name: str) -> Callable[..., None]:
-    def read(settings: Settings, term: Term) -> None:
+    def read(settings: AceSettings, term: Term) -> None:
         if not isinstance(term, Atom) or term.name not in ("none", "off", "no"):
             settings.unknown.append(f"{name}({show(term)[:40]}) (line {settings.source.line(term.at)})")
 

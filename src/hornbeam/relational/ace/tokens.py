@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class PrologText:
     """A text and what it is called in errors."""
 
     shown: str
@@ -61,7 +61,7 @@ class Source:
         return self.text.count("\n", 0, at) + 1
 
 
-def read_source(path: str | os.PathLike[str]) -> Source:
+def read_source(path: str | os.PathLike[str]) -> PrologText:
     """The text of a file, compressed or not."""
     shown = os.fspath(path)
     try:
@@ -82,10 +82,10 @@ def read_source(path: str | os.PathLike[str]) -> Source:
             f"{shown!r}, line {line}, column {column}: this is no UTF-8 text; save it as UTF-8, for instance "
             "with: iconv -f latin1 -t utf-8 old > new"
         ) from None
-    return Source(repr(shown), text)
+    return PrologText(repr(shown), text)
 
 
-def tokens(source: Source, start: int = 0) -> Iterator[Token]:
+def tokens(source: PrologText, start: int = 0) -> Iterator[Token]:
     """The tokens from a place on, comments and spaces left out."""
     text, at = source.text, start
     while at < len(text):
@@ -97,7 +97,7 @@ def tokens(source: Source, start: int = 0) -> Iterator[Token]:
         at = match.end()
 
 
-def _token(source: Source, match: re.Match[str]) -> Token:
+def _token(source: PrologText, match: re.Match[str]) -> Token:
     kind, text, at = match.lastgroup, match.group(), match.start()
     if kind in ("number", "radix"):
         return Token("number", text, at, _number(source, text, at))
@@ -113,7 +113,7 @@ def _token(source: Source, match: re.Match[str]) -> Token:
     return Token("quoted" if kind == "quoted" else "atom", name, at)
 
 
-def _number(source: Source, text: str, at: int) -> int | float:
+def _number(source: PrologText, text: str, at: int) -> int | float:
     if text[:2] in ("0x", "0o", "0b"):
         value: int | float = int(text, 0) if len(text) < 80 else LARGEST + 1
     elif text.isdigit() or "_" in text:
@@ -127,7 +127,7 @@ def _number(source: Source, text: str, at: int) -> int | float:
     return value
 
 
-def _unescaped(source: Source, text: str, at: int) -> str:
+def _unescaped(source: PrologText, text: str, at: int) -> str:
     def letter(match: re.Match[str]) -> str:
         code = match.group(1)
         if code == "\n":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from hornbeam.errors import DataError
-from hornbeam.relational.ace.facts import Knowledge, Name, Row, Rule
+from hornbeam.relational.ace.facts import DefiniteClause, Knowledge, Name, Row
 from hornbeam.relational.ace.terms import Atom, Compound, Number, Term, Var, show, value_of
 from hornbeam.relational.logic import Value
 from hornbeam.relational.rules.program import (
@@ -173,10 +173,10 @@ def _number(term: Term, binding: Binding) -> int | float:
     raise EvaluationError("a number is needed")
 
 
-Reasons = dict[Name, tuple[Rule, str]]
+Reasons = dict[Name, tuple[DefiniteClause, str]]
 
 
-def head_name(rule: Rule) -> Name:
+def head_name(rule: DefiniteClause) -> Name:
     """The predicate that a rule is about."""
     if isinstance(rule.head, Compound):
         return rule.head.name, len(rule.head.args)
@@ -191,7 +191,7 @@ def derive(
 
     `given` says of a predicate which columns must have a value before Prolog is asked, and their values.
     """
-    rules: dict[Name, list[Rule]] = {}
+    rules: dict[Name, list[DefiniteClause]] = {}
     for rule in knowledge.rules:
         rules.setdefault(head_name(rule), []).append(rule)
     native, reasons = _native(rules)
@@ -208,12 +208,12 @@ def derive(
     return rows
 
 
-def refuse_rule(rule: Rule, reason: str) -> DataError:
+def refuse_rule(rule: DefiniteClause, reason: str) -> DataError:
     """The one line for a rule that cannot be worked out here."""
     return rule.source.refuse(rule.at, f"the rule for {show(rule.head)[:60]} is refused: {reason}")
 
 
-def _native(rules: Mapping[Name, list[Rule]]) -> tuple[dict[Name, list[Conjunction]], Reasons]:
+def _native(rules: Mapping[Name, list[DefiniteClause]]) -> tuple[dict[Name, list[Conjunction]], Reasons]:
     """What can be worked out here; for everything else, and for what is made of it, why not."""
     found: dict[Name, list[Conjunction]] = {}
     reasons: Reasons = {}

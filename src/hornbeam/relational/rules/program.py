@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from hornbeam.relational.ace.facts import Name, Rule
+from hornbeam.relational.ace.facts import DefiniteClause, Name
 from hornbeam.relational.ace.terms import (
     Atom,
     Compound,
@@ -74,14 +74,14 @@ class Conjunction:
 
     head: Call
     steps: tuple[Step, ...]
-    rule: Rule = field(compare=False)
+    rule: DefiniteClause = field(compare=False)
 
 
 class NotDatalogError(Exception):
     """Why a rule is more than non-recursive Datalog."""
 
 
-def conjunctions(rule: Rule) -> list[Conjunction]:
+def conjunctions(rule: DefiniteClause) -> list[Conjunction]:
     """The alternatives of a rule; NotDatalogError where it is something else."""
     numbers = itertools.count(1)
     head = _call(rule.head, numbers)

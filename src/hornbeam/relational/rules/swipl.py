@@ -14,7 +14,7 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.ace.facts import Knowledge, Name, Row
 from hornbeam.relational.ace.reader import Fact, read_clauses
 from hornbeam.relational.ace.terms import Compound, show, show_value, value_of
-from hornbeam.relational.ace.tokens import Source
+from hornbeam.relational.ace.tokens import PrologText
 from hornbeam.relational.logic import Value
 
 _PROGRAM = """:- style_check(-singleton), style_check(-discontiguous).
@@ -101,7 +101,7 @@ def _run(program: str, path: Path, seconds: float, refusal: DataError) -> str:
 
 def _rows(written: str, wanted: Collection[Name]) -> dict[Name, list[Row]]:
     rows: dict[Name, dict[Row, None]] = {name: {} for name in wanted}
-    for clause in read_clauses(Source("what swipl wrote", written)):
+    for clause in read_clauses(PrologText("what swipl wrote", written)):
         if isinstance(clause, Fact):
             name, row = clause.name, clause.values
         else:
