@@ -1,4 +1,4 @@
-"""AceSettings files (`.s`): ACE's names and what they are called here; those without a meaning are named."""
+"""Settings files of ACE (`.s`): ACE's names and what they are called here; those without a meaning are named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEUTRAL = frozenset(
         "memory_limit",
     }
 )
-"""AceSettings that change what is printed or how fast it comes, not the tree."""
+"""Settings that change what is printed or how fast it comes, not the tree."""
 _NONE_ONLY = ("discretization", "m_estimate", "sampling_strategy", "exhaustive_lookahead")
 _TYPED = {"yes": True, "on": True, "no": False, "off": False}
 
