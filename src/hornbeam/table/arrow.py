@@ -13,6 +13,7 @@ from hornbeam.table.labels import all_missing, cell_texts, nominal_from_booleans
 from hornbeam.table.schema import show_name
 
 _MS_A_DAY = 86_400_000
+_BYTES = {"string": pa.binary(), "large_string": pa.large_binary(), "string_view": pa.binary_view()}
 ENCODED_AT_ONCE = 1 << 19  # rows of text
 
 
@@ -28,15 +29,54 @@ def read_stream(data: Any, what: str = "X") -> Frame:
     return read_table(table)
 
 
-def to_chunked(data: Any) -> pa.ChunkedArray:
-    """One Arrow column from an array, a chunked array or any object with the Arrow C interface."""
+def to_chunked(data: Any, shown: str) -> pa.ChunkedArray:
+    """One valid Arrow column from an array, a chunked array or any object with the Arrow C interface."""
     if isinstance(data, pa.ChunkedArray):
-        return data
+        return checked_column(data, shown)
     if isinstance(data, pa.Array):
-        return pa.chunked_array([data])
+        return checked_column(pa.chunked_array([data]), shown)
     if hasattr(data, "__arrow_c_stream__"):
-        return pa.chunked_array(data)
-    return pa.chunked_array([pa.array(data)])
+        return checked_column(pa.chunked_array(data), shown)
+    return checked_column(pa.chunked_array([pa.array(data)]), shown)
+
+
+def checked_column(column: pa.ChunkedArray, shown: str) -> pa.ChunkedArray:
+    """The column, once its buffers are found to hold together; every column from outside comes by here."""
+    for chunk in column.chunks:
+        check_array(chunk, shown)
+    return column
+
+
+def check_array(array: pa.Array, shown: str) -> None:
+    """Refuse offsets, bitmaps and dictionary indices that point outside their buffers.
+
+    Arrow takes them from its callers on trust, and we would read other labels or other memory. Whether text
+    is UTF-8 is left to who decodes it, for it would cost ten times as much.
+    """
+    try:
+        _validate(array)
+    except (pa.ArrowInvalid, pa.lib.ArrowIndexError) as error:
+        raise DataError(
+            f"{shown}: its Arrow data are not valid: {_first_line(error)}; write the column again, or mend "
+            "what made it"
+        ) from None
+
+
+def _validate(array: pa.Array) -> None:
+    type_ = array.type
+    if pa.types.is_dictionary(type_):
+        _validate(array.indices)
+        _validate(array.dictionary)
+        import pyarrow.compute as pc  # takes 40 ms
+
+        least, most = pc.min_max(array.indices).as_py().values()
+        if least is not None and (least < 0 or most >= len(array.dictionary)):
+            index = least if least < 0 else most
+            raise pa.ArrowInvalid(f"index {index} into a dictionary of {len(array.dictionary)} values")
+    elif is_text(type_):
+        array.view(_BYTES[str(type_)]).validate(full=True)
+    else:
+        array.validate(full=True)
 
 
 def read_table(table: pa.Table) -> Frame:
@@ -46,7 +86,7 @@ def read_table(table: pa.Table) -> Frame:
         names,
         table.num_rows,
         table.num_columns,
-        lambda j, name, nominal: read_chunked(table.column(j), name),
+        lambda j, name, nominal: read_chunked(checked_column(table.column(j), show_name(name)), name),
     )
 
 

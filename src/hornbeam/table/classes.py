@@ -196,7 +196,7 @@ def _encode_arrow(y: Any) -> tuple[Array, Array]:
 
     from hornbeam.table.arrow import is_text, join_dictionaries, to_chunked
 
-    column = to_chunked(y)
+    column = to_chunked(y, "y")
     if column.null_count:
         raise _refuse_missing(int(np.flatnonzero(column.is_null().to_numpy())[0]))
     type_ = column.type

@@ -9,6 +9,7 @@ from hornbeam.table.arrays import matrix_frame, read_vector
 from hornbeam.table.columns import Cells
 from hornbeam.table.frame import Frame, check_names, refuse_type
 from hornbeam.table.labels import cell_texts, nominal_from_codes
+from hornbeam.table.schema import show_name
 
 
 def read_pandas(frame: Any) -> Frame:
@@ -49,13 +50,13 @@ def read_series(series: Any, name: str, nominal: bool = False) -> Cells:
 def _through_arrow(series: Any, name: str) -> Cells:
     import pyarrow as pa
 
-    from hornbeam.table.arrow import read_chunked
+    from hornbeam.table.arrow import read_chunked, to_chunked
 
     try:
         array = pa.array(series, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
         raise refuse_type(name, str(series.dtype)) from None
-    return read_chunked(array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array]), name)
+    return read_chunked(to_chunked(array, show_name(name)), name)
 
 
 def _category_texts(categories: Any, name: str) -> list[str | None]:

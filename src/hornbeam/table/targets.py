@@ -50,7 +50,7 @@ def _read_columns(y: Any) -> list[Cells]:
     if is_arrow_vector(y):
         from hornbeam.table.arrow import read_chunked, to_chunked
 
-        return [read_chunked(to_chunked(y), "y")]
+        return [read_chunked(to_chunked(y, "y"), "y")]
     if isinstance(y, (list, tuple)) and not any(isinstance(row, (list, tuple, np.ndarray)) for row in y[:1]):
         return [read_vector(np.fromiter(y, dtype=object, count=len(y)), "y")]
     if hasattr(y, "__array__") and not isinstance(y, np.ndarray) and not hasattr(y, "columns"):

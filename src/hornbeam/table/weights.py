@@ -9,6 +9,7 @@ import numpy as np
 
 from hornbeam.errors import DataError, NoRows
 from hornbeam.table.columns import Array
+from hornbeam.table.targets import is_arrow_vector
 
 
 def encode_weights(weights: Any, n_rows: int) -> Array | None:
@@ -17,8 +18,20 @@ def encode_weights(weights: Any, n_rows: int) -> Array | None:
         return None
     if isinstance(weights, numbers.Real) and not isinstance(weights, bool):
         weights = np.full(n_rows, weights)  # one for all, as scikit-learn takes it
+    if is_arrow_vector(weights) and not isinstance(getattr(weights, "dtype", None), np.dtype):
+        from hornbeam.table.arrow import to_chunked
+
+        weights = to_chunked(weights, "sample_weight")
     try:
-        values = np.asarray(weights, dtype=np.float64)
+        given = np.asarray(weights)
+        if given.dtype.kind == "c":
+            raise DataError(
+                f"Complex data not supported: sample_weight has type {given.dtype}; give a weight from 0 for "
+                "each row"
+            )
+        values = np.asarray(given, dtype=np.float64)
+    except DataError:
+        raise
     except (TypeError, ValueError, OverflowError):
         raise DataError("sample_weight is not a list of numbers; give a weight from 0 for each row") from None
     if values.ndim != 1:

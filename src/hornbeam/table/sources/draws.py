@@ -81,7 +81,7 @@ def _once(rate: float) -> Words:
 def row_words(keys: Any) -> Words:
     """The word of each row by its key: equal keys have equal words, on every machine. A missing key is
     refused."""
-    column = to_chunked(keys)
+    column = to_chunked(keys, "the key")
     read = [(_words(chunk, "key", 1, {}), len(chunk)) for chunk in column.chunks if len(chunk)]
     missing = sum(deal_folds(words, rows, 1, 0)[1] for words, rows in read)
     if missing:

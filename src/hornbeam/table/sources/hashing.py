@@ -92,7 +92,7 @@ def fold_of(keys: Any, k: int, seed: int = 0) -> npt.NDArray[np.int32]:
     """
     if not isinstance(k, numbers.Integral) or not 2 <= k <= MOST_FOLDS:
         raise UsageError(f"k={k!r} folds; whole numbers from 2 to {MOST_FOLDS} are allowed")
-    column = to_chunked(keys)
+    column = to_chunked(keys, "the key")
     word = named_word(f"fold/{seed}")
     dealt = [deal_folds(_words(chunk, "key", 1, {}), len(chunk), int(k), word) for chunk in column.chunks]
     missing = sum(count for _, count in dealt)

@@ -6,10 +6,10 @@ from typing import Any
 import pyarrow as pa
 
 from hornbeam.errors import DataError
-from hornbeam.table.arrow import is_text, read_chunked
+from hornbeam.table.arrow import check_array, is_text, read_chunked
 from hornbeam.table.frame import check_names, refuse_type
 from hornbeam.table.labels import cell_texts
-from hornbeam.table.schema import MAX_COLUMNS, list_names
+from hornbeam.table.schema import MAX_COLUMNS, list_names, show_name
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 
@@ -41,7 +41,9 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def normalise(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of a schema, in its order and types."""
+    """The columns of a schema, in its order and types; what is not valid Arrow is refused here."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        check_array(column, show_name(name))
     columns = [_to_type(batch.column(field.name), field) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
