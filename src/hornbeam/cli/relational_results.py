@@ -102,9 +102,8 @@ def print_learned(learned: RelationalLearned) -> None:
     score = training_score(model)
     leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
     tests, literals = tree.complexity
-    relations = model._coded.relations
-    rows = sum(relation.n_rows for relation in relations.values() if relation.counts is None)
-    tables = sum(relation.counts is None for relation in relations.values())
+    tables = [relation for relation in model._coded.relations.values() if relation.counts is None]
+    rows = sum(relation.n_rows for relation in tables)
     pairs = [
         ("tree", style(f"{leaves}, depth {tree.depth}, {_complexity(tests, literals)}", bold=True)),
         (
@@ -116,7 +115,7 @@ def print_learned(learned: RelationalLearned) -> None:
         pairs.append(("cross-validated", style(estimate_text(model.estimate_), bold=True)))
         pairs.append(("stable", _stable(model)))
     pairs += [
-        ("grown from", f"{int(tree.size(0)):,} examples, {rows:,} rows of {tables} tables"),
+        ("grown from", f"{int(tree.size(0)):,} examples, {rows:,} rows of {len(tables)} tables"),
         ("target", f"{model.target_} ({tree.task})"),
         ("bias", f"{len(model.bias_.modes)} modes, {'given' if learned.bias_given else 'of the data'}"),
         *([("left out", _dropped(model))] if model.forest_.dropped else []),

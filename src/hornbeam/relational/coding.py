@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.records import MISSING, Coded, Codes, Domain, Examples, Relation
@@ -18,98 +17,56 @@ from hornbeam.table.schema import list_names
 from hornbeam.table.storage import INT64_MIN, parse_type
 
 Task: TypeAlias = Literal["classification", "regression"]
-Rows: TypeAlias = npt.NDArray[np.int64]
 
 _LARGEST_EXACT = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
-class TypedTable:
-    """A table with a type for each column. `rows` are those that examples may see (None: all), `owner` is the
-    example of each of them (None: all examples share them), `key` the column that holds the example's key."""
-
-    name: str
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
-    cells: tuple[Cells, ...]
-    rows: Rows | None = None
-    owner: Codes | None = None
-    key: int | None = None
-    row_key: int | None = None
-    counts: tuple[str, str] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class TypedExamples:
-    """The keys of the examples, and the column that is predicted, if it is there.
+class TypedData:
+    """Relations of typed columns, the keys of the examples and the column to predict, if it is there.
 
     `classes` fixes the order of the classes; without it they are sorted.
     """
 
     key_type: str
     keys: tuple[str, Cells]
-    target_name: str | None = None
-    target: Cells | None = None
+    """The place of the keys, for errors, and the keys."""
+    target_name: str
+    target: Cells | None
+    relations: tuple[Relation[Cells], ...]
     classes: tuple[Any, ...] | None = None
     ties_to_last: bool = False
 
+    def coded(self, task: Task | None = None) -> Coded:
+        """Codes for all of it; `task` is what the target is for, by default what its values suggest."""
+        # A column may stand in several relations (a key also in what counts its children): it is coded once.
+        of_type: dict[str, dict[int, tuple[str, Cells]]] = {self.key_type: {id(self.keys[1]): self.keys}}
+        for relation in self.relations:
+            for column, type_, cells in zip(relation.columns, relation.types, relation.data, strict=True):
+                of_type.setdefault(type_, {}).setdefault(id(cells), (f"{relation.name}.{column}", cells))
+        domains: dict[str, Domain] = {}
+        codes: dict[int, Codes] = {}
+        for type_, columns in of_type.items():
+            domains[type_], coded = code_type(type_, list(columns.values()))
+            codes |= dict(zip(columns, coded, strict=True))
+        relations = {relation.name: _coded_relation(relation, codes) for relation in self.relations}
+        keys = domains[self.key_type].values[codes[id(self.keys[1])]]
+        return Coded(self._examples(keys, task), domains, relations)
 
-@dataclass(frozen=True, eq=False)
-class Arranged:
-    """Tables ready to be coded."""
-
-    examples: TypedExamples
-    tables: tuple[TypedTable, ...]
-
-
-def code(arranged: Arranged, task: Task | None = None) -> Coded:
-    """Codes for all of it; `task` is what the target is for, by default what its values suggest."""
-    where, cells = arranged.examples.keys
-    # A column may stand in several relations (a key also in what counts its children): it is coded once.
-    of_type: dict[str, dict[int, tuple[str, Cells]]] = {
-        arranged.examples.key_type: {id(cells): (where, cells)}
-    }
-    for table in arranged.tables:
-        for column, type_, cells in zip(table.columns, table.types, table.cells, strict=True):
-            of_type.setdefault(type_, {}).setdefault(id(cells), (f"{table.name}.{column}", cells))
-    domains: dict[str, Domain] = {}
-    codes: dict[int, Codes] = {}
-    for type_, columns in of_type.items():
-        domains[type_], coded = code_type(type_, list(columns.values()))
-        codes |= dict(zip(columns, coded, strict=True))
-    relations = {table.name: _relation(table, codes) for table in arranged.tables}
-    keys = domains[arranged.examples.key_type].values[codes[id(arranged.examples.keys[1])]]
-    return Coded(_examples(arranged.examples, keys, task), domains, relations)
+    def _examples(self, keys: Array, task: Task | None) -> Examples:
+        name, target, classes = self.target_name, self.target, self.classes
+        if target is None:
+            return Examples(keys, name, task or "classification", classes or (), None, self.ties_to_last)
+        found: Task = "classification" if target.type == "nominal" or classes else "regression"
+        if (task or found) == "regression":
+            return Examples(keys, name, "regression", (), _numbers_of(target, name))
+        return Examples(keys, name, "classification", *_classes_of(target, classes, name), self.ties_to_last)
 
 
-def _relation(table: TypedTable, codes: Mapping[int, Codes]) -> Relation:
-    columns = tuple(codes[id(cells)] for cells in table.cells)
-    if table.rows is not None:
-        columns = tuple(column[table.rows] for column in columns)
-    return Relation(
-        table.name,
-        table.columns,
-        table.types,
-        columns,
-        table.owner,
-        table.key,
-        table.row_key,
-        table.counts,
-    )
-
-
-def _examples(given: TypedExamples, keys: Array, task: Task | None) -> Examples:
-    if given.target is None:
-        return Examples(
-            keys, given.target_name, task or "classification", given.classes or (), None, given.ties_to_last
-        )
-    found: Task = "classification" if given.target.type == "nominal" or given.classes else "regression"
-    task = task or found
-    name = given.target_name or "target"
-    if task == "regression":
-        return Examples(keys, name, task, (), _numbers_of(given.target, name))
-    classes, target = _classes_of(given, name)
-    return Examples(keys, name, task, classes, target, given.ties_to_last)
+def _coded_relation(relation: Relation[Cells], codes: Mapping[int, Codes]) -> Relation[Codes]:
+    rows = slice(None) if relation.rows is None else relation.rows
+    data = tuple(codes[id(cells)][rows] for cells in relation.data)
+    return Relation(**{**vars(relation), "data": data, "rows": None})
 
 
 def _numbers_of(cells: Cells, name: str) -> Array:
@@ -131,27 +88,26 @@ def _numbers_of(cells: Cells, name: str) -> Array:
     return numbers
 
 
-def _classes_of(given: TypedExamples, name: str) -> tuple[tuple[Any, ...], Codes]:
-    assert given.target is not None
-    known = given.target.known()
-    labels = _labels(given.target, name)
-    if given.classes is None:
+def _classes_of(cells: Cells, classes: tuple[Any, ...] | None, name: str) -> tuple[tuple[Any, ...], Codes]:
+    """The classes, sorted where they are not given, and the code of each cell."""
+    known = cells.known()
+    labels = _labels(cells, name)
+    target = np.full(len(known), MISSING, dtype=np.int32)
+    if classes is None:
         try:
-            codes, classes = encode_classes(labels[known])
+            target[known], found = encode_classes(labels[known])
         except DataError as error:
             raise DataError(f"target {name!r}: {error}") from None
-        target = np.full(len(known), MISSING, dtype=np.int32)
-        target[known] = codes
-        return tuple(classes.tolist()), target
-    place = {label: i for i, label in enumerate(given.classes)}
+        return tuple(found.tolist()), target
+    place = {label: i for i, label in enumerate(classes)}
     for label in dict.fromkeys(labels[known].tolist()):
         if label not in place:
             raise DataError(
                 f"target {name!r} holds {label!r}, which is none of the classes "
-                f"{list_names([str(c) for c in given.classes])}; add it to them"
+                f"{list_names([str(c) for c in classes])}; add it to them"
             )
-    coded = [place[label] if there else MISSING for label, there in zip(labels, known, strict=True)]
-    return given.classes, np.array(coded, dtype=np.int32)
+    target[known] = [place[label] for label in labels[known].tolist()]
+    return classes, target
 
 
 def _labels(cells: Cells, name: str) -> Array:

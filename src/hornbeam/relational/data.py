@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,30 +12,21 @@ import numpy.typing as npt
 from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.bias_checks import narrowed, typed_by
-from hornbeam.relational.coding import Arranged, Task, check_task, code
-from hornbeam.relational.linked import LinkedTables
+from hornbeam.relational.coding import Task, TypedData, check_task
+from hornbeam.relational.linked import Keys, LinkedTables, References
+from hornbeam.relational.loading.found import Found, declared_over
 from hornbeam.relational.logic import COMPARISONS
 from hornbeam.relational.records import Coded
 from hornbeam.relational.signature import Signature
-from hornbeam.relational.tables import Keys, References, SourceTable, link
+from hornbeam.relational.tables import source_tables
 
-if TYPE_CHECKING:
-    from hornbeam.relational.loading.found import Found
-
-_OPTIONS: dict[str, Any] = {
-    "target": None,
-    "nominal": None,
-    "exclude": (),
-    "types": None,
-    "time_columns": None,
-    "example_time": None,
-}
+_OPTIONS = ("target", "nominal", "exclude", "types", "time_columns", "example_time")
 
 
 class Contents(Protocol):
     """What a database is made of: linked tables, or facts."""
 
-    def arrange(self, target: str, wanted: Collection[str] | None = None) -> Arranged: ...
+    def typed(self, target: str, wanted: Collection[str] | None = None) -> TypedData: ...
 
     def describe(self, target: str | None) -> str: ...
 
@@ -86,44 +77,15 @@ class RelationalData:
         rows came to be known: those at or after the time of their example (the time column of its own table,
         or `example_time`) are left out.
         """
-        from hornbeam.relational.tables import source_tables
-
-        return cls._linked(
-            source_tables(frames, nominal),
-            keys or {},
-            references or {},
+        return cls._of_found(
+            Found(frames, keys or {}, references or {}),
             target=target,
+            nominal=nominal,
             exclude=exclude,
             types=types,
             time_columns=time_columns,
             example_time=example_time,
         )
-
-    @classmethod
-    def _linked(
-        cls,
-        tables: Mapping[str, SourceTable],
-        keys: Keys,
-        references: References,
-        *,
-        target: str | None,
-        exclude: Collection[str],
-        types: Mapping[str, str] | None,
-        time_columns: Mapping[str, str] | None,
-        example_time: Any,
-        found: Mapping[str, str] | None = None,
-    ) -> RelationalData:
-        if isinstance(exclude, str):
-            raise UsageError(f"exclude={exclude!r}; give a list, for instance exclude=[{exclude!r}]")
-        contents = LinkedTables(
-            link(tables, keys, references),
-            frozenset(exclude),
-            dict(time_columns or {}),
-            example_time,
-            dict(types or {}),
-            dict(found or {}),
-        )
-        return cls(contents, target=target)
 
     @classmethod
     def from_duckdb(
@@ -142,7 +104,7 @@ class RelationalData:
         """
         from hornbeam.relational.loading.databases import read_duckdb
 
-        return cls._found(read_duckdb(database, tables), keys, references, options)
+        return cls._of_found(declared_over(read_duckdb(database, tables), keys, references), **options)
 
     @classmethod
     def from_sqlite(
@@ -157,7 +119,7 @@ class RelationalData:
         """The tables of a SQLite file, opened read-only, with the keys and references of its schema."""
         from hornbeam.relational.loading.databases import read_sqlite
 
-        return cls._found(read_sqlite(database, tables), keys, references, options)
+        return cls._of_found(declared_over(read_sqlite(database, tables), keys, references), **options)
 
     @classmethod
     def from_csv_folder(
@@ -176,27 +138,29 @@ class RelationalData:
         """
         from hornbeam.relational.loading.csv_folder import read_csv_folder
 
-        return cls._found(read_csv_folder(folder, tables), keys, references, options)
+        return cls._of_found(declared_over(read_csv_folder(folder, tables), keys, references), **options)
 
     @classmethod
-    def _found(
-        cls, found: Found, keys: Keys | None, references: References | None, options: Mapping[str, Any]
-    ) -> RelationalData:
-        from hornbeam.relational.loading.found import declared_over
-        from hornbeam.relational.tables import source_tables
-
+    def _of_found(cls, found: Found, **options: Any) -> RelationalData:
+        """Tables with what was found or declared of their links, and the options of `from_frames`."""
         unknown = [name for name in options if name not in _OPTIONS]
         if unknown:
             raise UsageError(f"{unknown[0]!r} is no option here; allowed are {', '.join(_OPTIONS)}")
-        known = {name: options.get(name, default) for name, default in _OPTIONS.items() if name != "nominal"}
-        linked = declared_over(found, keys, references)
-        return cls._linked(
-            source_tables(linked.frames, options.get("nominal")),
-            linked.keys,
-            linked.references,
-            found=linked.where,
-            **known,
+        exclude = options.get("exclude", ())
+        tables = source_tables(found.frames, options.get("nominal"))
+        if isinstance(exclude, str):
+            raise UsageError(f"exclude={exclude!r}; give a list, for instance exclude=[{exclude!r}]")
+        contents = LinkedTables(
+            tables,
+            found.keys,
+            found.references,
+            frozenset(exclude),
+            dict(options.get("time_columns") or {}),
+            options.get("example_time"),
+            dict(options.get("types") or {}),
+            found.where,
         )
+        return cls(contents, target=options.get("target"))
 
     @classmethod
     def from_ace(
@@ -239,20 +203,18 @@ class RelationalData:
         wanted = None
         if bias is not None:
             wanted = [predicate for predicate in bias.types if predicate not in COMPARISONS]
-        arranged = self._contents.arrange(name, wanted)
+        data = self._contents.typed(name, wanted)
         if columns is not None:
-            arranged = narrowed(arranged, columns)
-        return code(arranged if bias is None else typed_by(bias, arranged), task)
+            data = narrowed(data, columns)
+        return (data if bias is None else typed_by(bias, data)).coded(task)
 
     def signature(self, coded: Coded, target: str | None = None) -> Signature:
         """What relations are called in the tables they come from, for words and for SQL."""
         if not isinstance(self._contents, LinkedTables):
             return Signature.of(coded, named=False)
-        from hornbeam.relational.signature import signature_of
-
         name = target or coded.examples.target_name or self.target
         assert name is not None
-        return signature_of(self._contents, name, coded)
+        return self._contents.of_target(name).signature(coded)
 
     def default_bias(
         self,
@@ -276,9 +238,8 @@ class RelationalData:
             raise UsageError("default_bias needs a target: give target='table.column'")
         if not isinstance(self._contents, LinkedTables):
             raise UsageError("these facts have the bias of their settings file; use its .bias")
-        return default_bias(
-            self._contents, name, max_hops=max_hops, top=top, counts=counts, self_join=self_join
-        )
+        tables = self._contents.of_target(name)
+        return default_bias(tables, max_hops=max_hops, top=top, counts=counts, self_join=self_join)
 
     def to_ace(
         self,
@@ -303,7 +264,7 @@ class RelationalData:
         name = target or self.target
         if name is None or not isinstance(self._contents, LinkedTables):
             raise UsageError("groups need linked tables and a target; give target='table.column'")
-        return self._contents.groups(table, name)
+        return self._contents.of_target(name).groups(table)
 
     def describe(self) -> str:
         """Tables, rows, keys and references as text; with a target also whose rows are whose."""

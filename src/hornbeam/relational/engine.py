@@ -54,7 +54,7 @@ class NativeDatabase:
 
     def _native_relation(self, coded: Coded, name: str) -> tuple[Any, ...]:
         relation = coded.relations[name]
-        columns = [np.ascontiguousarray(column, dtype=np.int32) for column in relation.codes]
+        columns = [np.ascontiguousarray(column, dtype=np.int32) for column in relation.data]
         missing = next((kind for kind in relation.types if kind not in self.domains), None)
         if missing is not None:
             raise DataError(f"relation '{name}' has a column of type '{missing}', which has no domain")

@@ -48,7 +48,7 @@ class Facts:
         relation = self.coded.relations[name]
         values = (
             self._value(kind, int(codes[row]))
-            for kind, codes in zip(relation.types, relation.codes, strict=True)
+            for kind, codes in zip(relation.types, relation.data, strict=True)
         )
         return Witness(name, row, dict(zip(relation.columns, values, strict=True)))
 

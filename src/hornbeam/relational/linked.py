@@ -1,167 +1,154 @@
-"""Linked tables made ready for one target: types of columns, owners of rows, counts of referring rows."""
+"""Linked tables: the key of each, the columns that refer to others, and the types of columns."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from hornbeam.errors import DataError, UsageError
-from hornbeam.relational.coding import Arranged, TypedExamples, TypedTable
-from hornbeam.relational.ownership import Placed, place_rows
-from hornbeam.relational.tables import Links
-from hornbeam.relational.times import example_times
-from hornbeam.table.columns import Cells
+from hornbeam.relational.coding import TypedData, code_type
+from hornbeam.relational.records import Rows
+from hornbeam.relational.tables import SourceTable, show_cell
 from hornbeam.table.schema import list_names
 
+if TYPE_CHECKING:
+    from hornbeam.relational.target_tables import TargetTables
 
-@dataclass(frozen=True)
-class CountColumn:
-    """The relation `name(parent, count)`: how many rows of `child` refer by `column` to a row of `parent`."""
+Keys: TypeAlias = Mapping[str, str]
+References: TypeAlias = Mapping[str, Mapping[str, str]]
 
-    name: str
-    parent: str
-    child: str
-    column: str
-
-
-def count_columns(links: Links, placed: Mapping[str, Placed]) -> tuple[CountColumn, ...]:
-    """A count for each reference to a table whose rows have owners, nearest to the examples first."""
-    found: list[CountColumn] = []
-    owned = [table for table in links.tables if placed[table].hops >= 0]
-    for parent in sorted(owned, key=lambda table: placed[table].hops):
-        children = [(child, column) for child, column in links.children(parent) if child != parent]
-        tables = [child for child, _ in children]
-        for child, column in children:
-            if placed[child].hops != placed[parent].hops + 1:
-                continue
-            name = f"count_{child}" if tables.count(child) == 1 else f"count_{child}_{column}"
-            taken = {*links.tables, *(count.name for count in found)}
-            while name in taken:
-                name += "_"
-            found.append(CountColumn(name, parent, child, column))
-    return tuple(found)
-
-
-def counted(
-    count: CountColumn,
-    links: Links,
-    placed: Mapping[str, Placed],
-    type_of: Callable[[str, str], str],
-) -> TypedTable:
-    """The counts of all rows of the parent, 0 where nothing refers to it; only rows that are seen count."""
-    source, rows = links.tables[count.parent], placed[count.child].rows
-    parents = links.parents[count.child, count.column]
-    seen = parents if rows is None else parents[rows]
-    numbers = np.bincount(seen[seen >= 0], minlength=source.n_rows).astype(np.int64)
-    key, place = links.keys[count.parent], placed[count.parent]
-    return TypedTable(
-        count.name,
-        (key, "count"),
-        (type_of(count.parent, key), count.name),
-        (source.cells(key), Cells("int64", numbers)),
-        place.rows,
-        place.owner,
-        0 if place.hops == 0 else None,
-        0,
-        (count.child, count.column),
-    )
-
-
-def describe(
-    links: Links, placed: Mapping[str, Placed] | None, target: str | None, found: Mapping[str, str]
-) -> str:
-    """A line for each table, below it its references. `found` says where keys and references come from."""
-    lines = [] if target is None else [f"target {target}"]
-    width = max(len(name) for name in links.tables)
-    for name, table in links.tables.items():
-        key = links.keys.get(name)
-        shown = "no key" if key is None else f"key {key}{_from(found, name, key)}"
-        whose = "" if placed is None else f"  {_whose(placed[name], name, target)}"
-        lines.append(f"{name:<{width}}  {table.n_rows:>10,} rows  {shown}{whose}")
-        for column, to in links.references.get(name, {}).items():
-            lines.append(f"{'':<{width}}  {column} -> {to}.{links.keys[to]}{_from(found, name, column)}")
-    return "\n".join(lines)
-
-
-def _from(found: Mapping[str, str], table: str, column: str) -> str:
-    where = found.get(f"{table}.{column}")
-    return "" if where is None else f" ({where})"
-
-
-def _whose(placed: Placed, name: str, target: str | None) -> str:
-    if placed.owner is None:
-        linked = ", and its references lead to several examples" if placed.torn else ""
-        return f"shared by all examples{linked}"
-    if placed.hops == 0:
-        return "the examples"
-    if placed.hops < 0:
-        return f"seen by some examples, {len(placed.owner):,} times"
-    left = "" if placed.rows is None else f", {len(placed.rows):,} of its rows"
-    return f"of one example each, {placed.hops} reference{'s' if placed.hops > 1 else ''} away{left}"
+_NO_PARENT = -1
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedTables:
-    """Tables with keys and references. `exclude` are columns (`table.column`) that nothing may ask about;
-    `types` gives columns of several tables a type of their own, so that they can be joined."""
+    """Tables with keys that are unique and references that find their rows.
 
-    links: Links
+    `exclude` are columns (`table.column`) that no test may ask about; `types` gives columns of several tables
+    a type of their own, so that they can be joined; `found` says of a key or a reference that was not
+    declared where it was found. `parents[table, column]` is the row that each row refers to, -1 for NULL.
+    """
+
+    tables: Mapping[str, SourceTable]
+    keys: Keys
+    references: References
     exclude: frozenset[str] = frozenset()
     time_columns: Mapping[str, str] = field(default_factory=dict)
     example_time: Any = None
     types: Mapping[str, str] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
+    parents: Mapping[tuple[str, str], Rows] = field(init=False)
 
     def __post_init__(self) -> None:
+        self._check_links()
+        given = {
+            (table, column): to for table, links in self.references.items() for column, to in links.items()
+        }
+        object.__setattr__(self, "parents", {place: self._parents(*place, to) for place, to in given.items()})
+        everywhere = {table: dict(self.references.get(table, {})) for table in self.tables}
+        object.__setattr__(self, "references", everywhere)
         for option, names in (("exclude", self.exclude), ("types", self.types)):
             for name in names:
                 self.check_column(name, option)
 
+    def _check_links(self) -> None:
+        for table, column in self.keys.items():
+            self._check_declared(table, column, "keys")
+        for table, links in self.references.items():
+            for column, to in links.items():
+                self._check_declared(table, column, "references")
+                if to not in self.tables:
+                    raise UsageError(
+                        f"references: {table}.{column} refers to {to!r}, which is no table; "
+                        f"tables are {list_names(list(self.tables))}"
+                    )
+                if to not in self.keys:
+                    raise UsageError(
+                        f"references: {table}.{column} refers to {to!r}, which has no key; "
+                        f"name its key column, for instance keys={{{to!r}: {self.tables[to].columns[0]!r}}}"
+                    )
+        for table, column in self.keys.items():
+            _check_key(self.tables[table], column)
+
+    def _check_declared(self, table: str, column: str, option: str) -> None:
+        if table not in self.tables:
+            raise UsageError(f"{option} names table {table!r}; tables are {list_names(list(self.tables))}")
+        if column not in self.tables[table].columns:
+            raise UsageError(
+                f"{option} names column {column!r} of table {table!r}; "
+                f"its columns are {list_names(self.tables[table].columns)}"
+            )
+
+    def _parents(self, table: str, column: str, to: str) -> Rows:
+        cells, key = self.tables[table].cells(column), self.tables[to].cells(self.keys[to])
+        places = ((f"{to}.{self.keys[to]}", key), (f"{table}.{column}", cells))
+        domain, (of_key, of_cells) = code_type(to, places)
+        row = np.full(len(domain.values) + 1, _NO_PARENT, dtype=np.int64)
+        row[of_key] = np.arange(len(of_key))
+        row[-1] = _NO_PARENT  # where the code of NULL leads
+        found = row[of_cells]
+        lost = np.flatnonzero((found == _NO_PARENT) & cells.known())
+        if len(lost):
+            values = len(np.unique(of_cells[lost]))
+            raise DataError(
+                f"table {table!r}: {column} = {show_cell(cells, int(lost[0]))} in row {int(lost[0])} refers "
+                f"to no row of {to!r}, as do {len(lost)} of {len(found)} rows ({values} values); "
+                "add what they refer to, or make them NULL"
+            )
+        return found
+
+    def children(self, table: str) -> list[tuple[str, str]]:
+        """The references to a table, as (table, column), in the order of the tables."""
+        return [
+            (name, by) for name, links in self.references.items() for by, to in links.items() if to == table
+        ]
+
+    # names of columns
+
     def check_column(self, name: str, option: str) -> tuple[str, str]:
         """`table.column` as two names, refused where there is no such column."""
-        tables = self.links.tables
-        table, dot, column = self._parted(name)
-        if table not in tables:
+        table, column = self._parted(name)
+        if table not in self.tables:
             raise UsageError(
                 f"{option} {name!r}: there is no table {table!r}; write table.column; "
-                f"tables are {list_names(list(tables))}"
+                f"tables are {list_names(list(self.tables))}"
             )
-        if not dot or column not in tables[table].columns:
+        if column not in self.tables[table].columns:
             raise UsageError(
-                f"{option} {name!r}: table {table!r} has no column {column!r}; "
-                f"its columns are {list_names(tables[table].columns)}"
+                f"{option} {name!r}: table {table!r} has no column {column or ''!r}; "
+                f"its columns are {list_names(self.tables[table].columns)}"
             )
         return table, column
 
-    def _parted(self, name: str) -> tuple[str, str, str]:
-        """The table, a dot, the column; tables and columns may have dots in their names themselves."""
+    def _parted(self, name: str) -> tuple[str, str | None]:
+        """The table and the column of a name; both may have dots in their names themselves."""
         parts = name.split(".")
-        ways = [(".".join(parts[:i]), ".", ".".join(parts[i:])) for i in range(1, len(parts))]
-        tables = self.links.tables
-        there = [way for way in ways if way[0] in tables and way[2] in tables[way[0]].columns]
-        known = [way for way in ways if way[0] in tables]
-        return next(iter(there or known or ways), (name, "", ""))
+        splits = [(".".join(parts[:i]), ".".join(parts[i:])) for i in range(1, len(parts))]
+        known = [split for split in splits if split[0] in self.tables]
+        there = [split for split in known if split[1] in self.tables[split[0]].columns]
+        return next(iter(there or known or splits), (name, None))
 
     def target_of(self, name: str) -> tuple[str, str | None]:
         """The table and the column of a target; None where the column is missing: no labels."""
-        table, dot, column = self._parted(name)
-        if table in self.links.tables and dot and column not in self.links.tables[table].columns:
-            found: tuple[str, str | None] = (table, None)
+        table, column = self._parted(name)
+        if table in self.tables and column is not None and column not in self.tables[table].columns:
+            column = None
         else:
-            found = self.check_column(name, "target")
-        if self.links.keys.get(table) == column:
+            self.check_column(name, "target")
+        if column is not None and self.keys.get(table) == column:
             raise UsageError(f"target {name!r} is the key of {table!r}; name another column to predict")
-        if found[0] not in self.links.keys:
+        if table not in self.keys:
             raise UsageError(
-                f"target {name!r}: table {found[0]!r} has no key, and its rows are the examples; "
+                f"target {name!r}: table {table!r} has no key, and its rows are the examples; "
                 f"name its key column in keys"
             )
-        return found
+        return table, column
+
+    # types of columns
 
     def type_of(self, table: str, column: str) -> str:
         """A reference has the type of the key that it refers to, a key the table's name, others their own."""
@@ -169,21 +156,21 @@ class LinkedTables:
         if given is not None:
             return given
         seen = [(table, column)]
-        while (to := self.links.references.get(table, {}).get(column)) is not None:
-            table, column = to, self.links.keys[to]
+        while (to := self.references[table].get(column)) is not None:
+            table, column = to, self.keys[to]
             if (table, column) in seen:  # keys that refer to each other are of one type
                 return min(name for name, _ in seen[seen.index((table, column)) :])
             seen.append((table, column))
-        return table if self.links.keys.get(table) == column else self._own_types[table, column]
+        return table if self.keys.get(table) == column else self._own_types[table, column]
 
     @cached_property
     def _own_types(self) -> dict[tuple[str, str], str]:
         """A type for each column by itself: `table_column`, numbered where something else is called so."""
-        counts = {f"count_{child}" for child in self.links.tables}
-        counts |= {f"count_{child}_{column}" for child, column in self.links.parents}
-        taken = {*self.links.tables, *self.types.values(), *counts}
+        counts = {f"count_{child}" for child in self.tables}
+        counts |= {f"count_{child}_{column}" for child, column in self.parents}
+        taken = {*self.tables, *self.types.values(), *counts}
         names: dict[tuple[str, str], str] = {}
-        for table, source in self.links.tables.items():
+        for table, source in self.tables.items():
             for column in source.columns:
                 name, number = f"{table}_{column}", 1
                 while name in taken:
@@ -193,94 +180,57 @@ class LinkedTables:
                 names[table, column] = name
         return names
 
-    def columns_of(self, table: str, target: str | None) -> tuple[str, ...]:
-        """The columns of a table that may be asked about: neither excluded nor the target."""
-        return tuple(
-            column
-            for column in self.links.tables[table].columns
-            if f"{table}.{column}" not in self.exclude and f"{table}.{column}" != target
-        )
+    # what is made of them
 
-    def placed(self, table: str) -> dict[str, Placed]:
-        """Whose the rows of all tables are when the rows of one are the examples."""
-        times = example_times(self.links.tables, table, self.time_columns, self.example_time)
-        return place_rows(self.links, table, times)
+    def of_target(self, target: str) -> TargetTables:
+        """The tables as the examples of one target see them."""
+        from hornbeam.relational.target_tables import TargetTables
 
-    def counts(self, table: str) -> tuple[CountColumn, ...]:
-        """What can be counted: the rows that refer to a row of an example."""
-        return self._counts(self.placed(table))
+        if target not in self._of_targets:
+            self._of_targets[target] = TargetTables(self, target)
+        return self._of_targets[target]
 
-    def _counts(self, placed: Mapping[str, Placed]) -> tuple[CountColumn, ...]:
-        found = count_columns(self.links, placed)
-        return tuple(count for count in found if f"{count.child}.{count.column}" not in self.exclude)
+    @cached_property
+    def _of_targets(self) -> dict[str, TargetTables]:
+        return {}
 
-    def arrange(self, target: str, wanted: Collection[str] | None = None) -> Arranged:
-        """The tables that are wanted (None: all, and what can be counted) as they are coded."""
-        table, column = self.target_of(target)
-        placed = self.placed(table)
-        counts = {count.name: count for count in self._counts(placed)}
-        chosen = [*self.links.tables, *counts] if wanted is None else list(wanted)
-        arranged: list[TypedTable] = []
-        for name in chosen:
-            if name in self.links.tables:
-                arranged.append(self._typed(name, placed[name], target))
-            elif name in counts:
-                arranged.append(counted(counts[name], self.links, placed, self.type_of))
-            else:
-                known = list_names([*self.links.tables, *counts])
-                raise DataError(f"the bias names {name!r}, which is no table of this data; there are {known}")
-        self._warn_of_sharing(table, placed, {table.name for table in arranged})
-        return Arranged(self._examples(table, column, target), tuple(arranged))
-
-    def _examples(self, table: str, column: str | None, target: str) -> TypedExamples:
-        source = self.links.tables[table]
-        if source.n_rows == 0:
-            raise DataError(f"table {table!r} has no rows, and its rows are the examples")
-        key = self.links.keys[table]
-        predicted = None if column is None else source.cells(column)
-        return TypedExamples(
-            self.type_of(table, key), (f"{table}.{key}", source.cells(key)), target, predicted
-        )
-
-    def _typed(self, name: str, placed: Placed, target: str) -> TypedTable:
-        columns = self.columns_of(name, target)
-        source = self.links.tables[name]
-        if not columns:
-            raise DataError(f"table {name!r} has no column that may be asked about; all are excluded")
-        key = placed.key if placed.key in columns else None
-        row_key = self.links.keys.get(name)
-        return TypedTable(
-            name,
-            columns,
-            tuple(self.type_of(name, column) for column in columns),
-            tuple(source.cells(column) for column in columns),
-            placed.rows,
-            placed.owner,
-            None if key is None else columns.index(key),
-            columns.index(row_key) if row_key in columns else None,
-        )
-
-    def _warn_of_sharing(self, target: str, placed: Mapping[str, Placed], used: Collection[str]) -> None:
-        from hornbeam.relational.ownership import are_shared
-
-        torn = [name for name, rows in placed.items() if rows.torn and name in used]
-        below = [name for name, rows in placed.items() if rows.hops < 0 and name in used and not rows.torn]
-        shared = [name for name in below if are_shared(self.links, target, name)]
-        for names, why in ((torn, "refer to several examples"), (shared, "are seen by several examples")):
-            if names:
-                warnings.warn(
-                    f"rows of {list_names(names)} {why}, so folds share them; cross-validate with "
-                    f"groups=db.groups({names[0]!r}) to keep such examples together",
-                    stacklevel=4,
-                )
-
-    def groups(self, by: str, target: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """A number for each example: equal where rows of a table are shared, directly or through others."""
-        from hornbeam.relational.ownership import groups_by
-
-        return groups_by(self.links, self.target_of(target)[0], by)
+    def typed(self, target: str, wanted: Collection[str] | None = None) -> TypedData:
+        """The tables that are wanted (None: all, and what can be counted) with the types of their columns."""
+        return self.of_target(target).typed(wanted)
 
     def describe(self, target: str | None) -> str:
-        """Tables, rows, keys, references; with a target also whose the rows are."""
-        placed = None if target is None else self.placed(self.target_of(target)[0])
-        return describe(self.links, placed, target, self.found)
+        """Tables, rows, keys and references; with a target also whose the rows are."""
+        lines = [] if target is None else [f"target {target}"]
+        width = max(len(name) for name in self.tables)
+        for name, table in self.tables.items():
+            key = self.keys.get(name)
+            shown = "no key" if key is None else f"key {key}{self._found_where(name, key)}"
+            whose = "" if target is None else f"  {self.of_target(target).owners[name].describe()}"
+            lines.append(f"{name:<{width}}  {table.n_rows:>10,} rows  {shown}{whose}")
+            for column, to in self.references[name].items():
+                where = self._found_where(name, column)
+                lines.append(f"{'':<{width}}  {column} -> {to}.{self.keys[to]}{where}")
+        return "\n".join(lines)
+
+    def _found_where(self, table: str, column: str) -> str:
+        where = self.found.get(f"{table}.{column}")
+        return "" if where is None else f" ({where})"
+
+
+def _check_key(table: SourceTable, column: str) -> None:
+    cells = table.cells(column)
+    known = cells.known()
+    missing = len(known) - int(known.sum())
+    if missing:
+        raise DataError(
+            f"table {table.name!r}: key {column!r} is NULL in {missing} of {len(known)} rows "
+            f"(first in row {int(np.flatnonzero(~known)[0])}); every row needs its key"
+        )
+    distinct, first, counts = np.unique(cells.values, return_index=True, return_counts=True)
+    twice = np.flatnonzero(counts > 1)
+    if len(twice):
+        row = int(first[twice].min())
+        raise DataError(
+            f"table {table.name!r}: key {column!r} is not unique: {show_cell(cells, row)} stands in several "
+            f"rows, {len(twice)} of {len(distinct)} values do; drop the duplicates or declare another key"
+        )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-Codes = npt.NDArray[np.int32]
+Codes: TypeAlias = npt.NDArray[np.int32]
+Rows: TypeAlias = npt.NDArray[np.int64]
+Column = TypeVar("Column")
 
 MISSING = -1
 """The code of NULL. It satisfies a literal only where nothing is asked of it: it equals no constant and no
@@ -33,27 +35,30 @@ class Domain:
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
-    """A table, coded. `owner` is the example of each row, or None where all examples share the rows.
+class Relation(Generic[Column]):
+    """A table: its columns as they were read, `Relation[Cells]`, or coded, `Relation[Codes]`.
 
-    `key` is the column that holds the example's key itself, if there is one: there `owner` is what it says.
-    A table that is reached through others (the items of an order of a customer) has owners and no key.
-    `row_key` is the column that tells the table's rows apart, if there is one. `counts` names the table and
-    the reference whose rows a derived relation counts.
+    `owner` is the example of each row, or None where all examples share the rows. `key` is the column that
+    holds the example's key itself, if there is one: there `owner` is what it says. A table that is reached
+    through others (the items of an order of a customer) has owners and no key. `row_key` is the column that
+    tells the table's rows apart, if there is one. `counts` names the table and
+    the reference whose rows a derived relation counts. `rows` are those of the columns that examples see, and
+    None where they see all.
     """
 
     name: str
     columns: tuple[str, ...]
     types: tuple[str, ...]
-    codes: tuple[Codes, ...]
+    data: tuple[Column, ...]
     owner: Codes | None = None
     key: int | None = None
     row_key: int | None = None
     counts: tuple[str, str] | None = None
+    rows: Rows | None = None
 
     @property
-    def n_rows(self) -> int:
-        return len(self.codes[0]) if self.codes else 0
+    def n_rows(self: Relation[Codes]) -> int:
+        return len(self.data[0]) if self.data else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,4 +87,4 @@ class Coded:
 
     examples: Examples
     domains: Mapping[str, Domain]
-    relations: Mapping[str, Relation]
+    relations: Mapping[str, Relation[Codes]]

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from hornbeam.errors import DataError, DataTypeError, UsageError
-from hornbeam.relational.coding import Rows, code_type
 from hornbeam.table.arrays import read_vector
 from hornbeam.table.columns import Cells
 from hornbeam.table.encoding import check_limits, open_frame
 from hornbeam.table.frame import Frame, check_names
 from hornbeam.table.labels import as_nominal, cell_texts
 from hornbeam.table.schema import list_names
-
-Keys: TypeAlias = Mapping[str, str]
-References: TypeAlias = Mapping[str, Mapping[str, str]]
-
-_NO_PARENT = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,102 +44,6 @@ class SourceTable:
             except DataError as error:
                 raise DataError(f"table {self.name!r}: {error}") from None
         return self._read[column]
-
-
-@dataclass(frozen=True, eq=False)
-class Links:
-    """Tables with checked keys and references; `parents[table, column]` is the row that each row refers to.
-
-    NULL refers to no row (-1). `origin` says of a key or a reference where it was found, if not declared.
-    """
-
-    tables: Mapping[str, SourceTable]
-    keys: Keys
-    references: References
-    parents: Mapping[tuple[str, str], Rows]
-
-    def children(self, table: str) -> list[tuple[str, str]]:
-        """The references to a table, as (table, column), in the order of the tables."""
-        return [(name, column) for name in self.tables for column, to in self._of(name) if to == table]
-
-    def _of(self, table: str) -> Sequence[tuple[str, str]]:
-        return tuple(self.references.get(table, {}).items())
-
-
-def link(tables: Mapping[str, SourceTable], keys: Keys, references: References) -> Links:
-    """Check that what was declared is there, that keys are keys, and that references find their rows."""
-    for table, column in keys.items():
-        _check_column(tables, table, column, "keys")
-    for table, columns in references.items():
-        for column, to in columns.items():
-            _check_column(tables, table, column, "references")
-            if to not in tables:
-                raise UsageError(
-                    f"references: {table}.{column} refers to {to!r}, which is no table; "
-                    f"tables are {list_names(list(tables))}"
-                )
-            if to not in keys:
-                raise UsageError(
-                    f"references: {table}.{column} refers to {to!r}, which has no key; "
-                    f"name its key column, for instance keys={{{to!r}: {tables[to].columns[0]!r}}}"
-                )
-    for table, column in keys.items():
-        _check_key(tables[table], column)
-    parents = {
-        (table, column): _parents(tables, keys, table, column, to)
-        for table, columns in references.items()
-        for column, to in columns.items()
-    }
-    return Links(tables, dict(keys), {table: dict(columns) for table, columns in references.items()}, parents)
-
-
-def _check_column(tables: Mapping[str, SourceTable], table: str, column: str, option: str) -> None:
-    if table not in tables:
-        raise UsageError(f"{option} names table {table!r}; tables are {list_names(list(tables))}")
-    if column not in tables[table].columns:
-        raise UsageError(
-            f"{option} names column {column!r} of table {table!r}; "
-            f"its columns are {list_names(tables[table].columns)}"
-        )
-
-
-def _check_key(table: SourceTable, column: str) -> None:
-    cells = table.cells(column)
-    known = cells.known()
-    missing = len(known) - int(known.sum())
-    if missing:
-        raise DataError(
-            f"table {table.name!r}: key {column!r} is NULL in {missing} of {len(known)} rows "
-            f"(first in row {int(np.flatnonzero(~known)[0])}); every row needs its key"
-        )
-    distinct, first, counts = np.unique(cells.values, return_index=True, return_counts=True)
-    twice = np.flatnonzero(counts > 1)
-    if len(twice):
-        row = int(first[twice].min())
-        raise DataError(
-            f"table {table.name!r}: key {column!r} is not unique: {show_cell(cells, row)} stands in several "
-            f"rows, {len(twice)} of {len(distinct)} values do; drop the duplicates or declare another key"
-        )
-
-
-def _parents(tables: Mapping[str, SourceTable], keys: Keys, table: str, column: str, to: str) -> Rows:
-    cells = tables[table].cells(column)
-    key = tables[to].cells(keys[to])
-    places = ((f"{to}.{keys[to]}", key), (f"{table}.{column}", cells))
-    domain, (of_key, of_cells) = code_type(to, places)
-    row = np.full(len(domain.values) + 1, _NO_PARENT, dtype=np.int64)
-    row[of_key] = np.arange(len(of_key))
-    row[-1] = _NO_PARENT  # where the code of NULL leads
-    found = row[of_cells]
-    lost = np.flatnonzero((found == _NO_PARENT) & cells.known())
-    if len(lost):
-        values = len(np.unique(of_cells[lost]))
-        raise DataError(
-            f"table {table!r}: {column} = {show_cell(cells, int(lost[0]))} in row {int(lost[0])} refers to "
-            f"no row of {to!r}, as do {len(lost)} of {len(found)} rows ({values} values); "
-            "add what they refer to, or make them NULL"
-        )
-    return found
 
 
 def show_cell(cells: Cells, row: int) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.errors import DataError, UsageError
-from hornbeam.relational.coding import Rows, code_type
-from hornbeam.relational.records import MISSING, Codes
+from hornbeam.relational.coding import code_type
+from hornbeam.relational.records import MISSING, Codes, Rows
 from hornbeam.relational.tables import SourceTable
 from hornbeam.table.arrays import read_vector
 from hornbeam.table.columns import Array, Cells

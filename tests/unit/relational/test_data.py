@@ -42,7 +42,7 @@ def rows_of(coded: Coded, name: str) -> list[tuple[object, ...]]:
     relation = coded.relations[name]
     columns = [
         [None if code < 0 else coded.domains[type_].values[code] for code in codes.tolist()]
-        for type_, codes in zip(relation.types, relation.codes, strict=True)
+        for type_, codes in zip(relation.types, relation.data, strict=True)
     ]
     keys = coded.examples.keys
     owners = (
@@ -127,7 +127,7 @@ def test_counts_include_rows_that_nothing_refers_to() -> None:
 def same_codes(one: Coded, other: Coded) -> bool:
     for name, relation in one.relations.items():
         twin = other.relations[name]
-        if not all(np.array_equal(a, b) for a, b in zip(relation.codes, twin.codes, strict=True)):
+        if not all(np.array_equal(a, b) for a, b in zip(relation.data, twin.data, strict=True)):
             return False
     return one.examples.keys.tolist() == other.examples.keys.tolist()
 

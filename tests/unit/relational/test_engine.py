@@ -115,9 +115,7 @@ def test_a_witness_names_the_rows_of_the_first_solution() -> None:
     data, _ = pictures()
     rows = witness(data, (TRI, IN, CIRC), 4)
     assert rows is not None
-    names = [
-        data.relations[name].codes[1][row] for name, row in zip(("tri", "in", "circ"), rows, strict=True)
-    ]
+    names = [data.relations[name].data[1][row] for name, row in zip(("tri", "in", "circ"), rows, strict=True)]
     assert data.domains["obj"].values[names].tolist() == ["b", "b", "c"]
     assert witness(data, (TRI, IN, CIRC), 2) is None
     assert witness(data, (TRI, Literal("=", (X, X))), 0) == (0, None)

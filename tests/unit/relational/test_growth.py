@@ -69,7 +69,7 @@ def steps_of(data: Coded) -> int:
     edge = data.relations["edge"]
     assert edge.owner is not None
     pairs = [
-        (int(a), int(b)) for e, a, b in zip(edge.owner, edge.codes[1], edge.codes[2], strict=True) if e == 0
+        (int(a), int(b)) for e, a, b in zip(edge.owner, edge.data[1], edge.data[2], strict=True) if e == 0
     ]
     second = [(a, b, d) for a, b in pairs for c, d in pairs if c == b]
     third = [one for one in second for c, d in pairs if c == d == one[2]]

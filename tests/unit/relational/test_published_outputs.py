@@ -46,7 +46,7 @@ def published(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 def rows_of(coded: Coded, name: str) -> list[tuple[Any, ...]]:
     relation = coded.relations[name]
     columns = []
-    for kind, codes in zip(relation.types, relation.codes, strict=True):
+    for kind, codes in zip(relation.types, relation.data, strict=True):
         values = coded.domains[kind].values.tolist()
         columns.append([None if code == MISSING else values[code] for code in codes.tolist()])
     return list(zip(*columns, strict=True))

@@ -13,7 +13,7 @@ from hornbeam.relational.ace.terms import show_value
 from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
 from hornbeam.relational.declarations import call, place_text
 from hornbeam.relational.logic import COMPARISONS, EQUALS
-from hornbeam.relational.records import Coded, Relation
+from hornbeam.relational.records import Coded, Codes, Relation
 
 _KEY = Placemarker(Sign.OLD)
 _COUNTS = {
@@ -42,7 +42,7 @@ def _free_name(name: str, bias: Bias) -> str:
     return name
 
 
-def _without_key(relation: Relation) -> bool:
+def _without_key(relation: Relation[Codes]) -> bool:
     """Whether rows have owners that no column names: facts need one that does."""
     return relation.owner is not None and relation.key != 0
 
@@ -137,8 +137,8 @@ def _facts(coded: Coded, bias: Bias, target: str) -> Iterator[str]:
             yield f"{call(name, row)}."
 
 
-def _texts(coded: Coded, relation: Relation, column: int) -> list[str]:
-    codes = relation.codes[column]
+def _texts(coded: Coded, relation: Relation[Codes], column: int) -> list[str]:
+    codes = relation.data[column]
     if (codes < 0).any():
         raise UsageError(
             f"to_ace: {relation.name}.{relation.columns[column]} holds NULL, which facts cannot; exclude the "

@@ -10,9 +10,9 @@ import numpy as np
 from hornbeam.errors import DataError
 from hornbeam.relational.ace.facts import Row
 from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker
-from hornbeam.relational.coding import Arranged, TypedExamples, TypedTable
+from hornbeam.relational.coding import TypedData
 from hornbeam.relational.logic import Value
-from hornbeam.relational.records import MISSING
+from hornbeam.relational.records import MISSING, Relation
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.labels import nominal_from_text
 from hornbeam.table.schema import list_names
@@ -55,8 +55,8 @@ class FactBase:
         used = {type_ for types in self.types.values() for type_ in types} | {self.key_type}
         object.__setattr__(self, "numeric_types", frozenset(used - text))
 
-    def arrange(self, target: str, wanted: Collection[str] | None = None) -> Arranged:
-        """The predicates that are wanted as tables; rows of keys that are no examples are left out."""
+    def typed(self, target: str, wanted: Collection[str] | None = None) -> TypedData:
+        """The predicates that are wanted as relations; rows of keys that are no examples are left out."""
         names = list(self.types) if wanted is None else list(wanted)
         unknown = [name for name in names if name not in self.types]
         if unknown:
@@ -65,30 +65,31 @@ class FactBase:
                 f"{list_names(list(self.types))}"
             )
         number = {key: i for i, key in enumerate(self.keys)}
-        return Arranged(self._examples(), tuple(self._table(name, number) for name in names))
-
-    def _examples(self) -> TypedExamples:
-        keys = self._cells(self.keys, self.key_type)
-        labels = None
+        labels, classes = None, self.classes
         if self.labels is not None:
-            text = any(isinstance(label, str) for label in (*self.labels, *(self.classes or ())))
+            text = any(isinstance(label, str) for label in (*self.labels, *(classes or ())))
             labels = cells_of(self.labels, numeric=not text)
-        classes = self.classes
         if classes is not None and any(isinstance(label, str) for label in classes):
             classes = tuple(label_of(label) for label in classes)
-        return TypedExamples(
-            self.key_type, (self.shown, keys), self.target, labels, classes, ties_to_last=True
+        return TypedData(
+            self.key_type,
+            (self.shown, self._cells(self.keys, self.key_type)),
+            self.target,
+            labels,
+            tuple(self._relation(name, number) for name in names),
+            classes,
+            ties_to_last=True,
         )
 
-    def _table(self, name: str, number: Mapping[Value, int]) -> TypedTable:
+    def _relation(self, name: str, number: Mapping[Value, int]) -> Relation[Cells]:
         types, rows = self.types[name], self.rows[name]
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(types)
         cells = tuple(self._cells(column, type_) for column, type_ in zip(columns, types, strict=True))
         if name not in self.keyed:
-            return TypedTable(name, column_names(types), types, cells)
+            return Relation(name, column_names(types), types, cells)
         owner = np.array([number.get(key, MISSING) for key in columns[0]], dtype=np.int32)
         kept = np.flatnonzero(owner != MISSING)
-        return TypedTable(name, column_names(types), types, cells, kept, owner[kept], 0)
+        return Relation(name, column_names(types), types, cells, owner[kept], 0, rows=kept)
 
     def _cells(self, values: Sequence[Value], type_: str) -> Cells:
         return cells_of(values, type_ in self.numeric_types)

@@ -28,7 +28,7 @@ from hornbeam.relational.ace.settings import AceSettings, read_settings
 from hornbeam.relational.ace.terms import Atom, Compound, Term, Var, parts_of, show
 from hornbeam.relational.ace.tokens import PrologText, read_source
 from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
-from hornbeam.relational.bias_checks import check_lookahead, check_mode
+from hornbeam.relational.bias_checks import fault_of
 from hornbeam.relational.logic import Value
 from hornbeam.relational.rules.evaluate import derive, head_name, refuse_rule, solutions
 from hornbeam.relational.rules.program import NotDatalogError, conjunctions
@@ -302,14 +302,14 @@ class _Application:
         for term in self._said.modes:
             for mode in reader.modes(term):
                 found = Mode(self._with_key(mode.patterns, types, keyed), mode.most)
-                check_mode(found, types, lambda what, at=term.at: source.refuse(at, what))  # type: ignore[misc]
+                source.check(fault_of(found.patterns, types), term.at)
                 modes.append(found)
         lookaheads: list[LookaheadDeclaration] = []
         for after, then in self._said.lookaheads:
             for lookahead in reader.lookahead(after, then):
                 first = self._with_key((lookahead.after,), types, keyed, Placemarker(Sign.ANYTHING))[0]
                 added = LookaheadDeclaration(first, self._with_key(lookahead.then, types, keyed))
-                check_lookahead(added, types, lambda what, at=after.at: source.refuse(at, what))  # type: ignore[misc]
+                source.check(fault_of((added.after, *added.then), types), after.at)
                 lookaheads.append(added)
         depth = self._said.max_lookahead
         return Bias(key_type, dict(types), tuple(modes), tuple(lookaheads), depth)

@@ -50,6 +50,12 @@ class Fact:
     values: tuple[Value, ...]
     at: int
 
+    @property
+    def term(self) -> Term:
+        """The clause as the term that it would be if it were no plain fact."""
+        terms = (Atom(v, self.at) if isinstance(v, str) else Number(v, self.at) for v in self.values)
+        return Compound(self.name, tuple(terms), self.at)
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hornbeam.relational.ace.reader import Clause, Fact, read_clauses
+from hornbeam.relational.ace.reader import read_clauses
 from hornbeam.relational.ace.terms import Atom, Compound, ListTerm, Number, Term, Var, show, value_of
 from hornbeam.relational.ace.tokens import PrologText
 from hornbeam.relational.logic import Value
@@ -59,7 +59,7 @@ def read_settings(source: PrologText) -> AceSettings:
     """All settings of a file; a value that cannot be is refused with its line and column."""
     settings = AceSettings(source)
     for clause in read_clauses(source):
-        term = _as_term(clause)
+        term = clause.term
         if isinstance(term, Compound) and term.name == ":-" and len(term.args) == 1:
             settings.unknown.append(f":- {show(term.args[0])[:40]} (line {source.line(clause.at)})")
             continue
@@ -70,14 +70,6 @@ def read_settings(source: PrologText) -> AceSettings:
         elif name not in NEUTRAL:
             settings.unknown.append(f"{show(term)[:60]} (line {source.line(clause.at)})")
     return settings
-
-
-def _as_term(clause: Fact | Clause) -> Term:
-    if isinstance(clause, Clause):
-        return clause.term
-    at = clause.at
-    args = tuple(Atom(v, at) if isinstance(v, str) else Number(v, at) for v in clause.values)
-    return Compound(clause.name, args, at)
 
 
 def _word(settings: AceSettings, term: Term, allowed: tuple[str, ...], what: str) -> str:

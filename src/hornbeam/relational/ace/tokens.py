@@ -57,6 +57,11 @@ class PrologText:
         column = at - (self.text.rfind("\n", 0, at) + 1) + 1
         return DataError(f"{self.shown}, line {line}, column {column}: {what}")
 
+    def check(self, fault: str | None, at: int) -> None:
+        """Refuse what stands at a place of the text, if there is a fault."""
+        if fault is not None:
+            raise self.refuse(at, fault)
+
     def line(self, at: int) -> int:
         return self.text.count("\n", 0, at) + 1
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hornbeam.errors import UsageError
-from hornbeam.relational.tables import Keys, References
+from hornbeam.relational.linked import Keys, References
 from hornbeam.table.schema import list_names
 
 
