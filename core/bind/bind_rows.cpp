@@ -36,6 +36,7 @@ void bind_rows(nb::module_ &m) {
              nb::arg("weights").none() = nb::none(), nb::arg("targets").none() = nb::none(),
              nb::arg("n_targets") = 0, nb::arg("rows") = 0,
              "attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None). "
+             "Integers that span all 64 bits need a fourth number, one between them that no row has. "
              "weights, targets: the exponents that they span, of so many rows.")
         .def_prop_ro(
             "sum_words", [](const RowLayout &layout) { return layout.sums.words(); },

@@ -31,7 +31,8 @@ using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::dev
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Words = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None).
+/// (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None). Integers that span all
+/// 64 bits need a fourth number, one between them that no row has.
 inline AttributeShape shape_of(nb::handle given) {
     auto fields = nb::cast<nb::tuple>(given);
     AttributeShape shape;
@@ -47,7 +48,8 @@ inline AttributeShape shape_of(nb::handle given) {
         return kind == 0 ? key_of(nb::cast<double>(value)) : key_of(nb::cast<std::int64_t>(value));
     };
     shape.lowest = key(fields[1]);
-    shape.highest = key(fields[2]) - shape.lowest;
+    if (fields.size() > 3) shape.unused = key(fields[3]) - shape.lowest;
+    shape.highest = shape.key_at(key(fields[2]) - shape.lowest);
     return shape;
 }
 

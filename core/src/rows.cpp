@@ -40,13 +40,14 @@ template <class T> bool read_keys(const AttributeShape &shape, const ChunkColumn
         });
     } else if (shape.nominal()) {
         fill([&](T v) { return static_cast<std::int64_t>(v) < 0 ? missing : static_cast<RowKey>(v); });
-    } else if (column.missing == nullptr) {
+    } else if (column.missing == nullptr && shape.unused == 0) {
         fill([&](T v) { return key_of(static_cast<std::int64_t>(v)) - shape.lowest; });
     } else {
         for (std::size_t i = 0; i < n; ++i) {
             const T v = data[static_cast<std::ptrdiff_t>(i) * column.stride];
-            to[i] = column.missing[first + i] != 0 ? missing
-                                                   : key_of(static_cast<std::int64_t>(v)) - shape.lowest;
+            to[i] = column.missing != nullptr && column.missing[first + i] != 0
+                        ? missing
+                        : shape.key_at(key_of(static_cast<std::int64_t>(v)) - shape.lowest);
             greatest = std::max(greatest, to[i]);
         }
     }
@@ -108,7 +109,7 @@ void pack_numbers(const RowLayout &layout, const RowBlock &block, BlockRow row, 
 } // namespace
 
 double AttributeShape::float_at(RowKey key) const { return float_of(key + lowest); }
-std::int64_t AttributeShape::integer_at(RowKey key) const { return integer_of(key + lowest); }
+std::int64_t AttributeShape::integer_at(RowKey key) const { return integer_of(place_of(key) + lowest); }
 
 RowLayout::RowLayout(std::vector<AttributeShape> given, std::size_t n_classes, std::size_t n_folds,
                      SumShape of_numbers)

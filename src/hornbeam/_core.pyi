@@ -232,7 +232,7 @@ def exponent_span(values: Annotated[NDArray[numpy.float64], dict(order='C', devi
 class RowLayout:
     def __init__(self, attributes: list, n_classes: int, n_folds: int = 1, weights: object | None = None, targets: object | None = None, n_targets: int = 0, rows: int = 0) -> None:
         """
-        attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None). weights, targets: the exponents that they span, of so many rows.
+        attributes: (0, lowest, highest) floats, (1, lowest, highest) integers, (2, categories, None). Integers that span all 64 bits need a fourth number, one between them that no row has. weights, targets: the exponents that they span, of so many rows.
         """
 
     @property

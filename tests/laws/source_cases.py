@@ -53,8 +53,8 @@ def many_integers(rng: Random, rows: int) -> Array:
 
 
 def wild_integers(rng: Random, rows: int) -> Array:
-    """Up to the ends of 64 bits, but not to both."""
-    ends = np.array([2**63 - 1, 2**63 - 2, -(2**63) + 1, 0, 1, 2**53, 2**53 + 1])
+    """Up to both ends of 64 bits."""
+    ends = np.array([2**63 - 1, 2**63 - 2, -(2**63), 0, 1, 2**53, 2**53 + 1])
     return np.where(rng.random(rows) < 0.5, rng.integers(-50, 50, rows), rng.choice(ends, rows))
 
 

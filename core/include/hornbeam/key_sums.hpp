@@ -16,11 +16,14 @@ class ExactKeys {
   public:
     ExactKeys() = default;
     explicit ExactKeys(const AttributeShape &shape)
-        : shape_(shape), middle_(shape.highest / 2), integers_(shape.kind == ValueKind::integers) {}
+        : shape_(shape), middle_(shape.highest / 2 + (shape.unused != 0 ? 1 : 0)),
+          integers_(shape.kind == ValueKind::integers) {}
 
     const AttributeShape &shape() const { return shape_; }
     bool integers() const { return integers_; }
-    std::int64_t from_middle(RowKey key) const { return static_cast<std::int64_t>(key - middle_); }
+    std::int64_t from_middle(RowKey key) const {
+        return static_cast<std::int64_t>(shape_.place_of(key) - middle_);
+    }
     Decomposed value(RowKey key) const;
 
   private:

@@ -24,12 +24,17 @@ enum class ValueKind : std::uint8_t { floats, integers, nominal };
 struct AttributeShape {
     ValueKind kind = ValueKind::floats;
     std::uint64_t lowest = 0; // the lowest value, as an unsigned number of the same order
+    std::uint64_t unused = 0; // where all 64 bits are spanned: a place above lowest that no row has
     RowKey highest = 0;       // of a nominal attribute: its last category
     unsigned width = 1;       // bytes of a key that is kept
     std::size_t offset = 0;   // in a row that is kept
 
     bool nominal() const { return kind == ValueKind::nominal; }
     RowKey missing() const { return highest + 1; }
+    /// The key of a value so far above the lowest one. The values above an unused one come a key earlier, so
+    /// that a key is left for a missing value.
+    RowKey key_at(std::uint64_t place) const { return place - (unused != 0 && place >= unused ? 1 : 0); }
+    std::uint64_t place_of(RowKey key) const { return key + (unused != 0 && key >= unused ? 1 : 0); }
     double float_at(RowKey key) const;
     std::int64_t integer_at(RowKey key) const;
 };

@@ -20,12 +20,14 @@ _LEAST_BUCKETS = 64
 def layout_of(survey: Survey, targets: int, folds: int = 1) -> _core.RowLayout:
     """The layout of all rows, of which so many numbers are predicted, or a class; keys count from the lowest
     value of each attribute."""
-    shapes: list[tuple[int, Any, Any]] = []
+    shapes: list[tuple[Any, ...]] = []
     for attribute, span in zip(survey.schema.attributes, survey.ranges, strict=True):
         if attribute.kind == "nominal":
             shapes.append((2, len(attribute.labels), None))
         elif attribute.storage.family == "float":
             shapes.append((0, span.lowest, span.highest))
+        elif span.unused is not None:
+            shapes.append((1, span.lowest, span.highest, span.unused))
         else:
             shapes.append((1, span.lowest, span.highest))
     try:
@@ -40,8 +42,8 @@ def layout_of(survey: Survey, targets: int, folds: int = 1) -> _core.RowLayout:
         )
     except ValueError:
         raise DataError(
-            "an attribute has both the lowest and the highest number of 64 bits; leave it out, "
-            "or give it as floats"
+            "an attribute has the lowest and the highest number of 64 bits and too many between them; "
+            "leave it out, or give it as floats"
         ) from None
 
 

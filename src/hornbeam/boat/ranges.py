@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,20 @@ import pyarrow as pa
 from hornbeam.boat.columns import EncodedColumn, floats, integers
 from hornbeam.table import Attribute
 from hornbeam.table.columns import Array
+
+_ALL = 2**64 - 1  # from the lowest whole number of 64 bits to the highest
+# Looked for where a column may span all of 64 bits: one that no row has leaves a key for missing cells. They
+# are drawn at random, and far from 0, so that few columns ever come near them.
+_SELDOM = (
+    -9_013_575_983_083_582_177,
+    -8_600_405_744_623_634_178,
+    -6_194_577_822_182_500_116,
+    -5_791_101_265_266_582_867,
+    5_941_726_430_473_188_379,
+    6_474_288_148_621_412_623,
+    6_847_890_449_179_857_595,
+    8_574_029_003_687_227_468,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +33,8 @@ class Range:
     lowest: int | float | None
     highest: int | float | None
     missing: int
+    unused: int | None = None
+    """Where whole numbers span all of 64 bits: one between the ends that no row has, if one is known."""
 
     def news(self, encoded: EncodedColumn, attribute: Attribute) -> str | None:
         """What of an encoded column is outside, for people; None where nothing is."""
@@ -40,6 +56,8 @@ class Range:
         ):
             if wrong:
                 return repr(attribute.format(end))
+        if self.unused is not None and (values == self.unused).any():
+            return repr(attribute.format(self.unused))
         return None
 
 
@@ -51,6 +69,7 @@ class RangeTally:
         self._lowest: int | float | None = None
         self._highest: int | float | None = None
         self._missing = 0
+        self._unused = list(_SELDOM)
 
     def add(self, column: pa.Array) -> None:
         """Take in the cells of a chunk."""
@@ -61,7 +80,9 @@ class RangeTally:
         else:
             values, missing = integers(column, self._name)
             self._missing += column.null_count
-            self._extend(values if missing is None else values[missing == 0])
+            known = values if missing is None else values[missing == 0]
+            self._extend(known)
+            self._look_for_unused(known)
 
     def _add_floats(self, values: Array) -> None:
         if len(values) and np.isnan(values.min()):
@@ -77,9 +98,15 @@ class RangeTally:
         self._lowest = lowest if self._lowest is None else min(self._lowest, lowest)
         self._highest = highest if self._highest is None else max(self._highest, highest)
 
+    def _look_for_unused(self, known: Array) -> None:
+        if known.dtype == np.int64 and len(known):
+            lowest, highest = known.min(), known.max()
+            self._unused = [n for n in self._unused if not lowest <= n <= highest or not (known == n).any()]
+
     def merge(self, other: RangeTally) -> None:
         """Take in the cells of another part."""
         self._missing += other._missing
+        self._unused = [number for number in self._unused if number in other._unused]
         for end in (other._lowest, other._highest):
             if end is not None:
                 self._lowest = end if self._lowest is None else min(self._lowest, end)
@@ -87,7 +114,10 @@ class RangeTally:
 
     def range(self) -> Range:
         """The range of all cells that were taken in."""
-        return Range(self._lowest, self._highest, self._missing)
+        found = Range(self._lowest, self._highest, self._missing)
+        if self._lowest is None or self._highest is None or self._highest - self._lowest != _ALL:
+            return found
+        return replace(found, unused=next(iter(self._unused), None))
 
 
 def _absent(column: pa.Array) -> int:

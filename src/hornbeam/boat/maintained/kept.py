@@ -273,4 +273,5 @@ def _ranges(survey: Survey) -> Iterator[Range]:
         else:
             more = max(1, int(span.highest) - int(span.lowest))
             lowest, highest = max(-(2**62), int(span.lowest) - more), min(2**62, int(span.highest) + more)
-            yield Range(min(lowest, int(span.lowest)), max(highest, int(span.highest)), missing)
+            ends = min(lowest, int(span.lowest)), max(highest, int(span.highest))
+            yield Range(*ends, missing, span.unused)

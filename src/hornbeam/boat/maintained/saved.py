@@ -94,7 +94,9 @@ def _survey_record(survey: Survey) -> dict[str, Any]:
         "rows": survey.rows,
         "labels": survey.labels.dtype.str,
         "class_counts": survey.class_counts.tolist(),
-        "ranges": [[_plain(span.lowest), _plain(span.highest), span.missing] for span in survey.ranges],
+        "ranges": [
+            [_plain(span.lowest), _plain(span.highest), span.missing, span.unused] for span in survey.ranges
+        ],
         "weighted": survey.weighted,
         "exponents": [survey.weight_exponents, survey.target_exponents],
     }

@@ -58,6 +58,13 @@ def _wide(type_: pa.DataType) -> pa.DataType:
     return pa.int64() if pa.types.is_integer(type_) and not pa.types.is_uint64(type_) else type_
 
 
+def _exact(type_: pa.DataType) -> pa.DataType:
+    """What the database keeps a type as: it has days of 32 bits, instants of which some mean infinity, and no
+    durations that it would give back."""
+    ticks = pa.types.is_timestamp(type_) or pa.types.is_duration(type_) or pa.types.is_date64(type_)
+    return pa.int64() if ticks else type_
+
+
 class Store(Records):
     """An open file. Rows have the columns c0, c1, ... of the schema, and their hash."""
 
@@ -102,6 +109,7 @@ class Store(Records):
         store = cls(path, connect(path, memory, read_only), pa.schema([]), read_only=read_only)
         try:
             store._recognise()
+            store._find_exact()
         except BaseException:
             store.close()
             raise
@@ -125,6 +133,18 @@ class Store(Records):
 
     def _set_schema(self, schema: pa.Schema) -> None:
         self.schema, self._columns = schema, [f"c{i}" for i in range(len(schema))]
+        self._types = [_exact(field.type) for field in schema]
+
+    def _find_exact(self) -> None:
+        """Files of earlier versions keep some types as the database has them."""
+        found = self.statement(
+            "select column_name, data_type from duckdb_columns() where table_name = 'rows'"
+        )
+        whole = {name for name, type_ in found if type_ == "BIGINT"}
+        self._types = [
+            exact if column in whole else field.type
+            for column, exact, field in zip(self._columns, self._types, self.schema, strict=True)
+        ]
 
     def _create_tables(self) -> None:
         for statement in ("begin", *TABLES):
@@ -135,8 +155,7 @@ class Store(Records):
         self._connection.unregister("empty_rows")
 
     def _row_schema(self) -> pa.Schema:
-        types = [field.type for field in self.schema]
-        return pa.schema([("hash", pa.uint64()), *zip(self._columns, types, strict=True)])
+        return pa.schema([("hash", pa.uint64()), *zip(self._columns, self._types, strict=True)])
 
     def close(self) -> None:
         """Give the file free."""
@@ -270,15 +289,17 @@ class Store(Records):
         with self._naming():
             found = self._run(f"select {column} from {table} group by {column} having count(*) > 1 limit 1")
         if found:
+            cell = _cell(found[0][0], self.schema.field(key).type)
             raise DataError(
-                f"{key}={found[0][0]!r} has several rows, and by a key each has one; nothing was changed"
+                f"{key}={cell!r} has several rows, and by a key each has one; nothing was changed"
             )
 
     def rows_of(self, name: str, values: list[Any]) -> pa.Table:
         """The rows that have one of some values in a column."""
         field = self.schema.field(name)
         try:
-            wanted = pa.table({"value": pa.array(values, field.type)})
+            kept_as = self._types[self.schema.get_field_index(name)]
+            wanted = pa.table({"value": pa.array(values, field.type).cast(kept_as)})
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise DataError(f"{name!r} is {field.type}: {first_line(error)}") from None
         column, columns = self._columns[self.schema.get_field_index(name)], ", ".join(self._columns)
@@ -292,13 +313,14 @@ class Store(Records):
 
     def _shown(self, cells: Iterable[Any]) -> str:
         """A row for people."""
-        shown = [f"{name}={cell!r}" for name, cell in zip(self.schema.names, cells, strict=True)]
+        shown = [f"{f.name}={_cell(cell, f.type)!r}" for f, cell in zip(self.schema, cells, strict=True)]
         more = len(shown) - _SHOWN_CELLS
         return ", ".join(shown[:_SHOWN_CELLS]) + (f" and {more} more columns" if more > 0 else "")
 
     def _hashed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         hashes = pa.array(row_hashes(batch))
-        return pa.RecordBatch.from_arrays([hashes, *batch.columns], schema=self._row_schema())
+        columns = [column.cast(type_) for column, type_ in zip(batch.columns, self._types, strict=True)]
+        return pa.RecordBatch.from_arrays([hashes, *columns], schema=self._row_schema())
 
     def source(
         self, where: Sequence[str] = ("",), weight: str | None = None, left_out: LeftOut | None = None
@@ -317,7 +339,7 @@ class Store(Records):
 
     def intact(self, rows: int) -> bool:
         """Whether there are so many rows, and each has the hash of its cells."""
-        seen, types = 0, self._row_schema()
+        seen, types = 0, pa.schema([("hash", pa.uint64()), *self.schema])
         with self._naming():
             for batch in self._batches_of("select * from rows", types, _AT_ONCE):
                 cells = pa.RecordBatch.from_arrays(batch.columns[1:], schema=self.schema)
@@ -376,6 +398,15 @@ class Store(Records):
 
         with suppress(duckdb.Error):  # the database may have taken it back itself
             self._run("rollback")
+
+
+def _cell(cell: Any, type_: pa.DataType) -> Any:
+    """A cell that the database keeps as a whole number, for people."""
+    if not isinstance(cell, int) or pa.types.is_integer(type_) or pa.types.is_boolean(type_):
+        return cell
+    with suppress(pa.ArrowException, ArithmeticError, ValueError):
+        return pa.scalar(cell, pa.int64()).cast(type_).as_py()
+    return cell
 
 
 def _plain(column: pa.Array, type_: pa.DataType) -> pa.Array:
