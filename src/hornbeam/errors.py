@@ -1,12 +1,19 @@
 """The error family: one line saying what was given, what is allowed, what to do; and the exit code."""
 
-from typing import ClassVar
+import re
+from typing import ClassVar, Final
+
+LONGEST: Final = 900  # characters of an error
+_LONG_WORD: Final = re.compile(r"\S{121,}")
 
 
 class HornbeamError(ValueError):
-    """Base of every error that Hornbeam raises on purpose."""
+    """Base of every error that Hornbeam raises on purpose; its text is one line, whatever it echoes."""
 
     exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message))
 
 
 class UsageError(HornbeamError):
@@ -45,3 +52,21 @@ class EngineError(HornbeamError):
 
 class ExportWarning(UserWarning):
     """A tree was turned into something that does not say quite the same; no error, so it has no exit code."""
+
+
+def one_line(text: str) -> str:
+    """The text on one line of at most `LONGEST` characters, without control characters.
+
+    Where there are more, long words are shortened first: they are the names and values that a text echoes.
+    """
+    text = _shortened(text)
+    if not text.isprintable():
+        text = " ".join(line.strip() for line in text.splitlines())
+        text = "".join(c if c.isprintable() else " " if c.isspace() else repr(c)[1:-1] for c in text)
+    return _shortened(text)
+
+
+def _shortened(text: str) -> str:
+    if len(text) > LONGEST:
+        text = _LONG_WORD.sub(lambda word: f"{word[0][:80]}...{word[0][-20:]}", text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 303]}...{text[-300:]}"

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 import hornbeam
-from hornbeam.errors import HornbeamError, StorageError, UsageError
+from hornbeam.errors import HornbeamError, StorageError, UsageError, one_line
 
 from .options import debug_option
 
@@ -132,16 +132,14 @@ def _usage_line(error: click.UsageError) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    # A name from a file may hold what the terminal's encoding cannot write.
     stream = sys.stderr
     if stream is None:
         return code  # closed: there is nobody to tell
+    # A name from a file may hold what the terminal's encoding cannot write.
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    text = f"hornbeam: {line}".encode(encoding, "backslashreplace").decode(encoding)
-    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    line = one_line(" ".join(message.split())).encode(encoding, "backslashreplace").decode(encoding)
     with suppress(OSError):  # a terminal that went away
-        print(printable, file=stream, flush=True)
+        print(f"hornbeam: {line}", file=stream, flush=True)
     return code
 
 

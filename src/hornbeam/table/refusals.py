@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from hornbeam.errors import DataError, StorageError
+from hornbeam.errors import DataError, HornbeamError, StorageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,19 +31,20 @@ CSV_BLOCK = 1 << 22
 
 def check_readable(path: Path) -> None:
     """Refuse what is no file, or one that may not be read."""
-    if path.is_dir():
-        raise StorageError(f"{str(path)!r} is a directory; give one file: {FILES}")
-    if path.exists() and not path.is_file():
-        raise StorageError(
-            f"{str(path)!r} is a device or a pipe; send its rows to standard input ('-') as CSV"
-        )
     try:
+        if path.is_dir():
+            raise StorageError(f"{str(path)!r} is a directory; give one file: {FILES}")
+        if path.exists() and not path.is_file():
+            raise StorageError(
+                f"{str(path)!r} is a device or a pipe; send its rows to standard input ('-') as CSV"
+            )
         with path.open("rb"):
             pass
-    except OSError as error:
-        raise StorageError(
-            f"{str(path)!r} cannot be opened: {error.strerror or error}; check the path"
-        ) from None
+    except HornbeamError:
+        raise
+    except (OSError, ValueError) as error:  # a ValueError where the path has a null character
+        why = getattr(error, "strerror", None) or error
+        raise StorageError(f"{str(path)!r} cannot be opened: {why}; check the path") from None
 
 
 def refuse_file(shown: str, error: BaseException, kind: str, advice: str = DAMAGED) -> DataError:

@@ -56,7 +56,7 @@ def is_sqlite(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == MAGIC
-    except OSError:
+    except (OSError, ValueError):  # a ValueError where the path has a null character
         return False
 
 
