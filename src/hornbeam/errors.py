@@ -2,17 +2,35 @@
 
 from typing import ClassVar
 
+_LONGEST = 900
+
 
 class HornbeamError(ValueError):
-    """Base of every error that Hornbeam raises on purpose."""
+    """Base of every error that Hornbeam raises on purpose.
+
+    Whatever it quotes, it is one line of text that can be printed. Of a long one the middle is left out: what
+    was given comes first, and what to do last.
+    """
 
     exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: object = "") -> None:
+        line = str(message)
+        if len(line) > _LONGEST:
+            line = f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}"
+        if len(line.splitlines()) > 1:
+            line = " ".join(line.split())
+        super().__init__(line.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 class UsageError(HornbeamError):
     """An option, a parameter or a combination of them that means nothing."""
 
     exit_code: ClassVar[int] = 2
+
+
+class UnknownName(UsageError, TypeError):  # noqa: N818 - said of the name
+    """A parameter or an option that there is none of; a TypeError too, as of every call in Python."""
 
 
 class DataError(HornbeamError):
