@@ -12,14 +12,18 @@ class HornbeamError(ValueError):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__(one_line(message))
+    def __init__(self, message: object = "") -> None:
+        super().__init__(one_line(str(message)))
 
 
 class UsageError(HornbeamError):
     """An option, a parameter or a combination of them that means nothing."""
 
     exit_code: ClassVar[int] = 2
+
+
+class UnknownName(UsageError, TypeError):  # noqa: N818 - said of the name
+    """A parameter or an option that there is none of; a TypeError too, as of every call in Python."""
 
 
 class DataError(HornbeamError):

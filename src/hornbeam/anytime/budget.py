@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornbeam import _core
+from hornbeam.arguments import is_number, shown
 from hornbeam.errors import UsageError
-from hornbeam.growth.parameters import is_number, shown
 
 
 @dataclass(frozen=True)

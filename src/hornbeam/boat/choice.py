@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from hornbeam.arguments import one_of
 from hornbeam.boat.memory_route import Outgrown, memory_for
 from hornbeam.boat.task import SourceTask
 from hornbeam.errors import UsageError
 from hornbeam.growth.memory import text_of
-from hornbeam.growth.parameters import one_of
 
 MEMORY, BOAT, HYBRID = "memory", "boat", "rf_hybrid"
 

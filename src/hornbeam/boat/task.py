@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.arguments import is_number, shown
 from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.meter import Listener
 from hornbeam.boat.naming import naming_columns
@@ -18,7 +19,6 @@ from hornbeam.boat.stats import available_memory
 from hornbeam.errors import DataTypeError, UsageError
 from hornbeam.growth import ClassCosts, Parameters, Pruning, bytes_of
 from hornbeam.growth.memory import text_of
-from hornbeam.growth.parameters import is_number, shown
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Source
 from hornbeam.table.sources.draws import RowDraws

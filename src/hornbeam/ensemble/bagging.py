@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hornbeam.arguments import one_of
 from hornbeam.ensemble.bags import Bags, Rows
 from hornbeam.growth import (
     DrawnSets,
@@ -21,7 +22,6 @@ from hornbeam.growth import (
     draw_seed,
     grow_sets,
 )
-from hornbeam.growth.parameters import one_of
 from hornbeam.table import Table
 
 ALGORITHMS = ("auto", "serial", "overlapping")

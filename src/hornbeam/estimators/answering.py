@@ -24,6 +24,7 @@ class TreeAnswers(ToSource, TableEstimator):
     """An estimator around one tree."""
 
     tree_: Tree
+    unpruned_tree_: Tree
     n_jobs: int | None
 
     def _fitted(self) -> Tree:
@@ -74,10 +75,6 @@ class TreeAnswers(ToSource, TableEstimator):
 
 class ClassAnswers(ReadsClasses, TreeAnswers):
     """An estimator around one tree that says a class."""
-
-    classes_: NDArray[Any]
-    n_classes_: int
-    n_outputs_: int
 
     def _keep_classes(self, labels: NDArray[Any]) -> None:
         self.classes_ = labels

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Self
 
@@ -15,9 +16,9 @@ from hornbeam.anytime import OBJECTIVES, Budget, Improvement, Lookahead, State, 
 from hornbeam.anytime.course import SearchCourse
 from hornbeam.anytime.states import STOPPED
 from hornbeam.anytime.stored import from_record, to_record
+from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget
-from hornbeam.growth.parameters import is_number, one_of, shown
 from hornbeam.model import Tree
 from hornbeam.table import check_same_length, encode_classes
 
@@ -28,6 +29,7 @@ from .threads import threads_of
 Callback = Callable[[State], Any]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignore[misc]
     """One tree that is improved until time, work or you say stop: IIDT (docs/anytime.md).
 
@@ -91,34 +93,18 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
         Names, kinds and categories of the attributes.
     """
 
-    def __init__(
-        self,
-        *,
-        objective: str = "error",
-        granularity: float = 0.1,
-        nominal: str = "value",
-        nominal_features: Any = "from_dtype",
-        max_time: float | None = 10,
-        max_iter: int | None = None,
-        max_work: int | None = None,
-        referee: str | None = None,
-        prune: str | None = None,
-        callback: Callback | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.objective = objective
-        self.granularity = granularity
-        self.nominal = nominal
-        self.nominal_features = nominal_features
-        self.max_time = max_time
-        self.max_iter = max_iter
-        self.max_work = max_work
-        self.referee = referee
-        self.prune = prune
-        self.callback = callback
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    objective: str = "error"
+    granularity: float = 0.1
+    nominal: str = "value"
+    nominal_features: Any = "from_dtype"
+    max_time: float | None = 10
+    max_iter: int | None = None
+    max_work: int | None = None
+    referee: str | None = None
+    prune: str | None = None
+    callback: Callback | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, **others: Any) -> Self:
         """Grow a first tree from X and y, and improve it until a limit is reached or somebody stops it."""
@@ -265,7 +251,7 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
         return self._fitted()
 
     @property
-    def unpruned_tree_(self) -> Tree:
+    def unpruned_tree_(self) -> Tree:  # type: ignore[override]
         """The tree that is searched from."""
         return self._searched().handed_out(False)
 

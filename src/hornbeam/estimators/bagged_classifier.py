@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from hornbeam.arguments import one_of
 from hornbeam.ensemble import VOTING, Outside
 from hornbeam.growth import ClassTarget, Target
-from hornbeam.growth.parameters import one_of
 
 from .bagging import BaggedTrees
 from .classifier import TreeClassifier
 from .reading import ReadsClasses
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaggedTreesClassifier(ClassifierMixin, ReadsClasses, BaggedTrees):  # type: ignore[misc]
     """Trees of bootstrap samples, grown together, that predict a class by the mean of what they say.
 
@@ -70,65 +72,12 @@ class BaggedTreesClassifier(ClassifierMixin, ReadsClasses, BaggedTrees):  # type
         Names, kinds and categories of the attributes.
     """
 
-    classes_: NDArray[Any]
-    n_classes_: int
-    n_outputs_: int
-    oob_decision_function_: NDArray[np.float64]
     _tree = TreeClassifier
     _outside = "oob_decision_function_"
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 25,
-        algorithm: str = "auto",
-        max_samples: int | float | None = None,
-        bootstrap: bool = True,
-        oob_score: bool = False,
-        voting: str = "soft",
-        criterion: str = "gini",
-        nominal: str = "subset",
-        nominal_features: Any = "from_dtype",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        min_objs: float | None = None,
-        prune: str | None = None,
-        confidence: float = 0.25,
-        ccp_alpha: float = 0.0,
-        validation_fraction: float = 0.33,
-        competitors: int = 0,
-        class_weight: Any = None,
-        cost_matrix: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            algorithm=algorithm,
-            max_samples=max_samples,
-            bootstrap=bootstrap,
-            oob_score=oob_score,
-            criterion=criterion,
-            nominal=nominal,
-            nominal_features=nominal_features,
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            min_impurity_decrease=min_impurity_decrease,
-            min_objs=min_objs,
-            prune=prune,
-            confidence=confidence,
-            ccp_alpha=ccp_alpha,
-            validation_fraction=validation_fraction,
-            competitors=competitors,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.voting = voting
-        self.class_weight = class_weight
-        self.cost_matrix = cost_matrix
+    voting: str = "soft"
+    class_weight: Any = None
+    cost_matrix: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Draw bags from a table X and the class y of each of its rows, and grow a tree from each.

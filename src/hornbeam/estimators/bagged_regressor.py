@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,8 @@ from .reading import ReadsNumbers
 from .regressor import TreeRegressor
 
 
-class BaggedTreesRegressor(RegressorMixin, ReadsNumbers, BaggedTrees, criterion="variance"):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaggedTreesRegressor(RegressorMixin, ReadsNumbers, BaggedTrees):  # type: ignore[misc]
     """Trees of bootstrap samples, grown together, that predict numbers by the mean of what they say.
 
     Parameters
@@ -41,8 +43,7 @@ class BaggedTreesRegressor(RegressorMixin, ReadsNumbers, BaggedTrees, criterion=
         As in `BaggedTreesClassifier`.
     """
 
-    n_outputs_: int
-    oob_prediction_: NDArray[np.float64]
+    criterion: str = "variance"
     _tree = TreeRegressor
     _outside = "oob_prediction_"
 

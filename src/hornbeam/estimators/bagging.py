@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import warnings
 from copy import copy
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,67 +19,29 @@ from hornbeam.model import Tree
 from hornbeam.table import Schema, Table
 
 from .bags_from_source import BagsFromSource
-from .reading import TableEstimator
+from .reading import TableEstimator, TreeParameters
 from .threads import threads_of
 from .to_source import ToSource, check_proba
 
 
-class BaggedTrees(BagsFromSource, ToSource, TableEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
     """Trees of bags drawn from one table. Subclasses add the target: a class or numbers."""
 
-    estimators_: list[Any]
-    bags_: Bags
-    forest_: Forest
-    oob_score_: float
-    voting: str = "soft"
-    _tree: type
-    _outside: str
-    """The attribute that keeps what the rows outside were told."""
+    _instead: ClassVar = {
+        "estimator": "the trees' own parameters stand beside n_estimators",
+        "bootstrap_features": "every attribute is looked at; leave it out, or choose columns of X",
+        "warm_start": "fit again with more n_estimators: the same random_state draws the same first bags",
+        "cv": "the rows outside the bags judge the trees: oob_score=True",
+    }
+    voting = "soft"
+    _tree: ClassVar[type]
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 25,
-        algorithm: str = "auto",
-        max_samples: int | float | None = None,
-        bootstrap: bool = True,
-        oob_score: bool = False,
-        criterion: str = "gini",
-        nominal: str = "subset",
-        nominal_features: Any = "from_dtype",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        min_objs: float | None = None,
-        prune: str | None = None,
-        confidence: float = 0.25,
-        ccp_alpha: float = 0.0,
-        validation_fraction: float = 0.33,
-        competitors: int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.algorithm = algorithm
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.criterion = criterion
-        self.nominal = nominal
-        self.nominal_features = nominal_features
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_objs = min_objs
-        self.prune = prune
-        self.confidence = confidence
-        self.ccp_alpha = ccp_alpha
-        self.validation_fraction = validation_fraction
-        self.competitors = competitors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_estimators: int = 25
+    algorithm: str = "auto"
+    max_samples: int | float | None = None
+    bootstrap: bool = True
+    oob_score: bool = False
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Draw, grow, keep."""

@@ -38,11 +38,15 @@ class BagsFromSource(SourceCosts):
     nominal_features: Any
     random_state: Any
     n_jobs: int | None
-    voting: str
+    voting: Any
     bags_: Bags
+    estimators_: list[Any]
+    forest_: Forest
+    oob_score_: float
     scan_stats_: SourceStats
     _task: str
     _outside: str
+    """The attribute that keeps what the rows outside were told."""
 
     if TYPE_CHECKING:  # what the estimators add
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from sklearn.utils import Bunch
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import (
-    Forest,
     Pair,
     Pruning,
     Target,
@@ -25,52 +24,15 @@ from hornbeam.table import Table, check_same_length, conform
 from .answering import TreeAnswers
 from .from_source import FromSource
 from .growing import Growing
+from .reading import TreeParameters
 from .threads import threads_of
 
 
-class TreeEstimator(FromSource, Growing, TreeAnswers):
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreeEstimator(TreeParameters, FromSource, Growing, TreeAnswers):
     """A decision tree over one table. Subclasses add the target: a class or numbers."""
 
-    unpruned_tree_: Tree
-    cv_results_: dict[str, Any]
-    forest_: Forest
-
-    def __init__(
-        self,
-        *,
-        criterion: str = "gini",
-        nominal: str = "subset",
-        nominal_features: Any = "from_dtype",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        min_objs: float | None = None,
-        prune: str | None = None,
-        confidence: float = 0.25,
-        ccp_alpha: float = 0.0,
-        validation_fraction: float = 0.33,
-        competitors: int = 0,
-        cv: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.nominal = nominal
-        self.nominal_features = nominal_features
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_objs = min_objs
-        self.prune = prune
-        self.confidence = confidence
-        self.ccp_alpha = ccp_alpha
-        self.validation_fraction = validation_fraction
-        self.competitors = competitors
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    cv: Any = None
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> Target:
         """The target of further rows, in the codes of a grown tree."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .classifier import TreeClassifier
 
 
-class C45Classifier(
-    TreeClassifier, criterion="c45", nominal="multiway", min_objs=2, prune="error_based", confidence=0.25
-):
+@dataclass(kw_only=True, eq=False, repr=False)
+class C45Classifier(TreeClassifier):
     """C4.5 Release 8: `TreeClassifier` with the defaults of Quinlan's program (docs/estimators.md, "C4.5").
 
     Parameters
@@ -30,3 +31,8 @@ class C45Classifier(
     feature_names_in_, feature_importances_, schema_, scan_stats_
         As in `TreeClassifier`.
     """
+
+    criterion: str = "c45"
+    nominal: str = "multiway"
+    min_objs: float | None = 2
+    prune: str | None = "error_based"

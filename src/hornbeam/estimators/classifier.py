@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from .answering import ClassAnswers
 from .base import TreeEstimator
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(ClassifierMixin, ClassAnswers, TreeEstimator):  # type: ignore[misc]
     """One decision tree that predicts a class, grown exactly and deterministically.
 
@@ -83,48 +85,8 @@ class TreeClassifier(ClassifierMixin, ClassAnswers, TreeEstimator):  # type: ign
         After `fit_source`: scans, rows, bytes, alarms, rows held, peak memory, seconds.
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "gini",
-        nominal: str = "subset",
-        nominal_features: Any = "from_dtype",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        min_objs: float | None = None,
-        prune: str | None = None,
-        confidence: float = 0.25,
-        ccp_alpha: float = 0.0,
-        validation_fraction: float = 0.33,
-        competitors: int = 0,
-        cv: Any = None,
-        class_weight: Any = None,
-        cost_matrix: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            criterion=criterion,
-            nominal=nominal,
-            nominal_features=nominal_features,
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            min_impurity_decrease=min_impurity_decrease,
-            min_objs=min_objs,
-            prune=prune,
-            confidence=confidence,
-            ccp_alpha=ccp_alpha,
-            validation_fraction=validation_fraction,
-            competitors=competitors,
-            cv=cv,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.class_weight = class_weight
-        self.cost_matrix = cost_matrix
+    class_weight: Any = None
+    cost_matrix: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree from a table X and the class y of each of its rows, and what the rows weigh."""

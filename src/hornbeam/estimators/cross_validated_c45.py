@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,11 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import UsageError
-from hornbeam.growth.parameters import is_number, one_of, shown
-from hornbeam.model import Tree
 from hornbeam.table import Schema
-from hornbeam.tuning.records import SearchRecord
 from hornbeam.tuning.tree_search import TreeSearchCV
 
 from .c45 import C45Classifier
@@ -28,6 +27,7 @@ PAPER_VALUES = (*range(1, 11), 12, 15, 20, 25, *range(30, 101, 10))
 RULES = ("min_objs", "min_samples_split")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     """C4.5 with the m that cross-validation finds best, as in John's "Cross-Validated C4.5" (docs/tuning.md).
 
@@ -75,67 +75,29 @@ class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         As in `C45Classifier`.
     """
 
-    best_estimator_: C45Classifier
-    best_params_: dict[str, Any]
-    best_score_: float
-    search_: SearchRecord
-    searches_: tuple[SearchRecord, ...]
-    tree_: Tree
-    unpruned_tree_: Tree
-    classes_: NDArray[Any]
-    n_classes_: int
-    n_outputs_: int
-
-    def __init__(
-        self,
-        *,
-        min_objs: Sequence[float] = PAPER_VALUES,
-        rule: str = "min_objs",
-        cv: int = 20,
-        repeats: int = 5,
-        mean: str = "trimmed",
-        select: str = "best",
-        small: bool = False,
-        runs: int = 5,
-        confidence: float = 0.25,
-        criterion: str = "c45",
-        nominal: str = "multiway",
-        prune: str | None = "error_based",
-        nominal_features: Any = "from_dtype",
-        max_depth: int | None = None,
-        min_samples_leaf: int | float = 1,
-        min_impurity_decrease: float = 0.0,
-        ccp_alpha: float = 0.0,
-        validation_fraction: float = 0.33,
-        competitors: int = 0,
-        class_weight: Any = None,
-        cost_matrix: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.min_objs = min_objs
-        self.rule = rule
-        self.cv = cv
-        self.repeats = repeats
-        self.mean = mean
-        self.select = select
-        self.small = small
-        self.runs = runs
-        self.confidence = confidence
-        self.criterion = criterion
-        self.nominal = nominal
-        self.prune = prune
-        self.nominal_features = nominal_features
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.validation_fraction = validation_fraction
-        self.competitors = competitors
-        self.class_weight = class_weight
-        self.cost_matrix = cost_matrix
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    min_objs: Sequence[float] = PAPER_VALUES
+    rule: str = "min_objs"
+    cv: int = 20
+    repeats: int = 5
+    mean: str = "trimmed"
+    select: str = "best"
+    small: bool = False
+    runs: int = 5
+    confidence: float = 0.25
+    criterion: str = "c45"
+    nominal: str = "multiway"
+    prune: str | None = "error_based"
+    nominal_features: Any = "from_dtype"
+    max_depth: int | None = None
+    min_samples_leaf: int | float = 1
+    min_impurity_decrease: float = 0.0
+    ccp_alpha: float = 0.0
+    validation_fraction: float = 0.33
+    competitors: int = 0
+    class_weight: Any = None
+    cost_matrix: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose m, and keep the tree of all rows; weights count as in `TreeSearchCV`."""
@@ -191,7 +153,8 @@ class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     def _tree(self) -> C45Classifier:
         if "best_estimator_" not in self.__dict__:
             self._not_fitted()
-        return self.best_estimator_
+        chosen: C45Classifier = self.best_estimator_
+        return chosen
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row."""

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from hornbeam.anytime import Budget, Lookahead, seed_key
 from hornbeam.anytime.contract import MOST_SAMPLES, Contract
+from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget, draw_seed
-from hornbeam.growth.parameters import NOMINAL, is_number, one_of, shown
-from hornbeam.model import Tree
+from hornbeam.growth.parameters import NOMINAL
 from hornbeam.table import Table
 
 from .answering import ClassAnswers
 from .threads import threads_of
+
+_CONSISTENT = "a consistent tree is as large as it must be; leave it out, or prune"
+_SIZES = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf")
 
 
 class LookaheadEstimator(ClassAnswers):
@@ -29,6 +33,13 @@ class LookaheadEstimator(ClassAnswers):
     random_state: Any
     class_weight = None
     cost_matrix = None
+    _instead: ClassVar = {
+        "class_weight": "every row counts as one; repeat rows instead",
+        "cost_matrix": "every mistake counts as one; leave it out",
+        **dict.fromkeys(_SIZES, _CONSISTENT),
+        "max_iter": "looking ahead is done once; AnytimeTreeClassifier goes on",
+        "warm_start": "improve() goes on where fit ended",
+    }
 
     def _lookahead(self, X: Any, y: Any, others: dict[str, Any]) -> Lookahead:
         """The table of a call to fit, ready to be searched."""
@@ -50,6 +61,7 @@ class LookaheadEstimator(ClassAnswers):
         return draw_seed(check_random_state(self.random_state))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignore[misc]
     """One consistent tree that looks ahead: LSID3 (docs/anytime.md).
 
@@ -95,31 +107,15 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         Names, kinds and categories of the attributes.
     """
 
-    unpruned_tree_: Tree
-    r_: int
-
-    def __init__(
-        self,
-        *,
-        r: int | str = 5,
-        nominal: str = "value",
-        nominal_features: Any = "from_dtype",
-        sample_fraction: float | None = None,
-        max_work: int | None = None,
-        max_time: float | None = None,
-        prune: str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.r = r
-        self.nominal = nominal
-        self.nominal_features = nominal_features
-        self.sample_fraction = sample_fraction
-        self.max_work = max_work
-        self.max_time = max_time
-        self.prune = prune
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    r: int | str = 5
+    nominal: str = "value"
+    nominal_features: Any = "from_dtype"
+    sample_fraction: float | None = None
+    max_work: int | None = None
+    max_time: float | None = None
+    prune: str | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, **others: Any) -> Self:
         """Grow the tree from a table X and the class y of each of its rows."""

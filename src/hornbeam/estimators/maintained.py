@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
+from hornbeam.arguments import one_of
 from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.maintained.cache import CountsCache
 from hornbeam.boat.maintained.changes import Changes, compare
@@ -25,7 +26,6 @@ from hornbeam.boat.survey import survey
 from hornbeam.boat.task import check_cv, check_memory, check_source, check_targets
 from hornbeam.errors import DataError, NoRows, SourceChanged, StorageError, UsageError
 from hornbeam.growth import Forest, Pair, prune_tree
-from hornbeam.growth.parameters import one_of
 from hornbeam.model import Tree
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Source, source

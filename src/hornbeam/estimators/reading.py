@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
+from hornbeam.arguments import NamedParameters
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import (
     ClassCosts,
@@ -30,14 +33,41 @@ from hornbeam.table import (
     from_data,
 )
 
-from .foreign import PlainEstimator
-
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class TableEstimator(PlainEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreeParameters:
+    """The parameters by which every tree is grown and pruned, whatever it predicts."""
+
+    criterion: str = "gini"
+    nominal: str = "subset"
+    nominal_features: Any = "from_dtype"
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    min_impurity_decrease: float = 0.0
+    min_objs: float | None = None
+    prune: str | None = None
+    confidence: float = 0.25
+    ccp_alpha: float = 0.0
+    validation_fraction: float = 0.33
+    competitors: int = 0
+    random_state: Any = None
+    n_jobs: int | None = None
+
+
+class TableEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
     """An estimator that learns from a table by the parameters of a tree."""
+
+    _instead: ClassVar = {
+        "splitter": "every split is the best one; leave it out",
+        "max_features": "every attribute is looked at; leave it out, or choose columns of X",
+        "max_leaf_nodes": "limit the tree by max_depth, min_samples_leaf or min_impurity_decrease",
+        "min_weight_fraction_leaf": "use min_samples_leaf with a fraction",
+        "monotonic_cst": "monotonic constraints are not supported; leave it out",
+    }
 
     nominal_features: Any
     n_features_in_: int
@@ -93,6 +123,9 @@ class ReadsClasses(TableEstimator):
 
     class_weight: Any
     cost_matrix: Any
+    classes_: NDArray[Any]
+    n_classes_: int
+    n_outputs_: int
     _task = "classification"
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, ClassTarget]:
@@ -108,7 +141,12 @@ class ReadsClasses(TableEstimator):
 class ReadsNumbers(TableEstimator):
     """The target is a number, or a row of numbers, for each row."""
 
+    n_outputs_: int
     _task = "regression"
+    _instead: ClassVar = {
+        "class_weight": "numbers have no classes; weigh rows with fit(X, y, sample_weight=...)",
+        "cost_matrix": "numbers have no classes; leave it out",
+    }
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,8 @@ from .reading import ReadsNumbers
 from .threads import threads_of
 
 
-class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="variance"):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator):  # type: ignore[misc]
     """One decision tree that predicts one or several numbers, grown exactly and deterministically.
 
     Parameters
@@ -51,7 +53,7 @@ class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator, criterion="vari
         After `fit_source`: what it took.
     """
 
-    n_outputs_: int
+    criterion: str = "variance"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree from a table X, the number, or row of numbers, y of each row, and what rows weigh."""

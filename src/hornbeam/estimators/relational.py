@@ -4,51 +4,48 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from hornbeam.arguments import NamedParameters, shown
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSet, TrainingSets
-from hornbeam.growth.parameters import shown
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
 from hornbeam.relational.engine import QueryEngine, route
-from hornbeam.relational.growth import FirstOrderParameters, FirstOrderSettings, RelationalForest
+from hornbeam.relational.growth import BUDGET, FirstOrderParameters, FirstOrderSettings, RelationalForest
 from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.tree import RelationalTree
 
-from .foreign import PlainEstimator
 from .threads import threads_of
 
 _UNLEARNED = ("_data", "_coded")
 """What a fit keeps of its data: to explain and to answer without coding it again; no part of a file."""
 
 
-class RelationalEstimator(PlainEstimator):
+@dataclass(eq=False, repr=False)
+class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
     """An estimator that learns from `RelationalData`. Subclasses add what is grown."""
 
-    bias: Any
-    lookahead: int
-    criterion: Any
-    min_samples_leaf: int
-    max_depth: int | None
-    prune: str | None
-    confidence: float
-    ftest: float | None
-    algorithm: str
-    budget: int | None
-    cache_bytes: int
-    n_jobs: int | None
-
-    bias_: Bias
-    target_: str
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    bias: Any = None
+    _: KW_ONLY
+    criterion: str | None = None
+    min_samples_leaf: int = 2
+    lookahead: int = 1
+    max_depth: int | None = None
+    prune: str | None = None
+    confidence: float = 0.25
+    algorithm: str = "auto"
+    budget: int | None = BUDGET
+    cache_bytes: int = 256 << 20
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _settings(self, task: str) -> FirstOrderSettings:
         criterion = self.criterion

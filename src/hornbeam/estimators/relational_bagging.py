@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from hornbeam.ensemble import Bags, draw_bags
+from hornbeam.arguments import one_of
+from hornbeam.ensemble import draw_bags
 from hornbeam.ensemble.bagging import ALGORITHMS
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import TrainingSet, TrainingSets
-from hornbeam.growth.parameters import one_of
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.growth import BUDGET, RelationalForest, learn
+from hornbeam.relational.growth import RelationalForest, learn
 from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation.estimate import r2
 
 from .plain import class_array
 from .relational import RelationalEstimator, Report, clean, codes_of, labelled_rows, warn_of_dropped
-from .relational_tree import CACHE_BYTES
 
 _OUTSIDE = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 TASKS = ("classification", "regression")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RelationalBagging(RelationalEstimator):
     """First-order trees, each of a bag of examples, that add up the shares or numbers of their leaves.
 
@@ -70,52 +71,11 @@ class RelationalBagging(RelationalEstimator):
         As in `RelationalTreeClassifier`.
     """
 
-    task_: Any
-    classes_: NDArray[Any]
-    bags_: Bags
-    forest_: RelationalForest
-    oob_score_: float
-    oob_decision_function_: NDArray[np.float64]
-    oob_prediction_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        bias: Any = None,
-        *,
-        n_estimators: int = 25,
-        task: str | None = None,
-        criterion: str | None = None,
-        min_samples_leaf: int = 2,
-        lookahead: int = 1,
-        max_depth: int | None = None,
-        prune: str | None = None,
-        confidence: float = 0.25,
-        algorithm: str = "auto",
-        max_samples: int | float | None = None,
-        bootstrap: bool = True,
-        oob_score: bool = False,
-        budget: int | None = BUDGET,
-        cache_bytes: int = CACHE_BYTES,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.bias = bias
-        self.n_estimators = n_estimators
-        self.task = task
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.lookahead = lookahead
-        self.max_depth = max_depth
-        self.prune = prune
-        self.confidence = confidence
-        self.algorithm = algorithm
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.budget = budget
-        self.cache_bytes = cache_bytes
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_estimators: int = 25
+    task: str | None = None
+    max_samples: int | float | None = None
+    bootstrap: bool = True
+    oob_score: bool = False
 
     def fit(self, db: RelationalData, target: str | None = None) -> Self:
         """Draw bags of the examples of a database, and grow a tree from each of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.data import RelationalData
 from hornbeam.relational.explain import Explanation, explain
-from hornbeam.relational.growth import BUDGET, RelationalForest, learn
+from hornbeam.relational.growth import learn
 from hornbeam.relational.records import Examples
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation import Estimate
@@ -30,21 +31,14 @@ from .relational import (
     warn_of_dropped,
 )
 
-CACHE_BYTES = 256 << 20
 _OF_FOLDS = ("cv_results_", "estimate_")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RelationalTreeEstimator(RelationalEstimator):
     """One tree. Subclasses add what it predicts: a class or a number."""
 
-    _task: Any
-    cv: Any
-    random_state: Any
-    tree_: RelationalTree
-    unpruned_tree_: RelationalTree
-    forest_: RelationalForest
-    cv_results_: dict[str, Any]
-    estimate_: Estimate
+    cv: Any = None
 
     def fit(self, db: RelationalData, target: str | None = None, *, groups: Any = None) -> Self:
         """Grow the tree of all examples of the database, and with `cv` those of the folds beside it.
@@ -152,6 +146,7 @@ class RelationalTreeEstimator(RelationalEstimator):
         return self._tree("to_svg").to_svg(max_depth)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RelationalTreeClassifier(ClassifierMixin, RelationalTreeEstimator):  # type: ignore[misc]
     """One first-order tree that predicts a class, grown exactly and deterministically from linked tables.
 
@@ -205,38 +200,9 @@ class RelationalTreeClassifier(ClassifierMixin, RelationalTreeEstimator):  # typ
     """
 
     _task = "classification"
-    classes_: NDArray[Any]
 
-    def __init__(
-        self,
-        bias: Any = None,
-        *,
-        criterion: str = "gain_ratio",
-        min_samples_leaf: int = 2,
-        lookahead: int = 1,
-        max_depth: int | None = None,
-        prune: str | None = "error_based",
-        confidence: float = 0.25,
-        cv: Any = None,
-        algorithm: str = "auto",
-        budget: int | None = BUDGET,
-        cache_bytes: int = CACHE_BYTES,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.bias = bias
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.lookahead = lookahead
-        self.max_depth = max_depth
-        self.prune = prune
-        self.confidence = confidence
-        self.cv = cv
-        self.algorithm = algorithm
-        self.budget = budget
-        self.cache_bytes = cache_bytes
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    criterion: str | None = "gain_ratio"
+    prune: str | None = "error_based"
 
     def _keep_classes(self) -> None:
         self.classes_ = class_array(self.tree_.classes)
@@ -268,6 +234,7 @@ class RelationalTreeClassifier(ClassifierMixin, RelationalTreeEstimator):  # typ
             return np.log(self.predict_proba(db))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RelationalTreeRegressor(RegressorMixin, RelationalTreeEstimator):  # type: ignore[misc]
     """One first-order tree that predicts a number, grown exactly and deterministically from linked tables.
 
@@ -292,38 +259,9 @@ class RelationalTreeRegressor(RegressorMixin, RelationalTreeEstimator):  # type:
 
     _task = "regression"
 
-    def __init__(
-        self,
-        bias: Any = None,
-        *,
-        criterion: str = "variance",
-        min_samples_leaf: int = 2,
-        lookahead: int = 1,
-        max_depth: int | None = None,
-        ftest: float | None = 0.05,
-        prune: str | None = None,
-        confidence: float = 0.25,
-        cv: Any = None,
-        algorithm: str = "auto",
-        budget: int | None = BUDGET,
-        cache_bytes: int = CACHE_BYTES,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.bias = bias
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.lookahead = lookahead
-        self.max_depth = max_depth
-        self.ftest = ftest
-        self.prune = prune
-        self.confidence = confidence
-        self.cv = cv
-        self.algorithm = algorithm
-        self.budget = budget
-        self.cache_bytes = cache_bytes
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    criterion: str | None = "variance"
+    ftest: float | None = 0.05
+    prune: str | None = None
 
     def _score(self, tree: RelationalTree, examples: Examples, rows: Any, leaves: Any) -> float:
         actual = np.asarray(examples.target, dtype=np.float64)[rows]

@@ -69,9 +69,9 @@ class ToSource:
         Returns `Predictions(rows, files)`, or without an output an iterator of record batches. Where the
         source has an engine, its workers answer, and write to the folder themselves.
         """
+        from hornbeam.arguments import one_of
         from hornbeam.boat.task import check_source
         from hornbeam.ensemble.answer_files import KINDS, Asking
-        from hornbeam.growth.parameters import one_of
 
         one_of("format", format, KINDS)
         source = check_source(src, "predict_source")

@@ -7,9 +7,10 @@ import numbers
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hornbeam.arguments import is_number
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.grow import ClassTarget, Target
-from hornbeam.growth.parameters import Parameters, is_number
+from hornbeam.growth.parameters import Parameters
 from hornbeam.model import Tree
 from hornbeam.table import Table
 

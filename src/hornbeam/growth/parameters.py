@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import UsageError
 from hornbeam.table import MAX_COLUMNS, MAX_ROWS
 
@@ -44,8 +45,9 @@ class Parameters:
 
     def checked(self, task: str) -> Parameters:
         """The same parameters in plain types and by their own names; UsageError where one means nothing."""
-        criterion = ALIASES.get(str(self.criterion), self.criterion)
-        criterion = one_of("criterion", criterion, CRITERIA[task], f" for {task}")
+        criterion = ALIASES.get(str(self.criterion), "")
+        if criterion not in CRITERIA[task]:
+            criterion = one_of("criterion", self.criterion, CRITERIA[task], f" for {task}")
         nominal = one_of("nominal", self.nominal, NOMINAL)
         if criterion == "quest" and nominal != "subset":
             raise UsageError(
@@ -80,24 +82,6 @@ class Engine:
     counting: str = "auto"
     algorithm: str = "auto"
     settings: str = "together"
-
-
-def one_of(name: str, value: Any, allowed: tuple[str, ...], context: str = "", also: str = "") -> str:
-    if not isinstance(value, str) or value not in allowed:
-        *others, last = map(repr, allowed)
-        listed = f"{', '.join(others)} or {last}" if others else last
-        raise UsageError(f"{shown(name, value)}{context}: use {listed}{also}")
-    return str(value)
-
-
-def shown(name: str, value: Any) -> str:
-    """`max_depth=0`, on one line and of bounded length whatever was given."""
-    text = " ".join(repr(value).split())
-    return f"{name}={text if len(text) <= 80 else text[:77] + '...'}"
-
-
-def is_number(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _whole(name: str, value: Any, least: int) -> int:

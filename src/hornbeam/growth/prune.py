@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.grow import ClassTarget, Target
-from hornbeam.growth.parameters import is_number, one_of, shown
 from hornbeam.growth.rest import rest_of
 from hornbeam.model import Tree, attribute_kinds
 from hornbeam.table import Table

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.arguments import shown
 from hornbeam.errors import UsageError
 from hornbeam.growth.arms import Arm, Bifurcation, LevelStability, NodeStability, Reader
 from hornbeam.growth.joint import Joint, walk_together
-from hornbeam.growth.parameters import shown
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC
 from hornbeam.model.text import share_text

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import MAX_THREADS
-from hornbeam.growth.parameters import is_number, one_of, shown
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.bias_codes import BiasCodes
@@ -46,8 +46,9 @@ class FirstOrderParameters:
 
     def checked(self, task: str) -> FirstOrderParameters:
         """The same in plain types; UsageError where one means nothing."""
-        criterion = ALIASES.get(str(self.criterion), self.criterion)
-        criterion = one_of("criterion", criterion, CRITERIA[task], f" for {task}")
+        criterion = ALIASES.get(str(self.criterion), "")
+        if criterion not in CRITERIA[task]:
+            criterion = one_of("criterion", self.criterion, CRITERIA[task], f" for {task}")
         if not is_number(self.min_samples_leaf, numbers.Integral) or self.min_samples_leaf < 1:
             raise UsageError(
                 f"{shown('min_samples_leaf', self.min_samples_leaf)}: a whole number from 1 is allowed"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from hornbeam import _core
+from hornbeam.arguments import is_number, shown
 from hornbeam.errors import UsageError
-from hornbeam.growth.parameters import is_number, shown
 from hornbeam.relational.tree import Node, RelationalTree
 
 PRUNINGS: Final = ("error_based", "safe")

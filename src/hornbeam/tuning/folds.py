@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from hornbeam.arguments import is_number, shown
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import ClassTarget, Target, TrainingSet, TrainingSets
-from hornbeam.growth.parameters import is_number, shown
 from hornbeam.validation.folds import FoldNumbers, Rows, rows_by_fold
 from hornbeam.validation.splits import Splits, splits_of, splitter_of
 

@@ -13,9 +13,9 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _check_method_params
 
+from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import UsageError
 from hornbeam.growth import bytes_of
-from hornbeam.growth.parameters import is_number, one_of, shown
 from hornbeam.tuning.findings import Findings
 from hornbeam.tuning.grid import Grid
 from hornbeam.tuning.measures import CostScorer

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,6 @@ from sklearn.preprocessing import StandardScaler
 import hornbeam
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, HornbeamError, UsageError
-from hornbeam.estimators.foreign import INSTEAD
 
 COLUMNS = {
     "age": [23.0, 31.0, None, 45.0, 52.0, 61.0, 38.0, 29.0] * 5,
@@ -229,7 +229,17 @@ def test_load_refuses_a_tree_of_the_other_kind(tmp_path: Path, iris: Any) -> Non
 
 
 @pytest.mark.parametrize("estimator", [TreeClassifier, TreeRegressor])
-@pytest.mark.parametrize("name", sorted(INSTEAD))
+@pytest.mark.parametrize(
+    "name",
+    [
+        "class_weight",
+        "max_features",
+        "max_leaf_nodes",
+        "min_weight_fraction_leaf",
+        "monotonic_cst",
+        "splitter",
+    ],
+)
 def test_parameters_of_scikit_learn_that_do_not_exist_say_what_to_use(estimator: Any, name: str) -> None:
     if name in estimator().get_params():
         return
@@ -240,10 +250,25 @@ def test_parameters_of_scikit_learn_that_do_not_exist_say_what_to_use(estimator:
         estimator().set_params(**{name: None})
 
 
-def test_other_unknown_parameters_are_refused_as_python_does() -> None:
+def test_unknown_parameters_are_answered_with_the_nearest_name() -> None:
     for estimator in (TreeClassifier, TreeRegressor):
-        with pytest.raises(TypeError, match=rf"{estimator.__name__}.*'colour'"):
+        says = rf"{estimator.__name__} has no parameter 'max_dept': use 'max_depth'"
+        with pytest.raises(UsageError, match=says):
+            estimator(max_dept=1)
+        with pytest.raises(UsageError, match=says):
+            estimator().set_params(max_dept=1)
+        with pytest.raises(TypeError, match="has no parameter 'colour': allowed are criterion, nominal, "):
             estimator(colour=1)
+        with pytest.raises(TypeError, match=f"{estimator.__name__} takes its parameters by name"):
+            estimator("gini")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "criterion"), [(TreeClassifier, "squared_error"), (TreeRegressor, "log_loss")]
+)
+def test_a_criterion_of_the_other_task_is_called_as_the_caller_did(estimator: Any, criterion: str) -> None:
+    with pytest.raises(UsageError, match=f"criterion='{criterion}' for"):
+        estimator(criterion=criterion).fit([[1], [2]], [0, 1])
 
 
 @pytest.mark.parametrize("alias", ["log_loss", "entropy"])
@@ -383,8 +408,9 @@ def test_the_signature_is_that_of_the_constructor() -> None:
 
 
 def test_a_subclass_may_have_other_defaults_or_a_constructor_of_its_own(iris: Any) -> None:
-    class Small(TreeClassifier, max_depth=1):
-        pass
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class Small(TreeClassifier):
+        max_depth: int | None = 1
 
     class Own(TreeClassifier):
         def __init__(self, max_depth: int = 2) -> None:

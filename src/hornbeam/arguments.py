@@ -1,0 +1,173 @@
+"""What every public call says of an argument that means nothing: what was given, and what is allowed."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import os
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, ClassVar, NoReturn, Self
+
+from hornbeam.errors import UnknownName, UsageError
+
+_LONGEST = 80
+
+
+def shown(name: str, value: Any) -> str:
+    """`max_depth=0`, on one line and of bounded length whatever was given."""
+    if isinstance(value, (str, bytes)):
+        value = value[: 2 * _LONGEST]
+    text = " ".join(repr(value).split())
+    return f"{name}={text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}"
+
+
+def refuse(name: str, value: Any, allowed: str) -> NoReturn:
+    raise UsageError(f"{shown(name, value)}: {allowed}")
+
+
+def one_of(name: str, value: Any, allowed: Collection[str], context: str = "", also: str = "") -> str:
+    """A word of those that are allowed."""
+    if not isinstance(value, str) or value not in allowed:
+        *others, last = map(repr, allowed)
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise UsageError(f"{shown(name, value)}{context}: use {listed}{also}")
+    return str(value)
+
+
+def is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def whole(name: str, value: Any, least: int = 0, most: int | None = None, also: str = "") -> int:
+    """A whole number of a range; beyond `most` there is nothing more to say."""
+    if not is_number(value, numbers.Integral) or value < least:
+        refuse(name, value, f"a whole number from {least} is allowed{also}")
+    return int(value) if most is None else min(int(value), most)
+
+
+def whole_or_none(name: str, value: Any, least: int = 0, also: str = "no limit") -> int | None:
+    return None if value is None else whole(name, value, least, also=f", or None for {also}")
+
+
+def finite(name: str, value: Any, allowed: str = "a finite number is allowed") -> float:
+    if not is_number(value, numbers.Real) or not math.isfinite(value):
+        refuse(name, value, allowed)
+    return float(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False; 1 and 0 are theirs too."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item()
+    if not isinstance(value, int) or value not in (0, 1):
+        refuse(name, value, "True or False is allowed")
+    return bool(value)
+
+
+def text(name: str, value: Any, also: str = "") -> str:
+    if not isinstance(value, str):
+        refuse(name, value, f"a text is allowed{also}")
+    return str(value)
+
+
+def text_or_none(name: str, value: Any) -> str | None:
+    return None if value is None else text(name, value, ", or None")
+
+
+def texts(name: str, value: Any, also: str = "") -> tuple[str, ...]:
+    """Several names; one text alone is one name."""
+    listed = [value] if isinstance(value, str) else value
+    listable = isinstance(listed, Collection) and not isinstance(listed, bytes)
+    entries: list[Any] = list(listed) if listable else [None]
+    if isinstance(listed, Mapping) or not all(isinstance(entry, str) for entry in entries):
+        refuse(name, value, f"a list of names is allowed{also}")
+    return tuple(entries)
+
+
+def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
+    """A dict; None is an empty one."""
+    if value is not None and not isinstance(value, Mapping):
+        refuse(name, value, f"a dict is allowed, such as {example}, or None")
+    return dict(value or {})
+
+
+def path(name: str, value: Any) -> str:
+    """The path of a file or a folder, as text that the system can take."""
+    given = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(given, str) or not given:
+        refuse(name, value, "a path is allowed: a text or a pathlib.Path")
+    try:
+        fits = "\0" not in given and max(map(len, map(os.fsencode, given.split(os.sep)))) <= 255
+    except UnicodeEncodeError:
+        fits = False
+    if not fits or len(given) >= 4096:
+        refuse(name, value, "no file can have this path; shorten it, and leave out what is no text")
+    return given
+
+
+def instance(name: str, value: Any, kind: type | tuple[type, ...], what: str) -> Any:
+    """An object of a class that `what` says how to get."""
+    if not isinstance(value, kind):
+        raise UsageError(f"{name} is a {type(value).__name__}, and {what} is needed")
+    return value
+
+
+def refuse_unknown(
+    owner: str, given: Collection[str], known: Sequence[str], instead: Mapping[str, str] | None = None
+) -> None:
+    """Refuse the first name that nobody takes: with what to do instead, or the nearest name there is."""
+    for name in given:
+        if name in known:
+            continue
+        advice = (instead or {}).get(name)
+        if advice is None:
+            near = get_close_matches(str(name)[:_LONGEST], known, 1)
+            advice = f"use {near[0]!r}" if near else f"allowed are {', '.join(known)}"
+        raise UnknownName(f"{owner} has no parameter {str(name)[:_LONGEST]!r}: {advice}")
+
+
+class NamedParameters:
+    """A class whose constructor, and `set_params`, refuse an unknown name with what to use instead."""
+
+    _instead: ClassVar[Mapping[str, str]] = {}
+    """What to do instead of giving a parameter that others have; a subclass adds to its parents'."""
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        known = constructor_of(cls).parameters
+        if not parameters.keys() <= known.keys():
+            refuse_unknown(cls.__name__, parameters, tuple(known), _advice(cls))
+        by_place = [entry.name for entry in known.values() if entry.kind is not entry.KEYWORD_ONLY]
+        if len(args) > len(by_place):
+            name = next(iter(known))
+            raise UnknownName(f"{cls.__name__} takes its parameters by name, for instance {name}=...")
+        return super().__new__(cls)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; the names are those of the constructor."""
+        kind, names = type(self), [name.partition("__")[0] for name in parameters]
+        refuse_unknown(kind.__name__, names, tuple(constructor_of(kind).parameters), _advice(kind))
+        super().set_params(**parameters)  # type: ignore[misc]
+        return self
+
+    class _Signature:
+        """The signature that people see: it would be that of `__new__`."""
+
+        def __get__(self, instance: object, owner: type) -> inspect.Signature:
+            return constructor_of(owner)
+
+    __signature__ = _Signature()
+
+
+def constructor_of(kind: type) -> inspect.Signature:
+    """The signature of a class."""
+    whole = inspect.signature(kind.__init__)  # type: ignore[misc]
+    return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+
+def _advice(kind: type) -> dict[str, str]:
+    advice: dict[str, str] = {}
+    for parent in reversed(kind.__mro__):
+        advice |= vars(parent).get("_instead", {})
+    return advice
