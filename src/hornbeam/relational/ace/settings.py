@@ -1,4 +1,4 @@
-"""Settings files of ACE (`.s`): ACE's names and what they are called here; those without a meaning are named."""
+"""Settings files of ACE (`.s`): ACE's names, what they are called here, and which have no meaning here."""
 
 from __future__ import annotations
 
