@@ -122,13 +122,21 @@ def every_column(tree: Tree, dialect: Dialect, table: str, columns: Mapping[str,
     )
 
 
-class Case:
-    """The CASE expression of a tree in one dialect; `write` gives the literal of a leaf."""
+class CaseWriter:
+    """The CASE expression of a tree in one dialect: `children` are those of each node, which come after it,
+    and `write` gives the literal of a leaf. Subclasses say by `condition` what leads to a child."""
 
-    def __init__(self, tree: Tree, dialect: Dialect, columns: Mapping[str, str], write: Writer) -> None:
-        self.tree, self.dialect, self.columns = tree, dialect, columns
-        self.answers = common_answers(tree, write)
-        self.heavy = heavy_children(tree, self.answers)
+    inner = 2
+    """How far an inner CASE is indented."""
+
+    def __init__(self, dialect: Dialect, children: Sequence[Sequence[int]], write: Writer) -> None:
+        self.dialect, self.children = dialect, children
+        self.answers = common_answers(children, write)
+        self.heavy = heavy_children(children, self.answers)
+
+    def condition(self, node: int, child: int) -> str:
+        """True for the rows of a node that go to its child k, and not true for the others."""
+        raise NotImplementedError
 
     def text(self, indent: int = 0) -> str:
         return "\n".join(self._lines(0, indent, self.dialect.nesting)).lstrip()
@@ -141,7 +149,7 @@ class Case:
         lines = [f"{space}CASE"]
         for conditions, goal in self._steps(node, levels):
             opening = f"WHEN {joined(conditions)} THEN" if conditions else "ELSE"
-            inner = self._lines(goal, indent + 2, levels - 1)
+            inner = self._lines(goal, indent + self.inner, levels - 1)
             lines += [f"{space}  {opening} {inner[0].lstrip()}", *inner[1:]]
         return [*lines, f"{space}END"]
 
@@ -151,11 +159,11 @@ class Case:
         Where no further level may nest, the WHENs of the inner CASE stand here, under its condition too.
         """
         while self.answers[node] is None:
-            test, children, heavy = self.tree.tests[node], self.tree.children(node), self.heavy[node]
+            children, heavy = self.children[node], self.heavy[node]
             for k, child in enumerate(children):
                 if k == heavy:
                     continue
-                condition = self._condition(test, k)
+                condition = self.condition(node, k)
                 if levels > 1 or self.answers[child] is not None:
                     yield [condition], child
                 else:
@@ -163,8 +171,16 @@ class Case:
             node = children[heavy]
         yield [], node
 
-    def _condition(self, test: Test, child: int) -> str:
-        """True for the rows that go to the child, and not true (false or unknown) for the others."""
+
+class Case(CaseWriter):
+    """The CASE expression of a tree; `columns` says what attributes are called in the table, if otherwise."""
+
+    def __init__(self, tree: Tree, dialect: Dialect, columns: Mapping[str, str], write: Writer) -> None:
+        super().__init__(dialect, [tree.children(node) for node in range(tree.n_nodes)], write)
+        self.tree, self.columns = tree, columns
+
+    def condition(self, node: int, child: int) -> str:
+        test = self.tree.tests[node]
         attribute = self.tree.schema.attributes[test.attribute]
         column = self.dialect.identifier(self.columns.get(attribute.name, attribute.name))
         if not test.is_numeric:
@@ -201,25 +217,25 @@ def joined(conditions: list[str]) -> str:
     return " AND ".join(f"({condition})" for condition in conditions)
 
 
-def common_answers(tree: Tree, write: Writer) -> list[str | None]:
+def common_answers(children: Sequence[Sequence[int]], write: Writer) -> list[str | None]:
     """For each node the answer that all of its leaves give, None where they differ."""
-    answers: list[str | None] = [None] * tree.n_nodes
-    for node in reversed(range(tree.n_nodes)):  # children come after their node
-        if tree.is_leaf(node):
+    answers: list[str | None] = [None] * len(children)
+    for node in reversed(range(len(children))):  # children come after their node
+        if not children[node]:
             answers[node] = write(node)
             continue
-        first, *others = (answers[child] for child in tree.children(node))
+        first, *others = (answers[child] for child in children[node])
         answers[node] = first if all(answer == first for answer in others) else None
     return answers
 
 
-def heavy_children(tree: Tree, answers: list[str | None]) -> list[int]:
+def heavy_children(children: Sequence[Sequence[int]], answers: list[str | None]) -> list[int]:
     """For each node without a common answer the child (0-based) that nests deepest, the last of equals."""
-    levels, heavy = [0] * tree.n_nodes, [0] * tree.n_nodes
-    for node in reversed(range(tree.n_nodes)):
+    levels, heavy = [0] * len(children), [0] * len(children)
+    for node in reversed(range(len(children))):
         if answers[node] is not None:
             continue
-        below = [levels[child] for child in tree.children(node)]
+        below = [levels[child] for child in children[node]]
         deepest = max(range(len(below)), key=lambda k: (below[k], k))
         heavy[node] = deepest
         beside = max(depth for k, depth in enumerate(below) if k != deepest)

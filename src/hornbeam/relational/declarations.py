@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.ace.modes import ModeReader
@@ -21,35 +21,43 @@ _VARIABLE = re.compile(r"[A-Z_]\w*", re.ASCII)
 def declare(bias: Bias) -> str:
     """The declarations of a bias, one a line; `Bias.from_text` reads them back as an equal one."""
     lines = [] if bias.target is None else [f"target({show_value(bias.target)})."]
-    lines.append(f"key({show_value(bias.key_type)}).")
-    for predicate, types in bias.types.items():
-        lines.append(f"type({call(predicate, [show_value(type_) for type_ in types])}).")
-    lines += [_mode(mode) for mode in bias.modes]
-    lines += [_lookahead(lookahead) for lookahead in bias.lookaheads]
-    lines.append(f"max_lookahead({bias.max_lookahead}).")
+    lines += [f"key({show_value(bias.key_type)}).", *DeclarationWriter().declarations(bias)]
     return "\n".join(lines) + "\n"
 
 
-def _mode(mode: Mode) -> str:
-    count = "" if mode.most is None else f"{mode.most}: "
-    return f"rmode({count}{_conjunction(mode.patterns, set())})."
+class DeclarationWriter:
+    """Types, modes and lookaheads as text. Subclasses say what another system writes otherwise."""
 
+    def declarations(self, bias: Bias) -> Iterator[str]:
+        """A declaration a line."""
+        for name, types in bias.types.items():
+            yield f"type({call(name, [show_value(type_) for type_ in self.types_of(name, types)])})."
+        for mode in bias.modes:
+            count = "" if mode.most is None else f"{mode.most}: "
+            yield f"rmode({count}{self.conjunction(mode.patterns, set())})."
+        for ahead in bias.lookaheads:
+            names = {place.name for place in ahead.after.places if place.name is not None}
+            after = self.pattern(ahead.after, names, Sign.ANYTHING)
+            yield f"lookahead({after}, {self.conjunction(ahead.then, names, (ahead.after,))})."
+        yield f"max_lookahead({bias.max_lookahead})."
 
-def _lookahead(lookahead: LookaheadDeclaration) -> str:
-    names: set[str] = {place.name for place in lookahead.after.places if place.name is not None}
-    return f"lookahead({_pattern(lookahead.after, names)}, {_conjunction(lookahead.then, names)})."
+    def types_of(self, name: str, types: tuple[str, ...]) -> tuple[str, ...]:
+        """The types of the columns that are written."""
+        return types
 
+    def conjunction(
+        self, patterns: Sequence[Pattern], names: set[str], before: tuple[Pattern, ...] = ()
+    ) -> str:
+        """Literals behind others, in brackets where they are several; `names` are the variables bound."""
+        shown = [self.pattern(pattern, names) for pattern in patterns]
+        return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
 
-def _conjunction(patterns: Sequence[Pattern], names: set[str]) -> str:
-    shown = ", ".join([_pattern(pattern, names) for pattern in patterns])
-    return shown if len(patterns) == 1 else f"({shown})"
-
-
-def _pattern(pattern: Pattern, names: set[str]) -> str:
-    places = [place_text(place, names) for place in pattern.places]
-    if pattern.predicate in COMPARISONS and len(places) == 2:
-        return f"{places[0]} {pattern.predicate} {places[1]}"
-    return call(pattern.predicate, places)
+    def pattern(self, pattern: Pattern, names: set[str], key: Sign = Sign.OLD) -> str:
+        """A literal; `key` is the sign of a key that the pattern itself leaves out."""
+        places = [place_text(place, names) for place in pattern.places]
+        if pattern.predicate in COMPARISONS and len(places) == 2:
+            return f"{places[0]} {pattern.predicate} {places[1]}"
+        return call(pattern.predicate, places)
 
 
 def call(name: str, arguments: Sequence[str]) -> str:

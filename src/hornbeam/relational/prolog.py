@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
-from typing import Final
 
 from hornbeam.model.text import one_line
+from hornbeam.relational.ace.terms import atom
 from hornbeam.relational.logic import (
     ABOVE,
     AT_MOST,
@@ -23,9 +22,6 @@ from hornbeam.relational.logic import (
 from hornbeam.relational.signature import routed
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.table.storage import format_code, parse_type
-
-_ATOM: Final = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
-_ESCAPES: Final = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
 
 
 def value_text(constant: Constant) -> str:
@@ -71,19 +67,6 @@ def float_term(value: float) -> str:
     digits, _, exponent = repr(value).partition("e")
     digits += "" if "." in digits else ".0"
     return f"{digits}e{int(exponent)}" if exponent else digits
-
-
-def atom(name: str) -> str:
-    """A text as an atom, in quotes where it needs them."""
-    if _ATOM.match(name):
-        return name
-    return f"'{''.join(map(_escaped, name))}'"
-
-
-def _escaped(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    return character if character.isprintable() else f"\\x{ord(character):x}\\"
 
 
 def literal_text(literal: Literal) -> str:

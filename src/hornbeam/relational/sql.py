@@ -1,18 +1,16 @@
 """The tree as SQL: a query that gives for every example what predict gives.
 
 A test is an EXISTS over the tables of its literals. Only the part of a path's query that is linked to the
-test is asked again, which is enough for the examples that come so far. A path becomes consecutive WHENs of
-one CASE: the branch that nests less stands in a THEN, so CASEs nest no deeper than the binary logarithm of
-the leaves.
+test is asked again, which is enough for the examples that come so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from hornbeam.errors import UsageError
 from hornbeam.model.dialects import Dialect, dialect_named
+from hornbeam.model.sql import CaseWriter, Writer
 from hornbeam.relational.logic import (
     ABOVE,
     EQUALS,
@@ -32,8 +30,6 @@ from hornbeam.table import Attribute
 OUTPUTS: Final = ("prediction", "probability", "leaf")
 _EXAMPLE: Final = "hornbeam_example"
 
-Writer = Callable[[int], str]
-
 
 def to_sql(tree: RelationalTree, dialect: str, output: str, of: Any, table: str | None) -> str:
     """See RelationalTree.to_sql."""
@@ -43,7 +39,7 @@ def to_sql(tree: RelationalTree, dialect: str, output: str, of: Any, table: str 
         raise UsageError("the tree does not know its tables: give it a signature, tree.with_signature(...)")
     name, write = answer(tree, speaker, output, of)
     key = f"{_EXAMPLE}.{speaker.identifier(signature.key_field)}"
-    case = "\n".join(Case(tree, speaker, signature, write).lines(0, 2)).lstrip()
+    case = _FirstOrderCase(tree, speaker, signature, write).text(2)
     examples = speaker.identifier(signature.examples if table is None else table)
     return f"SELECT {key},\n  {case} AS {speaker.identifier(name)}\nFROM {examples} AS {_EXAMPLE}"
 
@@ -69,87 +65,27 @@ def answer(tree: RelationalTree, dialect: Dialect, output: str, of: Any) -> tupl
     return f"probability:{of}", lambda leaf: dialect.real(tree.shares(leaf)[places[0]])
 
 
-class Case:
-    """The CASE expression of a tree in one dialect; `write` gives the literal of a leaf."""
+class _FirstOrderCase(CaseWriter):
+    """The CASE expression of a first-order tree."""
+
+    inner = 4
 
     def __init__(self, tree: RelationalTree, dialect: Dialect, signature: Signature, write: Writer) -> None:
-        self.tree, self.queries = tree, tree.queries
-        self.exists = Exists(dialect, signature)
-        self.answers = _common_answers(tree, write)
-        self.through_yes = _deeper_yes(tree, self.answers)
-        self.nesting = dialect.nesting
+        super().__init__(dialect, [() if of.is_leaf else (of.yes, of.no) for of in tree.nodes], write)
+        self.tree, self.signature = tree, signature
 
-    def lines(self, node: int, indent: int, level: int = 0) -> list[str]:
-        """A subtree as the lines of a CASE."""
-        space, answer = " " * indent, self.answers[node]
-        if answer is not None:
-            return [f"{space}{answer}"]
-        if level >= self.nesting:
-            raise UsageError("the tree branches too much for this dialect; choose another, or a smaller tree")
-        lines = [f"{space}CASE"]
-        while answer is None:
-            held, here = self.tree.nodes[node], self.exists
-            condition = here.condition(self.queries[node], held.test)
-            aside, onward = (held.no, held.yes) if self.through_yes[node] else (held.yes, held.no)
-            opening = f"WHEN {'NOT ' if self.through_yes[node] else ''}{condition} THEN"
-            inner = self.lines(aside, indent + 4, level + 1)
-            lines += [f"{space}  {opening} {inner[0].lstrip()}", *inner[1:]]
-            node, answer = onward, self.answers[onward]
-        return [*lines, f"{space}  ELSE {answer}", f"{space}END"]
-
-
-def _common_answers(tree: RelationalTree, write: Writer) -> list[str | None]:
-    """For each node the answer that all of its leaves give, None where they differ."""
-    answers: list[str | None] = [None] * tree.n_nodes
-    for i in reversed(range(tree.n_nodes)):
-        node = tree.nodes[i]
-        if node.is_leaf:
-            answers[i] = write(i)
-        elif answers[node.yes] == answers[node.no]:
-            answers[i] = answers[node.yes]
-    return answers
-
-
-def _deeper_yes(tree: RelationalTree, answers: list[str | None]) -> list[bool]:
-    """For each node whether CASEs nest deeper below its yes branch than below its no branch."""
-    levels, deeper = [0] * tree.n_nodes, [False] * tree.n_nodes
-    for i in reversed(range(tree.n_nodes)):
-        node = tree.nodes[i]
-        if answers[i] is None:
-            yes, no = levels[node.yes], levels[node.no]
-            deeper[i] = yes > no
-            levels[i] = max(1, max(yes, no), min(yes, no) + 1)
-    return deeper
-
-
-class Exists:
-    """Queries as conditions on an example."""
-
-    def __init__(self, dialect: Dialect, signature: Signature) -> None:
-        self.dialect, self.signature = dialect, signature
-
-    def condition(self, before: Query, test: Query) -> str:
-        """True for the examples of a node that have a solution, and false for the others; never unknown."""
-        part = ExistsQuery(self, connected(before, test) + test)
-        tables = f" FROM {', '.join(part.tables)}" if part.tables else ""
-        asked = f" WHERE {' AND '.join(part.conditions)}" if part.conditions else ""
-        return f"EXISTS (SELECT 1{tables}{asked})"
-
-    def predicate(self, literal: Literal) -> Predicate:
-        predicate = self.signature.predicates.get(literal.predicate)
-        if predicate is None or len(predicate.columns) != len(literal.terms):
-            raise UsageError(
-                f"the tree asks {literal.predicate!r} with {len(literal.terms)} columns, which its signature "
-                "does not have; give it the signature of its data"
-            )
-        return predicate
+    def condition(self, node: int, child: int) -> str:
+        """An EXISTS is never unknown, so its opposite is true for all others."""
+        before, test = self.tree.queries[node], self.tree.nodes[node].test
+        exists = ExistsQuery(self.dialect, self.signature, connected(before, test) + test).text()
+        return f"NOT {exists}" if child else exists
 
 
 class ExistsQuery:
     """The tables and conditions of one EXISTS."""
 
-    def __init__(self, exists: Exists, query: Query) -> None:
-        self.exists, self.signature, self.dialect = exists, exists.signature, exists.dialect
+    def __init__(self, dialect: Dialect, signature: Signature, query: Query) -> None:
+        self.dialect, self.signature = dialect, signature
         self.tables: list[str] = []
         self.conditions: list[str] = []
         self.places: dict[Variable, tuple[str, str]] = {
@@ -161,8 +97,19 @@ class ExistsQuery:
             else:
                 self._join(literal)
 
+    def text(self) -> str:
+        """True for the examples that have a solution."""
+        tables = f" FROM {', '.join(self.tables)}" if self.tables else ""
+        asked = f" WHERE {' AND '.join(self.conditions)}" if self.conditions else ""
+        return f"EXISTS (SELECT 1{tables}{asked})"
+
     def _join(self, literal: Literal) -> None:
-        predicate = self.exists.predicate(literal)
+        predicate = self.signature.predicates.get(literal.predicate)
+        if predicate is None or len(predicate.columns) != len(literal.terms):
+            raise UsageError(
+                f"the tree asks {literal.predicate!r} with {len(literal.terms)} columns, which its signature "
+                "does not have; give it the signature of its data"
+            )
         alias = self._from(predicate)
         for i, term in enumerate(literal.terms):
             self._column(self._value(predicate, alias, i), predicate.types[i], term)

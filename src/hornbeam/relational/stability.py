@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,103 +14,29 @@ from hornbeam.growth.arms import Arm, Bifurcation, NodeStability, ThresholdBand
 from hornbeam.growth.stability_text import arm_text, says
 from hornbeam.model.text import DEEPEST_INDENT, INDENT, Style, one_line, real_text, share_text
 from hornbeam.relational.logic import ABOVE, AT_MOST, Anything, Constant, Literal, Query
-from hornbeam.relational.tree import RelationalTree
+from hornbeam.relational.tree import Node, RelationalTree
 from hornbeam.relational.words import test_words
 
 if TYPE_CHECKING:
     from hornbeam.relational.picture import RelationalStabilityView
 
-
-@dataclass(frozen=True)
-class Places:
-    """Where trees part, level by level; and f(i)."""
-
-    bifurcations: tuple[Bifurcation, ...]
-    tests: tuple[int, ...]
-    """The different tests on each level on which any tree asks."""
-    f: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Trees that came the same way, each with its node; what was found, and the way in words."""
-
-    members: dict[int, int]
-    query: Query
-    path: tuple[str, ...]
-
-
-def walk_places(stability: RelationalStability) -> Places:
-    """Level by level, trees that ask the same go on together; their thresholds may differ."""
-    level = [_Place(dict.fromkeys(range(len(stability.trees)), 0), (), ())]
-    parted: list[Bifurcation] = []
-    tests: list[int] = []
-    f: list[float] = []
-    depth = 0
-    while level:
-        asked, different, below = 0, 0, []
-        for place in level:
-            groups = _groups(stability, place)
-            if len(groups) > 1:
-                parted.append(_bifurcation(stability, place, list(groups.values()), depth))
-            for shape, members in groups.items():
-                if shape:
-                    asked, different = asked + len(members), different + 1
-                    below += _branches(stability, place, members)
-        if asked:
-            tests.append(different)
-            f.append(different * len(stability.trees) / asked)
-        level, depth = below, depth + 1
-    return Places(tuple(parted), tuple(tests), tuple(f))
-
-
-def _groups(stability: RelationalStability, place: _Place) -> dict[Query, dict[int, int]]:
-    groups: dict[Query, dict[int, int]] = {}
-    for i, at in place.members.items():
-        groups.setdefault(shape_of(stability.trees[i].nodes[at].test), {})[i] = at
-    return groups
-
-
-def _branches(stability: RelationalStability, place: _Place, members: dict[int, int]) -> list[_Place]:
-    first, at = next(iter(members.items()))
-    test = stability.trees[first].nodes[at].test
-    words = stability.words(place.query, test)
-    nodes = {i: stability.trees[i].nodes[where] for i, where in members.items()}
-    return [
-        _Place({i: node.yes for i, node in nodes.items()}, place.query + test, (*place.path, words)),
-        _Place({i: node.no for i, node in nodes.items()}, place.query, (*place.path, f"not ({words})")),
-    ]
-
-
-def _bifurcation(
-    stability: RelationalStability, place: _Place, groups: list[dict[int, int]], depth: int
-) -> Bifurcation:
-    """The arm of the tree of all examples first, then by the number of folds."""
-    groups.sort(key=lambda members: (0 not in members, -len(members), min(members)))
-    first, at = next(iter(groups[0].items()))
-    return Bifurcation(
-        path=", ".join(place.path),
-        depth=depth,
-        node=place.members.get(0),
-        rows=int(stability.trees[first].size(at)),
-        arms=tuple(stability.arm(members, place.query) for members in groups),
-    )
-
-
-def shape_of(test: Query) -> Query:
-    """A test with its thresholds left open."""
-    return tuple(_open(literal) for literal in test)
-
-
-def _open(literal: Literal) -> Literal:
-    if literal.predicate not in (AT_MOST, ABOVE):
-        return literal
-    return Literal(literal.predicate, (literal.terms[0], Anything()))
-
-
 _STYLE = Style()
-Here = Mapping[int, int]
-"""Of each fold that came to a node of the tree of all examples by the same tests, its own node there."""
+Members = dict[int, int]
+"""Trees that came the same way, each with its node."""
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """A place to which trees come by the same tests: the arms that part there, the query of the yes branches
+    above, and the tests of the way, each with the query above it and whether it was answered yes."""
+
+    arms: tuple[Members, ...]
+    query: Query
+    way: tuple[tuple[Query, Query, bool], ...]
+
+    @property
+    def members(self) -> Members:
+        return {i: at for arm in self.arms for i, at in arm.items()}
 
 
 class RelationalStability:
@@ -147,102 +73,111 @@ class RelationalStability:
             f"{share_text(self.agreement)} of the tests that are met>"
         )
 
-    @cached_property
-    def _here(self) -> list[Here]:
-        """Who comes to each node of the tree by the same tests."""
-        here: list[Here] = [{}] * len(self)
-        here[0] = {fold: 0 for fold in range(1, len(self.trees))}
-        for i, node in enumerate(self.tree.nodes):
-            if node.is_leaf:
-                continue
-            same = [fold for fold, at in here[i].items() if self._asks(fold, at, node.test)]
-            here[node.yes] = {fold: self.trees[fold].nodes[here[i][fold]].yes for fold in same}
-            here[node.no] = {fold: self.trees[fold].nodes[here[i][fold]].no for fold in same}
-        return here
+    # trees walked together
 
-    def _asks(self, fold: int, at: int, test: Query) -> bool:
-        return shape_of(self.trees[fold].nodes[at].test) == shape_of(test)
+    @cached_property
+    def _levels(self) -> list[list[_Meeting]]:
+        """Level by level, trees that ask the same go on together; their thresholds may differ."""
+        level = [self._meeting(dict.fromkeys(range(len(self.trees)), 0), (), ())]
+        levels = []
+        while level:
+            levels.append(level)
+            level = [
+                below for meeting in level for arm in meeting.arms for below in self._below(meeting, arm)
+            ]
+        return levels
+
+    def _meeting(
+        self, members: Members, query: Query, way: tuple[tuple[Query, Query, bool], ...]
+    ) -> _Meeting:
+        arms: dict[Query, Members] = {}
+        for i, at in members.items():
+            arms.setdefault(shape_of(self.trees[i].nodes[at].test), {})[i] = at
+        return _Meeting(tuple(arms.values()), query, way)
+
+    def _below(self, meeting: _Meeting, arm: Members) -> Iterator[_Meeting]:
+        nodes = self._nodes_of(arm)
+        test = next(iter(nodes.values())).test
+        if test:
+            yes, no = ((*meeting.way, (meeting.query, test, branch)) for branch in (True, False))
+            yield self._meeting({i: of.yes for i, of in nodes.items()}, meeting.query + test, yes)
+            yield self._meeting({i: of.no for i, of in nodes.items()}, meeting.query, no)
+
+    def _nodes_of(self, members: Members) -> dict[int, Node]:
+        return {i: self.trees[i].nodes[at] for i, at in members.items()}
 
     @cached_property
     def nodes(self) -> tuple[NodeStability, ...]:
         """A record for each node of the tree."""
-        return tuple(map(self._node, range(len(self))))
+        meetings = (meeting for level in self._levels for meeting in level if 0 in meeting.arms[0])
+        return tuple(sorted(map(self._node, meetings), key=lambda record: record.node))
 
-    def _node(self, i: int) -> NodeStability:
-        node, here = self.tree.nodes[i], self._here[i]
-        same = [fold for fold, at in here.items() if self._asks(fold, at, node.test)]
-        stopped = [fold for fold, at in here.items() if self.trees[fold].nodes[at].is_leaf]
-        leaf = node.is_leaf
-        agreeing = None
-        if leaf and self.tree.task == "classification":
-            agreeing = sum(self.trees[fold].answer(here[fold]) == self.tree.answer(i) for fold in same)
-        means = None
-        if leaf and self.tree.task == "regression":
-            means = _band([self.tree.answer(i), *(self.trees[fold].answer(here[fold]) for fold in same)])
+    def _node(self, meeting: _Meeting) -> NodeStability:
+        own, *others = meeting.arms
+        i, tree = own[0], self.tree
+        arm, same = self._arm(meeting, own), [fold for fold in own if fold]
+        alternatives = [self._arm(meeting, other) for other in others]
+        alternatives.sort(key=lambda other: (-len(other.folds), other.folds))
+        here = len(meeting.members) - 1
+        answers = [self.trees[fold].answer(own[fold]) for fold in same]
+        classes = tree.task == "classification"
+        leaf = tree.nodes[i].is_leaf
         return NodeStability(
             node=i,
-            depth=self.tree.depths[i],
-            path=self._path(i),
-            rows=int(self.tree.size(i)),
-            test="" if leaf else self.words(self.tree.queries[i], node.test),
-            prediction=one_line(str(self.tree.answer(i))),
+            depth=len(meeting.way),
+            path=self._path(meeting),
+            rows=int(tree.size(i)),
+            test=arm.attribute,
+            prediction=one_line(str(tree.answer(i))),
             folds=self.n_folds,
-            here=len(here),
+            here=here,
             same=len(same),
-            leaves=0 if leaf else len(stopped),
-            gone=self.n_folds - len(here),
-            agreeing=agreeing,
-            band=None if leaf else self._thresholds(i, same),
-            means=means,
-            alternatives=self._alternatives(i, same),
+            leaves=sum(len(other.folds) for other in alternatives if other.is_leaf),
+            gone=self.n_folds - here,
+            agreeing=sum(answer == tree.answer(i) for answer in answers) if leaf and classes else None,
+            band=arm.band,
+            means=_band([tree.answer(i), *answers]) if leaf and not classes else None,
+            alternatives=tuple(alternatives),
         )
 
-    def words(self, before: Query, test: Query) -> str:
-        """A test below a query, in words."""
+    def _arm(self, meeting: _Meeting, members: Members) -> Arm:
+        """What trees do that ask the same, thresholds aside, or that all stop."""
+        nodes = self._nodes_of(members)
+        folds, final = tuple(i for i in members if i > 0), 0 in members
+        test = next(iter(nodes.values())).test
+        if not test:
+            answers = Counter(one_line(str(self.trees[i].answer(at))) for i, at in members.items())
+            return Arm(f"leaf: {next(iter(answers))}" if len(answers) == 1 else "leaf", folds, final)
+        words = self._words(meeting.query, test)
+        first = [thresholds_of(node.test)[:1] for node in nodes.values()]
+        return Arm(words, folds, final, words, _band([value for values in first for value in values]))
+
+    def _words(self, before: Query, test: Query) -> str:
         return test_words(self.tree.signature, before, test)
 
-    def _path(self, node: int) -> str:
-        steps = []
-        while node:
-            child, node = node, self.tree.parents[node]
-            words = self.words(self.tree.queries[node], self.tree.nodes[node].test)
-            steps.append(words if self.tree.nodes[node].yes == child else f"not ({words})")
-        return ", ".join(reversed(steps))
+    def _path(self, meeting: _Meeting) -> str:
+        steps = ((self._words(before, test), yes) for before, test, yes in meeting.way)
+        return ", ".join(words if yes else f"not ({words})" for words, yes in steps)
 
-    def _thresholds(self, i: int, same: list[int]) -> ThresholdBand | None:
-        """Of the first comparison with a threshold, over the tree and the folds that ask the same."""
-        tests = [
-            self.tree.nodes[i].test,
-            *(self.trees[fold].nodes[self._here[i][fold]].test for fold in same),
-        ]
-        found = [next(iter(thresholds_of(test)), None) for test in tests]
-        return _band([value for value in found if value is not None])
+    @cached_property
+    def bifurcations(self) -> tuple[Bifurcation, ...]:
+        """Every place where trees that came together ask different things, level by level."""
+        meetings = (meeting for level in self._levels for meeting in level)
+        return tuple(self._bifurcation(meeting) for meeting in meetings if len(meeting.arms) > 1)
 
-    def _alternatives(self, i: int, same: list[int]) -> tuple[Arm, ...]:
-        """What the other folds that are here do, the most folds first."""
-        arms: dict[Query, list[int]] = {}
-        for fold, at in self._here[i].items():
-            if fold not in same:
-                arms.setdefault(shape_of(self.trees[fold].nodes[at].test), []).append(fold)
-        return tuple(
-            self._arm(i, folds) for folds in sorted(arms.values(), key=lambda folds: (-len(folds), folds))
+    def _bifurcation(self, meeting: _Meeting) -> Bifurcation:
+        """The arm of the tree of all examples first, then by the number of folds."""
+        arms = sorted(meeting.arms, key=lambda arm: (0 not in arm, -len(arm), min(arm)))
+        first, at = next(iter(arms[0].items()))
+        return Bifurcation(
+            path=self._path(meeting),
+            depth=len(meeting.way),
+            node=meeting.members.get(0),
+            rows=int(self.trees[first].size(at)),
+            arms=tuple(self._arm(meeting, arm) for arm in arms),
         )
 
-    def _arm(self, i: int, folds: list[int]) -> Arm:
-        return self.arm({fold: self._here[i][fold] for fold in folds}, self.tree.queries[i])
-
-    def arm(self, members: Here, before: Query) -> Arm:
-        """What trees do that ask the same, thresholds aside, or that all stop, below a query."""
-        places = [(self.trees[i], at) for i, at in members.items()]
-        folds, final = tuple(i for i in members if i > 0), 0 in members
-        tree, at = places[0]
-        if tree.nodes[at].is_leaf:
-            answers = Counter(one_line(str(some.answer(where))) for some, where in places)
-            return Arm(f"leaf: {next(iter(answers))}" if len(answers) == 1 else "leaf", folds, final)
-        words = self.words(before, tree.nodes[at].test)
-        values = [next(iter(thresholds_of(some.nodes[where].test)), None) for some, where in places]
-        band = _band([value for value in values if value is not None])
-        return Arm(words, folds, final, words, band)
+    # numbers of the whole tree
 
     @property
     def root_agreement(self) -> float:
@@ -259,24 +194,26 @@ class RelationalStability:
         return same / (self.n_folds * sum(weights)) if sum(weights) else 0.0
 
     @cached_property
-    def _places(self) -> Places:
-        return walk_places(self)
-
-    @property
-    def bifurcations(self) -> tuple[Bifurcation, ...]:
-        """Every place where trees that came together ask different things, level by level."""
-        return self._places.bifurcations
+    def _asking(self) -> list[list[int]]:
+        """For each level on which any tree asks, how many trees ask each of the different tests."""
+        levels = [[arm for meeting in level for arm in meeting.arms] for level in self._levels]
+        asking = [
+            [len(arm) for arm in arms if next(iter(self._nodes_of(arm).values())).test] for arms in levels
+        ]
+        return [counts for counts in asking if counts]
 
     @property
     def f(self) -> tuple[float, ...]:
         """f(i) of Blockeel and Struyf, section 3.2: the different tests of all trees on each level on which
         any asks, for each test of a single one."""
-        return self._places.f
+        return tuple(len(counts) * len(self.trees) / sum(counts) for counts in self._asking)
 
     @property
     def tests_by_level(self) -> tuple[int, ...]:
         """The different tests of all trees on each level."""
-        return self._places.tests
+        return tuple(map(len, self._asking))
+
+    # faces
 
     def table(self) -> list[dict[str, Any]]:
         """A dict for each node, for a data frame."""
@@ -303,13 +240,11 @@ class RelationalStability:
 
     def _lines(self) -> Iterator[str]:
         branches = {0: "root"}
-        for i, node in enumerate(self.tree.nodes):
-            record = self.nodes[i]
+        for record, node in zip(self, self.tree.nodes, strict=True):
             indent = INDENT * min(record.depth, DEEPEST_INDENT)
-            yield f"{indent}{branches[i]}  n={record.rows}  {says(record)}"
+            yield f"{indent}{branches[record.node]}  n={record.rows}  {says(record)}"
             yield from (f"{indent}    ({arm_text(arm)})" for arm in record.alternatives)
-            if not node.is_leaf:
-                branches[node.yes], branches[node.no] = "yes", "no"
+            branches |= {node.yes: "yes", node.no: "no"}
 
     def show(self) -> RelationalStabilityView:
         """A picture for notebooks, and for files: `.save("stability.svg")` or `.save("stability.html")`."""
@@ -318,13 +253,21 @@ class RelationalStability:
         return RelationalStabilityView(self)
 
 
+def shape_of(test: Query) -> Query:
+    """A test with its thresholds left open."""
+    return tuple(
+        Literal(literal.predicate, (literal.terms[0], Anything()))
+        if literal.predicate in (AT_MOST, ABOVE)
+        else literal
+        for literal in test
+    )
+
+
 def thresholds_of(test: Query) -> list[float | int]:
-    found = []
-    for literal in test:
-        if literal.predicate in (AT_MOST, ABOVE) and isinstance(literal.terms[1], Constant):
-            value = literal.terms[1].value
-            found.append(value if isinstance(value, int) else float(value))
-    return found
+    """The constants that the test compares with, in its order."""
+    compared = (literal.terms[1] for literal in test if literal.predicate in (AT_MOST, ABOVE))
+    values = [term.value for term in compared if isinstance(term, Constant)]
+    return [value if isinstance(value, int) else float(value) for value in values]
 
 
 def _band(values: Sequence[float | int]) -> ThresholdBand | None:

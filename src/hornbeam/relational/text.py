@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from hornbeam.errors import UsageError
 from hornbeam.model.text import DEEPEST_INDENT, INDENT, Style, one_line, real_text, share_text, shortened
+from hornbeam.relational.ace.terms import atom
 from hornbeam.relational.logic import Query
-from hornbeam.relational.prolog import atom, constant_term, query_text
+from hornbeam.relational.prolog import constant_term, query_text
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.relational.words import test_words
 

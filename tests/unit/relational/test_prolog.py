@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbeam.relational.prolog import atom, constant_term, float_term
+from hornbeam.relational.ace.terms import atom
+from hornbeam.relational.prolog import constant_term, float_term
 from tests.databases import PLAIN
 from tests.relational_trees import CHURN, MACHINES
 from tests.relational_worlds import PREDICATES, draw_tree, draw_world, leaf_of

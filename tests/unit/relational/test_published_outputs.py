@@ -12,7 +12,8 @@ import duckdb
 import pytest
 
 from hornbeam import RelationalData, RelationalTreeClassifier
-from hornbeam.relational.prolog import atom, constant_term
+from hornbeam.relational.ace.terms import atom
+from hornbeam.relational.prolog import constant_term
 from hornbeam.relational.prune import merge_leaves
 from hornbeam.relational.records import MISSING, Coded
 from tests.databases import PLAIN

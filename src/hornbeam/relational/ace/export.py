@@ -11,11 +11,10 @@ from hornbeam.errors import StorageError, UsageError
 from hornbeam.relational.ace.settings import CRITERIA, PRUNINGS
 from hornbeam.relational.ace.terms import show_value
 from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
-from hornbeam.relational.declarations import call, place_text
+from hornbeam.relational.declarations import DeclarationWriter, call, place_text
 from hornbeam.relational.logic import COMPARISONS, EQUALS
 from hornbeam.relational.records import Coded, Codes, Relation
 
-_KEY = Placemarker(Sign.OLD)
 _COUNTS = {
     "min_samples_leaf": "minimal_cases",
     "confidence": "confidence_level",
@@ -55,17 +54,7 @@ def _settings(coded: Coded, bias: Bias, target: str, parameters: dict[str, Any])
         yield "tilde_mode(regress)."
     yield "typed_language(yes)."
     yield f"type({call(target, [show_value(bias.key_type), 'class'])})."
-    for name, types in bias.types.items():
-        full = (bias.key_type, *types) if _without_key(coded.relations[name]) else types
-        yield f"type({call(name, [show_value(type_) for type_ in full])})."
-    for mode in bias.modes:
-        count = "" if mode.most is None else f"{mode.most}: "
-        yield f"rmode({count}{_conjunction(mode.patterns, coded, set())})."
-    for ahead in bias.lookaheads:
-        names = {place.name for place in ahead.after.places if place.name is not None}
-        after = _pattern(ahead.after, coded, names, Placemarker(Sign.ANYTHING))
-        yield f"lookahead({after}, {_conjunction(ahead.then, coded, names, (ahead.after,))})."
-    yield f"max_lookahead({bias.max_lookahead})."
+    yield from _AceWriter(coded, bias.key_type).declarations(bias)
     yield from _parameters(parameters)
 
 
@@ -80,41 +69,48 @@ def _parameters(parameters: dict[str, Any]) -> Iterator[str]:
             yield f"{setting}({parameters[name]})."
 
 
-def _conjunction(
-    patterns: Sequence[Pattern], coded: Coded, names: set[str], before: tuple[Pattern, ...] = ()
-) -> str:
-    """Literals; a threshold is a constant that ACE draws for the variable it is compared with."""
-    shown = [_pattern(pattern, coded, names) for pattern in patterns]
-    drawn = [pattern for pattern in patterns if _draws(pattern)]
-    text = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
-    if not drawn:
-        return text
-    variable = drawn[0].places[0].name
-    rows = [p for p in (*before, *patterns) if p.predicate not in COMPARISONS]
-    row = next((p for p in rows if any(place.name == variable for place in p.places)), None)
-    if variable is None or row is None:
-        raise UsageError("to_ace: a mode asks for thresholds of a variable that it does not bind itself")
-    places = [variable if place.name == variable else "_" for place in row.places]
-    if _without_key(coded.relations[row.predicate]):
-        places.insert(0, "_")
-    return f"#(Threshold: threshold({call(row.predicate, places)}, [{variable}], Threshold), {text})"
+class _AceWriter(DeclarationWriter):
+    """ACE's own words for comparisons and thresholds, and a key for relations that have none."""
+
+    def __init__(self, coded: Coded, key_type: str) -> None:
+        self._keyless = {name for name, relation in coded.relations.items() if _without_key(relation)}
+        self._key_type = key_type
+
+    def types_of(self, name: str, types: tuple[str, ...]) -> tuple[str, ...]:
+        return (self._key_type, *types) if name in self._keyless else types
+
+    def conjunction(
+        self, patterns: Sequence[Pattern], names: set[str], before: tuple[Pattern, ...] = ()
+    ) -> str:
+        """A threshold is a constant that ACE generates for the variable it is compared with."""
+        text = super().conjunction(patterns, names)
+        variable = next((pattern.places[0].name for pattern in patterns if _has_threshold(pattern)), "")
+        if variable == "":
+            return text
+        rows = [p for p in (*before, *patterns) if p.predicate not in COMPARISONS]
+        row = next((p for p in rows if any(place.name == variable for place in p.places)), None)
+        if variable is None or row is None:
+            raise UsageError("to_ace: a mode asks for thresholds of a variable that it does not bind itself")
+        places = [variable if place.name == variable else "_" for place in row.places]
+        if row.predicate in self._keyless:
+            places.insert(0, "_")
+        return f"#(Threshold: threshold({call(row.predicate, places)}, [{variable}], Threshold), {text})"
+
+    def pattern(self, pattern: Pattern, names: set[str], key: Sign = Sign.OLD) -> str:
+        places = [place_text(place, names) for place in pattern.places]
+        if pattern.predicate in COMPARISONS:
+            right = "Threshold" if _has_threshold(pattern) else places[1]
+            if pattern.predicate == EQUALS:
+                return f"equals({places[0]}, {right})"
+            return f"{places[0]} {'=<' if pattern.predicate == '<=' else pattern.predicate} {right}"
+        if pattern.predicate in self._keyless:
+            places.insert(0, place_text(Placemarker(key), names))
+        return call(pattern.predicate, places)
 
 
-def _draws(pattern: Pattern) -> bool:
-    open_place = pattern.places[-1] == Placemarker(Sign.CONSTANT) if pattern.places else False
-    return pattern.predicate in COMPARISONS and pattern.predicate != EQUALS and open_place
-
-
-def _pattern(pattern: Pattern, coded: Coded, names: set[str], key: Placemarker = _KEY) -> str:
-    places = [place_text(place, names) for place in pattern.places]
-    if pattern.predicate in COMPARISONS:
-        right = "Threshold" if _draws(pattern) else places[1]
-        if pattern.predicate == EQUALS:
-            return f"equals({places[0]}, {right})"
-        return f"{places[0]} {'=<' if pattern.predicate == '<=' else pattern.predicate} {right}"
-    if _without_key(coded.relations[pattern.predicate]):
-        places.insert(0, place_text(key, names))
-    return call(pattern.predicate, places)
+def _has_threshold(pattern: Pattern) -> bool:
+    compares = pattern.predicate in COMPARISONS and pattern.predicate != EQUALS
+    return compares and pattern.places[-1] == Placemarker(Sign.CONSTANT)
 
 
 def _facts(coded: Coded, bias: Bias, target: str) -> Iterator[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hornbeam.errors import DataError
 from hornbeam.relational.ace.reader import Clause, Fact, read_clauses
 from hornbeam.relational.ace.settings import AceSettings
-from hornbeam.relational.ace.terms import Atom, Compound, Term, Var, parts_of, show, value_of
+from hornbeam.relational.ace.terms import Atom, Compound, Term, Var, parts_of, show, value_of, values_of
 from hornbeam.relational.ace.tokens import PrologText
 from hornbeam.relational.logic import Value
 from hornbeam.table.schema import list_names
@@ -22,14 +22,15 @@ Name = tuple[str, int]
 class DefiniteClause:
     """A clause with a body, or with variables, and where it stands."""
 
-    head: Term
+    head: Atom | Compound
     body: Term | None
     source: PrologText
     at: int
 
     @property
-    def line(self) -> int:
-        return self.source.line(self.at)
+    def predicate(self) -> Name:
+        """The predicate that the clause is about."""
+        return self.head.name, len(self.head.args)
 
 
 @dataclass(eq=False)
@@ -44,9 +45,6 @@ class Knowledge:
     models: list[Value] = field(default_factory=list)
     keyed: set[Name] = field(default_factory=set)
     ignored: list[str] = field(default_factory=list)
-
-    def names(self) -> Iterator[Name]:
-        yield from self.rows
 
     def add(self, name: str, row: Row) -> None:
         self.rows.setdefault((name, len(row)), []).append(row)
@@ -84,13 +82,11 @@ def show_key(value: Value | None) -> str:
 
 def _mark(term: Term) -> tuple[str, Value] | None:
     """`begin(model(k))` or `end(model(k))`."""
-    if not isinstance(term, Compound) or term.name not in ("begin", "end") or len(term.args) != 1:
-        return None
-    inner = term.args[0]
-    if not isinstance(inner, Compound) or inner.name != "model" or len(inner.args) != 1:
-        return None
-    key = value_of(inner.args[0])
-    return None if key is None else (term.name, key)
+    match term:
+        case Compound("begin" | "end" as mark, (Compound("model", (inner,)),)):
+            key = value_of(inner)
+            return None if key is None else (mark, key)
+    return None
 
 
 def _add_row(knowledge: Knowledge, name: str, values: Row, model: Value | None) -> None:
@@ -101,44 +97,36 @@ def _add_row(knowledge: Knowledge, name: str, values: Row, model: Value | None) 
 
 
 def _add_clause(source: PrologText, knowledge: Knowledge, clause: Clause, model: Value | None) -> None:
-    term = clause.term
-    if isinstance(term, Compound) and term.name in (":-", "?-") and len(term.args) == 1:
-        if not _declares(term.args[0]):
-            knowledge.ignored.append(f":- {show(term.args[0])[:60]} (line {source.line(clause.at)})")
-        return
-    if isinstance(term, Compound) and term.name == ":-" and len(term.args) == 2:
-        if model is not None:
-            raise source.refuse(term.at, "a rule stands inside a model; put it into the background file")
-        _head(source, term.args[0])
-        knowledge.rules.append(DefiniteClause(term.args[0], term.args[1], source, clause.at))
-        return
-    name, args = _head(source, term)
-    values = [value_of(arg) for arg in args]
-    known = tuple(value for value in values if value is not None)
-    if len(known) == len(values):
-        _add_row(knowledge, name, known, model)
-    elif model is not None:
-        raise source.refuse(term.at, f"{show(term)[:60]} holds variables; facts of a model have none")
-    else:
-        knowledge.rules.append(DefiniteClause(term, None, source, clause.at))
+    match clause.term:
+        case Compound(":-" | "?-", (goal,)):
+            if not _declares(goal):
+                knowledge.ignored.append(f":- {show(goal)[:60]} (line {source.line(clause.at)})")
+        case Compound(":-", (head, body)):
+            if model is not None:
+                what = "a rule stands inside a model; put it into the background file"
+                raise source.refuse(clause.term.at, what)
+            knowledge.rules.append(DefiniteClause(_head(source, head), body, source, clause.at))
+        case term:
+            fact = _head(source, term)
+            values = values_of(fact.args)
+            if values is not None:
+                _add_row(knowledge, fact.name, values, model)
+            elif model is not None:
+                raise source.refuse(term.at, f"{show(term)[:60]} holds variables; facts of a model have none")
+            else:
+                knowledge.rules.append(DefiniteClause(fact, None, source, clause.at))
 
 
-def _head(source: PrologText, term: Term) -> tuple[str, tuple[Term, ...]]:
-    if isinstance(term, Atom):
-        return term.name, ()
-    if isinstance(term, Compound):
-        return term.name, term.args
-    raise source.refuse(term.at, f"{show(term)[:60]} is neither a fact nor a rule")
+def _head(source: PrologText, term: Term) -> Atom | Compound:
+    if not isinstance(term, Atom | Compound):
+        raise source.refuse(term.at, f"{show(term)[:60]} is neither a fact nor a rule")
+    return term
 
 
 def _declares(term: Term) -> bool:
     """Declarations of Prolog that say nothing about facts."""
-    return isinstance(term, Compound) and term.name in (
-        "dynamic",
-        "discontiguous",
-        "multifile",
-        "style_check",
-    )
+    names = ("dynamic", "discontiguous", "multifile", "style_check")
+    return isinstance(term, Compound) and term.name in names
 
 
 _KEY = Var("Key_of_model")
@@ -155,10 +143,10 @@ class LabelledKeys:
     own: frozenset[str]
 
 
-def examples_of_facts(knowledge: Knowledge, said: AceSettings) -> LabelledKeys:
+def examples_of_facts(knowledge: Knowledge, settings: AceSettings) -> LabelledKeys:
     """Key format: the facts of the predicted predicate; without any, all keys that keyed facts mention."""
-    assert said.predict is not None
-    name, key, label, arity = said.predict
+    assert settings.predict is not None
+    name, key, label, arity = settings.predict
     known: dict[Value, Value] = {}
     for row in knowledge.rows.get((name, arity), []):
         if known.setdefault(row[key], row[label]) != row[label]:
@@ -168,33 +156,35 @@ def examples_of_facts(knowledge: Knowledge, said: AceSettings) -> LabelledKeys:
     if known:
         return LabelledKeys(tuple(known), tuple(known.values()), name, frozenset({name}))
     mentioned: dict[Value, None] = {}
-    columns = said.types.get(name)
+    columns = settings.types.get(name)
     for (other, _), rows in knowledge.rows.items():
-        if columns is not None and said.types.get(other, ())[:1] == (columns[key],):
+        if columns is not None and settings.types.get(other, ())[:1] == (columns[key],):
             mentioned.update(dict.fromkeys(row[0] for row in rows))
     if not mentioned:
         raise DataError(
-            f"{said.source.shown}: there are no facts {name}/{arity}, so there are no examples; there are "
-            f"{list_names([f'{name}/{n}' for name, n in knowledge.rows])}"
+            f"{settings.source.shown}: there are no facts {name}/{arity}, so there are no examples; "
+            f"there are {list_names([f'{name}/{n}' for name, n in knowledge.rows])}"
         )
     return LabelledKeys(tuple(mentioned), None, name, frozenset({name}))
 
 
-def examples_of_models(knowledge: Knowledge, said: AceSettings) -> LabelledKeys:
+def examples_of_models(knowledge: Knowledge, settings: AceSettings) -> LabelledKeys:
     """Models format: each model is an example, and one of the classes stands in it as a plain fact."""
     if not knowledge.models:
-        raise DataError(f"{said.source.shown}: the facts hold no begin(model(k)), so there are no examples")
+        raise DataError(
+            f"{settings.source.shown}: the facts hold no begin(model(k)), so there are no examples"
+        )
     if len(set(knowledge.models)) < len(knowledge.models):
         twice = next(key for key in knowledge.models if knowledge.models.count(key) > 1)
         raise DataError(f"model {twice!r} stands in the facts more than once; give each model its own key")
-    if said.classes is None:
-        raise DataError(f"{said.source.shown}: the models format needs classes([...])")
+    if settings.classes is None:
+        raise DataError(f"{settings.source.shown}: the models format needs classes([...])")
     labels: dict[Value, Value] = {}
-    for name in said.classes:
+    for name in settings.classes:
         for (key,) in knowledge.rows.pop((str(name), 1), []):
             if labels.setdefault(key, name) != name:
                 raise DataError(f"model {key!r} is {labels[key]!r} and {name!r}; give it one class")
-    own = frozenset(str(name) for name in said.classes)
+    own = frozenset(str(name) for name in settings.classes)
     return LabelledKeys(
         tuple(knowledge.models),
         tuple(labels.get(key) for key in knowledge.models) if labels else None,
@@ -204,15 +194,15 @@ def examples_of_models(knowledge: Knowledge, said: AceSettings) -> LabelledKeys:
 
 
 def key_type_of(
-    said: AceSettings,
+    settings: AceSettings,
     known: Mapping[Name, list[Row]],
     types: Mapping[str, tuple[str, ...]],
     examples: LabelledKeys,
 ) -> str:
     """The type of the keys: as the predicted predicate declares it, else of first columns that hold keys."""
-    assert said.predict is not None
-    name, key, _, arity = said.predict
-    declared = said.types.get(name, ())
+    assert settings.predict is not None
+    name, key, _, arity = settings.predict
+    declared = settings.types.get(name, ())
     if len(declared) == arity:
         return declared[key]
     keys = set(examples.keys)
@@ -228,7 +218,7 @@ def with_keys(knowledge: Knowledge) -> None:
     plain = {(name, arity - 1) for name, arity in knowledge.keyed}
     while True:
         added = {
-            _name(rule.head)
+            rule.predicate
             for rule in knowledge.rules
             if rule.body is not None and any(_name(call) in plain for call in _calls(rule.body))
         } - plain
@@ -239,10 +229,8 @@ def with_keys(knowledge: Knowledge) -> None:
     knowledge.rules[:] = [_keyed_rule(rule, plain) for rule in knowledge.rules]
 
 
-def _name(term: Term) -> tuple[str, int]:
-    if isinstance(term, Compound):
-        return term.name, len(term.args)
-    return (term.name, 0) if isinstance(term, Atom) else (show(term), -1)
+def _name(term: Term) -> Name | None:
+    return (term.name, len(term.args)) if isinstance(term, Atom | Compound) else None
 
 
 def _calls(body: Term) -> list[Term]:
@@ -257,18 +245,16 @@ def _calls(body: Term) -> list[Term]:
     return found
 
 
-def _keyed_rule(rule: DefiniteClause, plain: set[tuple[str, int]]) -> DefiniteClause:
-    if _name(rule.head) not in plain:
+def _keyed_rule(rule: DefiniteClause, plain: set[Name]) -> DefiniteClause:
+    if rule.predicate not in plain:
         return rule
-    body = None if rule.body is None else _with_key(rule.body, plain)
-    return replace(rule, head=_with_key(rule.head, plain), body=body)
+    head = Compound(rule.head.name, (_KEY, *rule.head.args), rule.head.at)
+    return replace(rule, head=head, body=None if rule.body is None else _with_key(rule.body, plain))
 
 
-def _with_key(term: Term, plain: set[tuple[str, int]]) -> Term:
+def _with_key(term: Term, plain: set[Name]) -> Term:
     if isinstance(term, Compound) and term.name in _CONNECTIVES:
         return Compound(term.name, tuple(_with_key(arg, plain) for arg in term.args), term.at)
-    if _name(term) not in plain:
-        return term
-    args = term.args if isinstance(term, Compound) else ()
-    assert isinstance(term, Compound | Atom)
-    return Compound(term.name, (_KEY, *args), term.at)
+    if isinstance(term, Atom | Compound) and _name(term) in plain:
+        return Compound(term.name, (_KEY, *term.args), term.at)
+    return term

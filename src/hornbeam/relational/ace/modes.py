@@ -14,9 +14,11 @@ from hornbeam.relational.ace.terms import (
     Number,
     Term,
     Var,
+    constants_of,
     parts_of,
     show,
     value_of,
+    values_of,
     variables_in,
 )
 from hornbeam.relational.ace.tokens import PrologText
@@ -150,11 +152,10 @@ class ModeReader:
         return Placemarker(sign, inner.name)
 
     def _constants(self, term: Term) -> tuple[Value, ...]:
-        values = [value_of(item) for item in term.items] if isinstance(term, ListTerm) else [None]
-        known = tuple(value for value in values if value is not None)
-        if len(known) != len(values) or (isinstance(term, ListTerm) and term.tail is not None):
+        values = constants_of(term)
+        if values is None:
             raise self.source.refuse(term.at, f"{show(term)}: behind # stands a list of constants, as #[a,b]")
-        return known
+        return values
 
     def _generated(self, spec: Term, body: Term, names: Iterable[str] = ()) -> list[Mode]:
         if not isinstance(spec, Compound) or spec.name != ":" or len(spec.args) != 2:
@@ -191,14 +192,13 @@ class ModeReader:
             )
         modes: list[Mode] = []
         for row in rows.items:
-            values = [value_of(item) for item in row.items] if isinstance(row, ListTerm) else []
-            known = [value for value in values if value is not None]
-            if len(known) != len(variables):
+            values = values_of(row.items) if isinstance(row, ListTerm) else None
+            if values is None or len(values) != len(variables):
                 raise self.source.refuse(
                     row.at, f"{show(row)}: a tuple of {len(variables)} constants is needed"
                 )
             modes.append(
-                Mode(self._with(dict(zip(variables, known, strict=True))).patterns(body, set(names)))
+                Mode(self._with(dict(zip(variables, values, strict=True))).patterns(body, set(names)))
             )
         return modes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -16,6 +16,11 @@ class Atom:
     name: str
     at: int = field(default=0, compare=False)
     quoted: bool = field(default=False, compare=False)
+
+    @property
+    def args(self) -> tuple[Term, ...]:
+        """A name alone is a predicate without arguments."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,18 @@ def value_of(term: Term) -> Value | None:
     return show(term) if is_ground(term) else None
 
 
+def values_of(terms: Iterable[Term]) -> tuple[Value, ...] | None:
+    """The values of constants; None where one of the terms is not ground."""
+    values = [value_of(term) for term in terms]
+    known = tuple(value for value in values if value is not None)
+    return known if len(known) == len(values) else None
+
+
+def constants_of(term: Term) -> tuple[Value, ...] | None:
+    """The values of a list of constants; None for anything else."""
+    return values_of(term.items) if isinstance(term, ListTerm) and term.tail is None else None
+
+
 def variables_in(term: Term) -> Iterator[Var]:
     """Every occurrence of a variable, from left to right."""
     if isinstance(term, Var):
@@ -102,8 +119,13 @@ def show_value(value: Value) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return _number(value)
-    plain = value.isascii() and value.replace("_", "a").isalnum() and value[:1].islower()
-    return value if plain or value in ("[]", "{}") else quoted(value)
+    return value if value in ("[]", "{}") else atom(value)
+
+
+def atom(name: str) -> str:
+    """A text as an atom, in quotes where it needs them."""
+    plain = name.isascii() and name.replace("_", "a").isalnum() and name[:1].islower()
+    return name if plain else quoted(name)
 
 
 def quoted(value: str) -> str:

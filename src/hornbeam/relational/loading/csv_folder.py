@@ -15,7 +15,6 @@ from hornbeam.relational.loading.found import Found, choose_tables
 from hornbeam.table.readers import read_path
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
-_WHERE = "by its name"
 
 
 def read_csv_folder(folder: str | os.PathLike[str], tables: Sequence[str] | None) -> Found:
@@ -32,14 +31,11 @@ def read_csv_folder(folder: str | os.PathLike[str], tables: Sequence[str] | None
         if name in paths:
             raise UsageError(f"{shown!r} holds table {name!r} twice: {paths[name].name} and {path.name}")
         paths[name] = path
-    chosen = choose_tables(repr(shown), list(paths), None if tables is None else list(tables))
+    chosen = choose_tables(repr(shown), list(paths), tables)
     frames = {name: read_path(paths[name]) for name in chosen}
     keys = {name: key for name in chosen if (key := _key(name, frames[name])) is not None}
     references = {name: _references(name, frames[name], keys) for name in chosen}
-    where = {f"{name}.{column}": _WHERE for name, column in keys.items()}
-    where |= {f"{name}.{column}": _WHERE for name, columns in references.items() for column in columns}
-    linked = {name: found for name, found in references.items() if found}
-    return Found(frames, keys, linked, where, _spoilt_keys(frames, keys))
+    return Found(frames, keys, references, "by its name", _spoilt_keys(frames, keys))
 
 
 def _key(table: str, frame: Any) -> str | None:

@@ -20,8 +20,6 @@ from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.queries import quoted
 from hornbeam.table.sources.sqlite_queries import is_sqlite, open_sqlite
 
-_BY_CONSTRAINT = "by its constraint"
-
 
 def read_duckdb(place: Any, tables: Sequence[str] | None) -> Found:
     """All tables and views of a database file, which is opened read-only, or of an open connection."""
@@ -33,20 +31,12 @@ def read_duckdb(place: Any, tables: Sequence[str] | None) -> Found:
                 "select table_name from information_schema.tables "
                 "where table_schema = current_schema() order by table_name"
             ).fetchall()
-            chosen = choose_tables(shown, [name for (name,) in listed], _list(tables))
+            chosen = choose_tables(shown, [name for (name,) in listed], tables)
             frames = {table: _duckdb_rows(connection, table) for table in chosen}
             keys, references = _constraints(connection, chosen)
         except duckdb.Error as error:
             raise DataError(f"{shown}: {first_line(error)}") from None
-    where = {f"{table}.{column}": _BY_CONSTRAINT for table, column in keys.items()}
-    where |= {
-        f"{table}.{column}": _BY_CONSTRAINT for table, columns in references.items() for column in columns
-    }
-    return Found(frames, keys, references, where)
-
-
-def _list(tables: Sequence[str] | None) -> list[str] | None:
-    return None if tables is None else list(tables)
+    return Found(frames, keys, references, "by its constraint")
 
 
 @contextmanager
@@ -103,9 +93,6 @@ def _constraints(connection: Any, tables: Sequence[str]) -> tuple[dict[str, str]
     return keys, references
 
 
-_BY_SCHEMA = "by its schema"
-
-
 def read_sqlite(place: str | os.PathLike[str], tables: Sequence[str] | None) -> Found:
     """All tables and views of a database file, which is opened read-only."""
     shown = os.fspath(place)
@@ -120,9 +107,7 @@ def read_sqlite(place: str | os.PathLike[str], tables: Sequence[str] | None) -> 
                 "select name from sqlite_master where type in ('table', 'view') "
                 "and name not like 'sqlite\\_%' escape '\\' order by name"
             )
-            chosen = choose_tables(
-                repr(shown), [name for (name,) in listed], None if tables is None else list(tables)
-            )
+            chosen = choose_tables(repr(shown), [name for (name,) in listed], tables)
             keys = {table: key for table in chosen if (key := _key(connection, table)) is not None}
             references = {table: _references(connection, table, keys) for table in chosen}
         finally:
@@ -130,9 +115,7 @@ def read_sqlite(place: str | os.PathLike[str], tables: Sequence[str] | None) -> 
     except sqlite3.Error as error:
         raise DataError(f"{shown!r}: {first_line(error)}") from None
     frames = {table: _sqlite_rows(shown, table) for table in chosen}
-    where = {f"{table}.{column}": _BY_SCHEMA for table, column in keys.items()}
-    where |= {f"{table}.{column}": _BY_SCHEMA for table, columns in references.items() for column in columns}
-    return Found(frames, keys, {table: found for table, found in references.items() if found}, where)
+    return Found(frames, keys, references, "by its schema")
 
 
 def _key(connection: sqlite3.Connection, table: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,42 +14,49 @@ from hornbeam.table.schema import list_names
 
 @dataclass(frozen=True)
 class Found:
-    """Frames by table, what was found of keys and references, and where (`table.column`: a few words).
+    """Frames by table, and what was found of keys and references; `how` says in a few words by what.
 
-    `spoilt` says of tables that others refer to by name why what is called as their key is none.
+    `spoilt` says of tables that others refer to by name why what is called as their key is none. `where`
+    has `how` for each find (`table.column`) that no declaration replaced.
     """
 
     frames: Mapping[str, Any]
     keys: Keys
     references: References
-    where: Mapping[str, str] = field(default_factory=dict)
+    how: str = ""
     spoilt: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, str] = field(default_factory=dict)
 
 
 def declared_over(found: Found, keys: Keys | None, references: References | None) -> Found:
     """What was found, with what is declared in its place, column by column; None takes a find away."""
-    for option, given in (("keys", keys or {}), ("references", references or {})):
+    keys, references = keys or {}, references or {}
+    for option, given in (("keys", keys), ("references", references)):
         unknown = [table for table in given if table not in found.frames]
         if unknown:
             raise UsageError(
                 f"{option} names table {unknown[0]!r}; tables are {list_names(list(found.frames))}"
             )
-    all_keys = _merged(found.keys, keys or {})
+    all_keys = _merged(found.keys, keys)
     linked: dict[str, dict[str, str]] = {}
     for table in found.frames:
-        given = (references or {}).get(table, {})
         known = {column: to for column, to in found.references.get(table, {}).items() if to in all_keys}
-        linked[table] = _merged(known, given)
-    declared = {f"{table}.{column}" for table, column in (keys or {}).items()}
-    declared |= {f"{table}.{column}" for table, given in (references or {}).items() for column in given}
-    where = {name: text for name, text in found.where.items() if name not in declared}
+        linked[table] = _merged(known, references.get(table, {}))
+    declared = _columns_in(keys, references)
+    where = {name: found.how for name in _columns_in(found.keys, found.references) if name not in declared}
     for table, text in found.spoilt.items():
-        if table not in (keys or {}):
+        if table not in keys:
             warnings.warn(
                 f"table {table!r}: {text}; mend the column, or name the key of the table (None: it has none)",
-                stacklevel=5,
+                stacklevel=3,
             )
-    return Found(found.frames, all_keys, linked, where)
+    return Found(found.frames, all_keys, linked, where=where)
+
+
+def _columns_in(keys: Keys, references: References) -> list[str]:
+    """The columns, `table.column`, that keys and references name."""
+    links = [(table, column) for table, columns in references.items() for column in columns]
+    return [f"{table}.{column}" for table, column in (*keys.items(), *links)]
 
 
 def _merged(found: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
@@ -58,7 +65,7 @@ def _merged(found: Mapping[str, str], given: Mapping[str, str | None]) -> dict[s
     return {name: value for name, value in both.items() if value is not None}
 
 
-def choose_tables(place: str, there: list[str], wanted: list[str] | tuple[str, ...] | None) -> list[str]:
+def choose_tables(place: str, there: list[str], wanted: Sequence[str] | None) -> list[str]:
     """The tables to read: all, or those that were named."""
     if not there:
         raise UsageError(f"{place} holds no tables")

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from hornbeam.errors import DataError
 from hornbeam.relational.ace.facts import DefiniteClause, Knowledge, Name, Row
-from hornbeam.relational.ace.terms import Atom, Compound, Number, Term, Var, show, value_of
+from hornbeam.relational.ace.terms import Compound, Number, Term, Var, show, value_of
 from hornbeam.relational.logic import Value
 from hornbeam.relational.rules.program import (
     Argument,
@@ -176,14 +176,6 @@ def _number(term: Term, binding: Binding) -> int | float:
 Reasons = dict[Name, tuple[DefiniteClause, str]]
 
 
-def head_name(rule: DefiniteClause) -> Name:
-    """The predicate that a rule is about."""
-    if isinstance(rule.head, Compound):
-        return rule.head.name, len(rule.head.args)
-    assert isinstance(rule.head, Atom)
-    return rule.head.name, 0
-
-
 def derive(
     knowledge: Knowledge, wanted: Collection[Name], seconds: float, given: Callable[[Name], Given]
 ) -> dict[Name, list[Row]]:
@@ -193,7 +185,7 @@ def derive(
     """
     rules: dict[Name, list[DefiniteClause]] = {}
     for rule in knowledge.rules:
-        rules.setdefault(head_name(rule), []).append(rule)
+        rules.setdefault(rule.predicate, []).append(rule)
     native, reasons = _native(rules)
     rows: dict[Name, list[Row]] = dict(knowledge.rows)
     needed = [name for name in wanted if name in rules]

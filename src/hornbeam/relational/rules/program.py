@@ -11,9 +11,9 @@ from hornbeam.relational.ace.facts import DefiniteClause, Name
 from hornbeam.relational.ace.terms import (
     Atom,
     Compound,
-    ListTerm,
     Term,
     Var,
+    constants_of,
     parts_of,
     show,
     value_of,
@@ -122,21 +122,17 @@ def _choices(term: Term, numbers: Iterator[int]) -> list[tuple[Step, ...]]:
 
 
 def _member(term: Compound, numbers: Iterator[int]) -> Member:
-    listed = term.args[1]
-    values = [value_of(item) for item in listed.items] if isinstance(listed, ListTerm) else [None]
-    known = tuple(value for value in values if value is not None)
-    if len(known) != len(values) or (isinstance(listed, ListTerm) and listed.tail is not None):
+    values = constants_of(term.args[1])
+    if values is None:
         raise NotDatalogError(f"{show(term)} takes a list that is no constant")
-    return Member(_argument(term.args[0], numbers), known)
+    return Member(_argument(term.args[0], numbers), values)
 
 
 _CONTROL = ("->", "*->", "!", "call", "findall", "bagof", "setof", "forall", "assert", "asserta", "assertz")
 
 
 def _call(term: Term, numbers: Iterator[int]) -> Call:
-    if isinstance(term, Atom) and term.name not in _CONTROL:
-        return Call(term.name, ())
-    if not isinstance(term, Compound) or term.name in _CONTROL:
+    if not isinstance(term, Atom | Compound) or term.name in _CONTROL:
         raise NotDatalogError(f"{show(term)[:40]} is no literal of a table")
     return Call(term.name, tuple(_argument(arg, numbers) for arg in term.args))
 
@@ -158,16 +154,11 @@ def check_safe(conjunction: Conjunction) -> None:
     """Every variable of the head, of a negation and of a comparison must get a value from a literal."""
     bound: set[str] = set()
     for step in order(conjunction.steps):
-        if isinstance(step, Call) and not step.negated:
-            bound |= slots(step.args)
-        elif isinstance(step, Member):
-            bound |= slots((step.arg,))
-        elif isinstance(step, Call):
+        if isinstance(step, Call) and step.negated:
             free = {name for name in slots(step.args) - bound if not name.startswith("_")}
             if free:
                 raise NotDatalogError(f"{min(free)} stands only under a negation")
-        else:
-            bound |= _binds(step, bound)
+        bound |= _binds(step)
     unbound = slots(conjunction.head.args) - bound
     if unbound:
         raise NotDatalogError(f"{min(unbound)} gets no value in its body")
@@ -177,26 +168,29 @@ def order(steps: Sequence[Step]) -> list[Step]:
     """The steps in an order in which each has what it needs: literals as written, tests when they can."""
     waiting, ordered, bound = list(steps), [], set[str]()
     while waiting:
-        step = next((step for step in waiting if _ready(step, bound)), None)
-        if step is None:
-            step = next((step for step in waiting if isinstance(step, Member)), None) or next(
-                (step for step in waiting if isinstance(step, Call) and not step.negated), None
+        ready = [step for step in waiting if _ready(step, bound)]
+        members = [step for step in waiting if isinstance(step, Member)]
+        calls = [step for step in waiting if isinstance(step, Call)]
+        literals = [call for call in calls if not call.negated]
+        step = (ready or members or literals or calls or waiting)[0]
+        if isinstance(step, Comparison) and not ready:
+            raise NotDatalogError(
+                f"a variable of {show(step.left)} {step.operator} {show(step.right)} is unbound"
             )
-        if step is None:
-            step = next((step for step in waiting if isinstance(step, Call)), waiting[0])
-            if isinstance(step, Comparison):
-                raise NotDatalogError(
-                    f"a variable of {show(step.left)} {step.operator} {show(step.right)} is unbound"
-                )
         waiting.remove(step)
         ordered.append(step)
-        if isinstance(step, Call) and not step.negated:
-            bound |= slots(step.args)
-        elif isinstance(step, Member):
-            bound |= slots((step.arg,))
-        elif isinstance(step, Comparison):
-            bound |= _binds(step, bound)
+        bound |= _binds(step)
     return ordered
+
+
+def _binds(step: Step) -> set[str]:
+    """The variables that have a value once the step is done."""
+    if isinstance(step, Member):
+        return slots((step.arg,))
+    if isinstance(step, Call):
+        return set() if step.negated else slots(step.args)
+    sides = (step.left, step.right) if step.operator in ("=", "is") else ()
+    return {side.name for side in sides if isinstance(side, Var)}
 
 
 def _ready(step: Step, bound: set[str]) -> bool:
@@ -214,12 +208,6 @@ def _ready(step: Step, bound: set[str]) -> bool:
             known[1] and isinstance(step.left, Var)
         )
     return all(known)
-
-
-def _binds(step: Comparison, bound: set[str]) -> set[str]:
-    if step.operator not in ("=", "is"):
-        return set()
-    return {side.name for side in (step.left, step.right) if isinstance(side, Var)} - bound
 
 
 def called(found: Iterable[Conjunction]) -> set[Name]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.ace.facts import Knowledge, Name, Row
 from hornbeam.relational.ace.reader import Fact, read_clauses
-from hornbeam.relational.ace.terms import Compound, show, show_value, value_of
+from hornbeam.relational.ace.terms import Atom, Compound, show, show_value, values_of
 from hornbeam.relational.ace.tokens import PrologText
 from hornbeam.relational.logic import Value
 
@@ -102,12 +102,8 @@ def _run(program: str, path: Path, seconds: float, refusal: DataError) -> str:
 def _rows(written: str, wanted: Collection[Name]) -> dict[Name, list[Row]]:
     rows: dict[Name, dict[Row, None]] = {name: {} for name in wanted}
     for clause in read_clauses(PrologText("what swipl wrote", written)):
-        if isinstance(clause, Fact):
-            name, row = clause.name, clause.values
-        else:
-            term = clause.term
-            name = term.name if isinstance(term, Compound) else show(term)
-            values = [value_of(arg) for arg in term.args] if isinstance(term, Compound) else []
-            row = tuple(value for value in values if value is not None)
-        rows[name, len(row)][row] = None
+        term = clause.term
+        name = term.name if isinstance(term, Atom | Compound) else show(term)
+        values = clause.values if isinstance(clause, Fact) else values_of(getattr(term, "args", ())) or ()
+        rows[name, len(values)][values] = None
     return {name: list(found) for name, found in rows.items()}
