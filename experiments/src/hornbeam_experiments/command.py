@@ -74,7 +74,7 @@ def command(
     """
     from hornbeam.cli.output import print_json, style
     from hornbeam.errors import StorageError
-    from hornbeam.model.store import reason, replace_files
+    from hornbeam.files import reason, write_files
     from hornbeam_experiments.run import prepare
     from hornbeam_experiments.write import files_of
 
@@ -94,7 +94,7 @@ def command(
         raise StorageError(f"cannot make the directory {out!r}: {reason(error)}") from None
     results = start()
     files = files_of(results)
-    replace_files({str(folder / name): content for name, content in files.items()})
+    write_files({str(folder / name): content for name, content in files.items()})
     if as_json:
         print_json({"experiment": experiment, "out": out, "files": sorted(files)})
         return

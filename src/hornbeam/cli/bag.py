@@ -84,7 +84,7 @@ def command(
     }
     if is_scanned(data, asked_for):
         from hornbeam.estimators.store import model_bytes
-        from hornbeam.model.store import replace_files
+        from hornbeam.files import write_files
 
         from .bag_learn import BagPlan
         from .bag_source import bag_source, tell_bagged_source
@@ -93,13 +93,13 @@ def command(
         check_places(output, sources=files_of(data))
         wanted = BagPlan(Plan.asked(options), trees, max_samples, voting, algorithm)
         found = bag_source(data, sql, wanted, key, engine, scheduler)
-        replace_files({output: model_bytes(found.model)} if output else {})
+        write_files({output: model_bytes(found.model)} if output else {})
         tell_bagged_source(found, output, as_json)
         return
     check_places(output, sources=[data])
     check_source(data)
     from hornbeam.estimators.store import model_bytes
-    from hornbeam.model.store import replace_files
+    from hornbeam.files import write_files
 
     from .bag_learn import BagPlan, learn_bag
     from .bag_results import tell_bag
@@ -109,5 +109,5 @@ def command(
     learned = learn_from(
         data, sql, f"growing {trees} trees", lambda rows, share: learn_bag(rows, asked, share)
     )
-    replace_files({output: model_bytes(learned.model)} if output else {})
+    write_files({output: model_bytes(learned.model)} if output else {})
     tell_bag(learned, output, as_json)

@@ -36,7 +36,9 @@ def _least_leaf(task: str, rows: int) -> int:
 @click.pass_context
 def command(context: click.Context, name: str, seed: int, report: str, as_json: bool) -> None:
     """Grow a tree from built-in data, score it on held-out rows, print it and write a page to keep."""
-    from .output import check_places, print_json, style, working, write_file
+    from hornbeam.files import write_file
+
+    from .output import check_places, print_json, style, working
 
     check_places(report)
     from hornbeam.datasets import load

@@ -94,7 +94,7 @@ def give_out(
 ) -> None:
     """Write the model and the report, both or neither, then tell the result."""
     from hornbeam.estimators.store import model_bytes
-    from hornbeam.model.store import replace_files
+    from hornbeam.files import write_files
 
     from .output import working
     from .results import page_of
@@ -106,7 +106,7 @@ def give_out(
             shown = safe_line(line, data)
             facts = {"command": shown, "data_name": data_name(data), "data_hash": data_hash(data)}
             results[report] = page_of(learned, **facts)
-    replace_files(results)
+    write_files(results)
     tell(learned, output, report, as_json)
 
 

@@ -150,7 +150,7 @@ class _Files:
         return list(self._open)
 
     def at(self, name: str) -> BinaryIO:
-        from .output import new_file
+        from hornbeam.files import new_file
 
         if name not in self._open:
             place = os.path.join(self._directory, name)

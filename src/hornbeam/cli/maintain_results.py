@@ -9,7 +9,7 @@ import click
 
 from hornbeam.boat.maintained.changes import Changes
 from hornbeam.errors import HornbeamError
-from hornbeam.model.store import replace_files
+from hornbeam.files import write_files
 from hornbeam.model.text import share_text
 from hornbeam.model.view import View
 
@@ -67,7 +67,7 @@ def print_batch(changes: Changes, as_json: bool) -> None:
 def save_pictures(view: View, files: Mapping[str, str]) -> None:
     """Write the forms of a picture to their files, all or none."""
     makers = {"svg": view.svg, "html": view.html}
-    replace_files({file: makers[form]().encode("utf-8", "replace") for form, file in files.items()})
+    write_files({file: makers[form]().encode("utf-8", "replace") for form, file in files.items()})
 
 
 def print_changes(tree: str, batches: Sequence[Changes], pictures: Mapping[str, str], as_json: bool) -> None:

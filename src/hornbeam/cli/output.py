@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,35 +16,6 @@ from hornbeam.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
     from hornbeam.boat.meter import Listener, Progress
-
-
-def write_file(place: str, content: bytes) -> None:
-    """Put a whole file in its place or leave what is there; StorageError says why it could not be done."""
-    from hornbeam.model.store import replace_files
-
-    replace_files({place: content})
-
-
-@contextmanager
-def new_file(place: str) -> Iterator[BinaryIO]:
-    """A file to write piece by piece; it takes its place when all is on disk, else what is there stays."""
-    from hornbeam.model.store import fsync_directory, reason
-
-    directory, name = os.path.split(os.path.realpath(place))
-    temporary = os.path.join(directory, f".{name[:40]}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, os.path.join(directory, name))
-        fsync_directory(directory)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
-        raise
 
 
 def check_places(*places: str | None, sources: Sequence[str] = ()) -> None:

@@ -105,9 +105,10 @@ def _answer_table(
     model: str, data: str, sql: str | None, proba: bool, threads: int, output: str | None, as_json: bool
 ) -> None:
     """All rows at once."""
+    from hornbeam.files import write_file
     from hornbeam.table import conform, read_path
 
-    from .output import check_places, working, write_file
+    from .output import check_places, working
     from .sources import check_source, naming
 
     check_places(output, sources=[model, data])

@@ -10,10 +10,11 @@ import click
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.store import RELATIONAL
 from hornbeam.estimators.stored_relational import BAGGING, StoredRelational
+from hornbeam.files import write_file
 from hornbeam.model import read_document, reading
 from hornbeam.relational.tree import RelationalTree
 
-from .output import working, write_file
+from .output import working
 from .predict import csv_bytes, json_bytes
 from .relational_learn import naming_times, noting, open_data, plain_keys
 from .sources import naming

@@ -117,7 +117,7 @@ def _read_text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        from hornbeam.model.store import reason
+        from hornbeam.files import reason
 
         raise StorageError(f"cannot read {path!r}: {reason(error)}") from None
     except UnicodeDecodeError:

@@ -9,7 +9,8 @@ import click
 
 import hornbeam
 from hornbeam.estimators.stored_relational import StoredRelational
-from hornbeam.model.store import document_of, replace_files
+from hornbeam.files import write_files
+from hornbeam.model.store import document_of
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.report.records import Score
 from hornbeam.report.scores import score_classes, score_numbers
@@ -32,7 +33,7 @@ def give_out(learned: RelationalLearned, line: str, given: Mapping[str, Any]) ->
             seed = None if given["cv"] is None else given["seed"]
             page = _page(learned, stored, safe_line(line, given["data"]), given["data"], seed)
             results[report] = page.encode("utf-8", "replace")
-    replace_files(results)
+    write_files(results)
     if given["as_json"]:
         print_json(learned_object(learned) | {"model": output, "report": report})
         return

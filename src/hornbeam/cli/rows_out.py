@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from hornbeam.datasets.generators import Family
 from hornbeam.errors import UsageError
-
-from .output import new_file
+from hornbeam.files import new_file
 
 Write = Callable[[pa.RecordBatch], None]
 

@@ -68,7 +68,9 @@ def command(
     for name, given in (("--dialect", dialect), ("--table", table)):
         if given is not None and chosen != "sql":
             raise click.UsageError(f"{name} is for SQL only; add --format sql, or leave it out")
-    from .output import check_places, write_file
+    from hornbeam.files import write_file
+
+    from .output import check_places
 
     check_places(output, sources=[model])
     stored = _stored(model, which)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +11,8 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from hornbeam.ensemble.answers import Answering
-from hornbeam.errors import DataError, StorageError, UsageError
-from hornbeam.model.store import reason
+from hornbeam.errors import DataError, UsageError
+from hornbeam.files import new_file
 from hornbeam.table import conform
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Part, Source, Tally
@@ -112,23 +110,11 @@ def kind_of(path: str) -> str | None:
 
 def write_answers(path: str, kind: str, schema: pa.Schema, answers: Iterable[pa.Table]) -> int:
     """Write a file that takes its place when it is whole; the number of rows."""
-    folder, name = os.path.split(os.path.abspath(path))
-    unfinished = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
     rows = 0
-    try:
-        with open(unfinished, "xb") as file:
-            with _writer(file, kind, schema) as writer:
-                for table in answers:
-                    writer.write_table(table)
-                    rows += table.num_rows
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise StorageError(f"{path!r} cannot be written: {reason(error)}") from None
-    finally:
-        with suppress(OSError):
-            os.unlink(unfinished)
+    with new_file(path) as file, _writer(file, kind, schema) as writer:
+        for table in answers:
+            writer.write_table(table)
+            rows += table.num_rows
     return rows
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -126,24 +124,14 @@ def _refuse_engine(source: Source, instead: str) -> None:
 def _to_folder(asking: Asking, place: str, kind: str, threads: int) -> Predictions:
     """A file for each part, first in a folder beside the place, which then takes its name."""
     from hornbeam.ensemble.answer_files import file_name
-    from hornbeam.model.store import reason
+    from hornbeam.files import new_folder
 
     folder = os.path.abspath(place)
     if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise StorageError(f"output={place!r} is there already and not an empty folder; name a new one")
-    parent, name = os.path.split(folder)
-    unfinished = os.path.join(parent, f".{name}.{secrets.token_hex(8)}")
-    try:
-        os.mkdir(unfinished)
+    with new_folder(place) as unfinished:
         tallies = _answered(asking, unfinished, kind, threads)
         asking.source.close_scan(tallies)
-        if os.path.isdir(folder):
-            os.rmdir(folder)
-        os.replace(unfinished, folder)
-    except OSError as error:
-        raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     parts = {tally.part: tally.rows for tally in tallies}
     files = tuple(os.path.join(place, file_name(part, kind)) for part in sorted(parts))
     return Predictions(sum(parts.values()), files)

@@ -8,12 +8,12 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hornbeam.errors import DataError, HornbeamError, StorageError
+from hornbeam.files import Path, reason, write_file
 from hornbeam.model.json_form import one_line, parse
 
 FORMAT_VERSION: Final = 1
@@ -26,25 +26,10 @@ HEADER: Final = re.compile(
 )
 CLOSING: Final = b"}\n"
 
-REASONS: Final = {
-    errno.ENOENT: "there is no such file or directory; check the path",
-    errno.EACCES: "permission denied; choose another place, or ask its owner",
-    errno.EPERM: "permission denied; choose another place, or ask its owner",
-    errno.EROFS: "the file system is read-only; choose another place",
-    errno.EISDIR: "it is a directory; name a file in it",
-    errno.ENOTDIR: "a part of the path is not a directory",
-    errno.ENOSPC: "no space left on the device; free some and try again",
-    errno.EFBIG: "the file would be larger than is allowed here; see ulimit -f",
-    errno.EDQUOT: "the disk quota is used up; free some space and try again",
-    errno.ENAMETOOLONG: "the name is too long",
-}
-
-Path = str | os.PathLike[str]
-
 
 def write_document(path: Path, payload: Mapping[str, Any]) -> None:
     """Puts the payload (plain JSON values) at `path`; the old file stays until the new one is on disk."""
-    replace_files({path: document_of(payload)})
+    write_file(path, document_of(payload))
 
 
 def document_of(payload: Mapping[str, Any]) -> bytes:
@@ -60,71 +45,6 @@ def document_of(payload: Mapping[str, Any]) -> bytes:
             "grow a smaller tree, for instance with min_samples_leaf"
         )
     return document
-
-
-def replace_files(contents: Mapping[Any, bytes]) -> None:
-    """Every file whole in its place, or, where one of them cannot be written, none.
-
-    Each is written beside its place and fsynced before the first is renamed; a failure removes them again.
-    """
-    written: list[tuple[str, str]] = []
-    try:
-        for path, content in contents.items():
-            try:
-                place = os.path.realpath(path)
-                written.append((write_beside(place, content), place))
-            except (OSError, ValueError) as error:
-                raise StorageError(f"cannot write {show(path)}: {reason(error)}") from None
-        for temporary, place in written:
-            move(temporary, place)
-    except BaseException:
-        for temporary, _ in written:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        raise
-
-
-def move(temporary: str, place: str) -> None:
-    try:
-        os.replace(temporary, place)
-        fsync_directory(os.path.dirname(place))
-    except OSError as error:
-        raise StorageError(f"cannot write {place!r}: {reason(error)}") from None
-
-
-def write_beside(path: str, content: bytes) -> str:
-    """The content in a temporary file beside `path`, on disk; a failure removes it."""
-    if os.path.isdir(path):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
-    directory, name = os.path.split(path)
-    # Short enough for any file system, whatever the length of the name itself.
-    temporary = os.path.join(directory, f".{name[:40]}.{secrets.token_hex(8)}.tmp")
-    try:
-        descriptor = os.open(
-            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
-        )
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    return temporary
-
-
-def fsync_directory(directory: str) -> None:
-    """Makes the rename itself durable; where directories cannot be opened there is nothing to do."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -211,9 +131,3 @@ def checked_payload(document: bytes) -> dict[str, Any]:
 def show(path: Path) -> str:
     """A path on one line."""
     return repr(os.fspath(path))
-
-
-def reason(error: OSError | ValueError) -> str:
-    if not isinstance(error, OSError):
-        return "the path has a null character"
-    return REASONS.get(error.errno or 0, (error.strerror or type(error).__name__).lower())

@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from hornbeam.errors import StorageError, UsageError
+from hornbeam.errors import UsageError
+from hornbeam.files import write_file
 
 Levels = int | Literal["auto"] | None
 
@@ -31,10 +32,7 @@ class View(ABC):
         if maker is None:
             raise UsageError(f"path {str(place)!r}: a name that ends in .svg or .html is allowed")
         text = maker() if title is None else maker(title=title)
-        try:
-            place.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise StorageError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+        write_file(place, text.encode("utf-8"))
         return place
 
     def _repr_svg_(self) -> str:

@@ -351,12 +351,11 @@ def test_results_that_cannot_be_written_are_refused_before_the_work(place: Path)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_leaves_the_old_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("r.html").write_text("old")
-    from hornbeam.model import store
 
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     refused(4, "fit", "data.csv", "--target", "class", "--report", "r.html", says="r.html")
     assert Path("r.html").read_text() == "old"
     assert files(place) == {"data.csv", "r.html"}

@@ -75,9 +75,9 @@ def test_a_failure_leaves_the_old_file_and_no_other(
             file.close()
             return _Full(fail)
 
-        monkeypatch.setattr(store.os, "fdopen", failing_file)
+        monkeypatch.setattr(os, "fdopen", failing_file)
     else:
-        monkeypatch.setattr(store.os, call, fail)
+        monkeypatch.setattr(os, call, fail)
     with pytest.raises(StorageError, match="cannot write '") as caught:
         write_document(path, {"new": 1})
     monkeypatch.undo()
@@ -103,7 +103,7 @@ def test_an_interrupt_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pyte
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store.os, "fsync", interrupt)
+    monkeypatch.setattr(os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_document(tmp_path / "m", PAYLOAD)
     assert os.listdir(tmp_path) == []
@@ -144,17 +144,6 @@ def test_places_without_permission_are_storage_errors(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match=r"cannot read .*: permission denied"):
             read_document(tmp_path / "m")
     assert os.listdir(tmp_path) == ["m"]
-
-
-def test_several_files_are_written_all_or_none(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    store.replace_files({first: b"1", second: b"2"})
-    second.unlink()
-    second.mkdir()
-    with pytest.raises(StorageError, match="second"):
-        store.replace_files({first: b"new", second: b"new"})
-    assert first.read_bytes() == b"1"
-    assert sorted(os.listdir(tmp_path)) == ["first", "second"]
 
 
 def test_a_newer_version_says_what_to_do(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from hornbeam.datasets import generate
+from hornbeam.files import new_file
 
 GROUP = 2**20  # rows of a row group
 TYPES = {
@@ -48,21 +48,16 @@ def _whole(column: pa.Array, name: str) -> pa.Array:
 
 def write(batches: Iterator[pa.RecordBatch], path: Path, compression: str = "snappy") -> None:
     """A Parquet file with row groups of a million rows; it appears when it is whole."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     first = next(batches)
-    try:
-        with parquet.ParquetWriter(unfinished, first.schema, compression=compression) as writer:
-            held, rows = [first], first.num_rows
-            for batch in batches:
-                if rows + batch.num_rows > GROUP:
-                    writer.write_table(pa.Table.from_batches(held))
-                    held, rows = [], 0
-                held.append(batch)
-                rows += batch.num_rows
-            writer.write_table(pa.Table.from_batches(held))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with new_file(path) as file, parquet.ParquetWriter(file, first.schema, compression=compression) as writer:
+        held, rows = [first], first.num_rows
+        for batch in batches:
+            if rows + batch.num_rows > GROUP:
+                writer.write_table(pa.Table.from_batches(held))
+                held, rows = [], 0
+            held.append(batch)
+            rows += batch.num_rows
+        writer.write_table(pa.Table.from_batches(held))
 
 
 def changed(people: pa.RecordBatch) -> pa.RecordBatch:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hornbeam.boat.maintained.published import Publication
 from hornbeam.errors import StorageError
-from hornbeam.model.store import REASONS, reason
+from hornbeam.files import REASONS, reason
 from hornbeam.table.sources.arrow_data import first_line
 
 if TYPE_CHECKING:

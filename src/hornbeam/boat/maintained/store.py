@@ -31,7 +31,7 @@ from hornbeam.boat.maintained.opening import (
 from hornbeam.boat.maintained.records import TABLES, Records
 from hornbeam.boat.maintained.rows import LeftOut, RowsPart
 from hornbeam.errors import DataError, StorageError
-from hornbeam.model.store import move
+from hornbeam.files import move
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.hashing import row_hashes

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hornbeam.errors import StorageError, UsageError
+from hornbeam.errors import UsageError
+from hornbeam.files import write_files
 from hornbeam.relational.ace.settings import CRITERIA, PRUNINGS
 from hornbeam.relational.ace.terms import show_value
 from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
@@ -26,13 +27,11 @@ def export_ace(path: str | os.PathLike[str], coded: Coded, bias: Bias, parameter
     """Write `app.s` and, beside it, `app.kb`. Prolog has no NULL, so relations that hold one are refused."""
     settings = Path(path)
     target = _free_name("target", bias)
-    lines = [*_settings(coded, bias, target, parameters)]
-    facts = [*_facts(coded, bias, target)]
-    try:
-        settings.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        settings.with_suffix(".kb").write_text("\n".join(facts) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"{str(settings)!r} cannot be written: {error.strerror or error}") from None
+    lines = {
+        settings: _settings(coded, bias, target, parameters),
+        settings.with_suffix(".kb"): _facts(coded, bias, target),
+    }
+    write_files({place: ("\n".join(some) + "\n").encode("utf-8") for place, some in lines.items()})
 
 
 def _free_name(name: str, bias: Bias) -> str:

@@ -1,6 +1,5 @@
 """Rows written to a Parquet file as they go by: the whole file appears under its name, or nothing does."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from hornbeam.errors import StorageError
+from hornbeam.files import new_file
 from hornbeam.table.sources.part import CHUNK_ROWS
 from hornbeam.table.sources.types import plain_schema
 
@@ -20,19 +20,12 @@ def spool(scan: Callable[[], Iterator[pa.RecordBatch]], schema: pa.Schema, path:
     if place.suffix != ".parquet" or place.exists():
         why = "exists already" if place.exists() else "does not end with .parquet"
         raise StorageError(f"{path!r} {why}; give the name of a new Parquet file")
-    unfinished = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        with parquet.ParquetWriter(unfinished, plain_schema(schema), write_page_checksum=True) as writer:
-            for group in _groups(scan()):
-                writer.write_table(group.cast(writer.schema), row_group_size=_GROUP)
-        with open(unfinished, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(unfinished, place)
-    except OSError as error:
-        why = (error.strerror or str(error)).splitlines()[0]
-        raise StorageError(f"{path!r} cannot be written: {why}; check the folder and its space") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with (
+        new_file(path) as file,
+        parquet.ParquetWriter(file, plain_schema(schema), write_page_checksum=True) as writer,
+    ):
+        for group in _groups(scan()):
+            writer.write_table(group.cast(writer.schema), row_group_size=_GROUP)
 
 
 def _groups(chunks: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
