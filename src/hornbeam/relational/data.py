@@ -13,7 +13,7 @@ from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.bias_checks import narrowed, typed_by
 from hornbeam.relational.coding import Task, TypedData, check_task
-from hornbeam.relational.linked import Keys, LinkedTables, References
+from hornbeam.relational.linked import Keys, LinkedTables, References, check_shapes
 from hornbeam.relational.loading.found import Found, declared_over
 from hornbeam.relational.logic import COMPARISONS
 from hornbeam.relational.records import Coded
@@ -46,13 +46,19 @@ class RelationalData:
         bias: Bias | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
+        if not hasattr(contents, "typed"):
+            raise UsageError(
+                f"RelationalData is not made of {type(contents).__name__}; use from_frames, from_duckdb, "
+                "from_sqlite, from_csv_folder or from_ace"
+            )
         self._contents = contents
         self.target = target
         self.bias = bias
         self.parameters: dict[str, Any] = dict(parameters or {})
-        if target is not None and isinstance(contents, LinkedTables):
-            contents.check_column(target, "target")
-            contents.target_of(target)
+        name = self._target(target)
+        if name is not None and isinstance(contents, LinkedTables):
+            contents.check_column(name, "target")
+            contents.target_of(name)
 
     @classmethod
     def from_frames(
@@ -77,6 +83,7 @@ class RelationalData:
         rows came to be known: those at or after the time of their example (the time column of its own table,
         or `example_time`) are left out.
         """
+        check_shapes(keys=keys or {}, references=references or {})
         return cls._of_found(
             Found(frames, keys or {}, references or {}),
             target=target,
@@ -146,18 +153,18 @@ class RelationalData:
         unknown = [name for name in options if name not in _OPTIONS]
         if unknown:
             raise UsageError(f"{unknown[0]!r} is no option here; allowed are {', '.join(_OPTIONS)}")
-        exclude = options.get("exclude", ())
+        exclude = options.get("exclude") or ()
         tables = source_tables(found.frames, options.get("nominal"))
-        if isinstance(exclude, str):
-            raise UsageError(f"exclude={exclude!r}; give a list, for instance exclude=[{exclude!r}]")
+        if isinstance(exclude, str) or not isinstance(exclude, Collection):
+            raise UsageError(f"exclude={exclude!r}; give a list, for instance exclude=[{str(exclude)!r}]")
         contents = LinkedTables(
             tables,
             found.keys,
             found.references,
-            frozenset(exclude),
-            dict(options.get("time_columns") or {}),
+            tuple(exclude),
+            options.get("time_columns") or {},
             options.get("example_time"),
-            dict(options.get("types") or {}),
+            options.get("types") or {},
             found.where,
         )
         return cls(contents, target=options.get("target"))
@@ -197,7 +204,9 @@ class RelationalData:
         """
         check_task(task)
         bias = bias or self.bias
-        name = target or (bias.target if bias is not None else None) or self.target
+        if bias is not None and not isinstance(bias, Bias):
+            raise UsageError(f"bias={bias!r}; a Bias is allowed, and Bias.from_text makes one of its text")
+        name = self._target(target or (bias.target if bias is not None else None))
         if name is None:
             raise UsageError("no target: give target='table.column' to the data or to default_bias")
         wanted = None
@@ -208,11 +217,18 @@ class RelationalData:
             data = narrowed(data, columns)
         return (data if bias is None else typed_by(bias, data)).coded(task)
 
+    def _target(self, given: str | None) -> str | None:
+        """The column to predict that is given, or that of the data."""
+        name = given or self.target
+        if name is not None and not isinstance(name, str):
+            raise UsageError(f"target={name!r}; name one column as text, for instance target='loan.status'")
+        return name
+
     def signature(self, coded: Coded, target: str | None = None) -> Signature:
         """What relations are called in the tables they come from, for words and for SQL."""
         if not isinstance(self._contents, LinkedTables):
             return Signature.of(coded, named=False)
-        name = target or coded.examples.target_name or self.target
+        name = self._target(target or coded.examples.target_name)
         assert name is not None
         return self._contents.of_target(name).signature(coded)
 
@@ -233,7 +249,7 @@ class RelationalData:
         """
         from hornbeam.relational.default_bias import default_bias
 
-        name = target or self.target
+        name = self._target(target)
         if name is None:
             raise UsageError("default_bias needs a target: give target='table.column'")
         if not isinstance(self._contents, LinkedTables):
@@ -261,7 +277,7 @@ class RelationalData:
 
     def groups(self, table: str, target: str | None = None) -> npt.NDArray[np.int64]:
         """A group for each example, equal for those that rows of `table` connect: `groups=` of a splitter."""
-        name = target or self.target
+        name = self._target(target)
         if name is None or not isinstance(self._contents, LinkedTables):
             raise UsageError("groups need linked tables and a target; give target='table.column'")
         return self._contents.of_target(name).groups(table)

@@ -164,8 +164,8 @@ def explain(tree: RelationalTree, coded: Coded, key: Any) -> Explanation:
 
 def place_of(coded: Coded, key: Any) -> int:
     """The place of an example, by its key."""
-    found = np.flatnonzero(coded.examples.keys == key)
-    if len(found) == 0:
+    found = np.flatnonzero(coded.examples.keys == key) if np.ndim(key) == 0 else None
+    if found is None or len(found) == 0:
         some = ", ".join(repr(k) for k in coded.examples.keys[:5].tolist())
         raise UsageError(
             f"no example has the key {key!r}; keys are {some}{', ...' if coded.examples.n > 5 else ''}"

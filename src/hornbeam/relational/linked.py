@@ -22,6 +22,27 @@ Keys: TypeAlias = Mapping[str, str]
 References: TypeAlias = Mapping[str, Mapping[str, str]]
 
 _NO_PARENT = -1
+_SHAPES = {
+    "keys": "{table: column}",
+    "references": "{table: {column: table it refers to}}",
+    "types": "{'table.column': type}",
+    "time_columns": "{table: column}",
+}
+
+
+def check_shapes(**options: Any) -> None:
+    """Refuse options that are no mappings of names to names, by the shape that each has to have."""
+    for option, given in options.items():
+        nested = option == "references"
+        if not isinstance(given, Mapping) or not all(_is_named(value, nested) for value in given.values()):
+            raise UsageError(f"{option}={given!r}; give {_SHAPES[option]}, each by its name")
+
+
+def _is_named(value: object, nested: bool) -> bool:
+    """Whether a value is a name, or None, which takes one away; of nested mappings, whether all are."""
+    if nested:
+        return isinstance(value, Mapping) and all(_is_named(name, False) for name in value.values())
+    return value is None or isinstance(value, str)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +57,7 @@ class LinkedTables:
     tables: Mapping[str, SourceTable]
     keys: Keys
     references: References
-    exclude: frozenset[str] = frozenset()
+    exclude: Collection[str] = ()
     time_columns: Mapping[str, str] = field(default_factory=dict)
     example_time: Any = None
     types: Mapping[str, str] = field(default_factory=dict)
@@ -44,6 +65,7 @@ class LinkedTables:
     parents: Mapping[tuple[str, str], Rows] = field(init=False)
 
     def __post_init__(self) -> None:
+        check_shapes(types=self.types, time_columns=self.time_columns)
         self._check_links()
         given = {
             (table, column): to for table, links in self.references.items() for column, to in links.items()
@@ -111,6 +133,8 @@ class LinkedTables:
 
     def check_column(self, name: str, option: str) -> tuple[str, str]:
         """`table.column` as two names, refused where there is no such column."""
+        if not isinstance(name, str):
+            raise UsageError(f"{option} {name!r}: write table.column, as text")
         table, column = self._parted(name)
         if table not in self.tables:
             raise UsageError(

@@ -265,7 +265,7 @@ def are_shared(data: LinkedTables, target: str, table: str) -> bool:
 
 def _meetings(data: LinkedTables, target: str, by: str) -> Pairs:
     """Which examples see which rows of a table that several of them may share, or of what those refer to."""
-    if by not in data.tables:
+    if not isinstance(by, str) or by not in data.tables:
         raise UsageError(f"groups: there is no table {by!r}; tables are {list_names(list(data.tables))}")
     owners = row_owners(data, target, None)
     if owners[by].owner is not None:

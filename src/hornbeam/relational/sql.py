@@ -37,6 +37,8 @@ def to_sql(tree: RelationalTree, dialect: str, output: str, of: Any, table: str 
     signature = tree.signature
     if signature is None:
         raise UsageError("the tree does not know its tables: give it a signature, tree.with_signature(...)")
+    if table is not None and not isinstance(table, str):
+        raise UsageError(f"table={table!r}; name the table of the examples as text")
     name, write = answer(tree, speaker, output, of)
     key = f"{_EXAMPLE}.{speaker.identifier(signature.key_field)}"
     case = _FirstOrderCase(tree, speaker, signature, write).text(2)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hornbeam.errors import UsageError
 from hornbeam.growth.arms import Arm, Bifurcation, NodeStability, ThresholdBand
 from hornbeam.growth.stability_text import arm_text, says
@@ -62,7 +64,7 @@ class RelationalStability:
         return iter(self.nodes)
 
     def __getitem__(self, node: int) -> NodeStability:
-        if not 0 <= node < len(self):
+        if not isinstance(node, int | np.integer) or not 0 <= node < len(self):
             raise UsageError(f"node={node!r}: the tree has the nodes 0 to {len(self) - 1}")
         return self.nodes[node]
 

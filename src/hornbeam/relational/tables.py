@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,6 +87,8 @@ def _table(name: str, data: Any, nominal: Sequence[str]) -> SourceTable:
         raise type(error)(f"table {name!r}: {error}") from None
     if not frame.names:
         raise DataError(f"table {name!r} has no column names; give a frame with names or a dict of columns")
+    if not isinstance(nominal, Collection):
+        raise UsageError(f"nominal of table {name!r} is {nominal!r}; give a list of columns")
     unknown = [column for column in nominal if column not in frame.names]
     if isinstance(nominal, str) or unknown:
         raise UsageError(

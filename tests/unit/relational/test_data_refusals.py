@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from hornbeam import RelationalTreeClassifier, RelationalTreeRegressor
 from hornbeam.errors import DataError, HornbeamError, UsageError
 from hornbeam.relational.bias import Bias, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.data import RelationalData
@@ -20,6 +21,10 @@ def load(loan: object = LOAN, pay: object = PAY, **options: object) -> Relationa
     options.setdefault("references", {"pay": {"loan": "loan"}})
     options.setdefault("target", "loan.status")
     return RelationalData.from_frames({"loan": loan, "pay": pay}, **options)  # type: ignore[arg-type]
+
+
+def fitted() -> RelationalTreeClassifier:
+    return RelationalTreeClassifier().fit(load())
 
 
 def mode(predicate: str, *signs: str) -> Mode:
@@ -169,6 +174,85 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a negative number of hops": (
         lambda: load().default_bias(max_hops=-1),
         r"max_hops=-1; a number of at least 0",
+    ),
+    "a list as target": (
+        lambda: load(target=["loan.status"]),
+        r"target=\['loan.status'\]; name one column as text, for instance target='loan.status'",
+    ),
+    "a list as target of a fit": (
+        lambda: RelationalTreeRegressor().fit(load(), ["loan.n"]),
+        r"target=\['loan.n'\]; name one column as text",
+    ),
+    "a number as target of a fit": (lambda: RelationalTreeClassifier().fit(load(), 3), r"target=3; name one"),
+    "a list as target of a bias": (lambda: load().default_bias(["loan.status"]), r"target=\['loan.status'\]"),
+    "a list as target of codes": (lambda: load().coded(target=["loan.status"]), r"target=\['loan.status'\]"),
+    "a list as bias": (
+        lambda: RelationalTreeClassifier(["loan.n"]).fit(load()),
+        r"bias=\['loan.n'\]: a Bias, its text, or None",
+    ),
+    "text as bias of codes": (lambda: load().coded("rmode(a)."), r"bias='rmode\(a\).'; a Bias is allowed"),
+    "text as bias of files": (lambda: load().to_ace("app.s", "rmode(a)."), r"a Bias is allowed"),
+    "a bias of no text": (lambda: Bias.from_text(3), r"a bias is read from its text, not from int"),
+    "a frame as data": (
+        lambda: RelationalTreeClassifier().fit(pa.table(LOAN)),
+        r"given is a Table, and RelationalData is needed",
+    ),
+    "frames as data": (
+        lambda: RelationalTreeClassifier().fit({"loan": LOAN}),
+        r"given is a dict, and RelationalData is needed",
+    ),
+    "frames for the constructor": (
+        lambda: RelationalData({"loan": LOAN}),
+        r"RelationalData is not made of dict; use from_frames",
+    ),
+    "a list of keys": (lambda: load(keys=["id"]), r"keys=\['id'\]; give \{table: column\}"),
+    "a list as key": (lambda: load(keys={"loan": ["id"]}), r"keys=.*; give \{table: column\}"),
+    "a list of references": (
+        lambda: load(references=["loan"]),
+        r"references=\['loan'\]; give \{table: \{column: table it refers to\}\}",
+    ),
+    "references without columns": (
+        lambda: load(references={"pay": "loan"}),
+        r"references=\{'pay': 'loan'\}; give \{table: \{column",
+    ),
+    "a list of types": (lambda: load(types=["x"]), r"types=\['x'\]; give \{'table.column': type\}"),
+    "a number as type": (lambda: load(types={"pay.loan": 3}), r"types=\{'pay.loan': 3\}; give"),
+    "a number as column": (lambda: load(types={3: "x"}), r"types 3: write table.column, as text"),
+    "a list of time columns": (
+        lambda: load(time_columns=["x"]),
+        r"time_columns=\['x'\]; give \{table: column",
+    ),
+    "a number to exclude": (lambda: load(exclude=3), r"exclude=3; give a list, for instance exclude=\['3'\]"),
+    "a pair to exclude": (
+        lambda: load(exclude=[["pay", "amount"]]),
+        r"exclude \['pay', 'amount'\]: write table.column, as text",
+    ),
+    "a number of nominal columns": (
+        lambda: load(nominal={"pay": 3}),
+        r"nominal of table 'pay' is 3; give a list of columns",
+    ),
+    "groups by a list": (lambda: load().groups(["pay"]), r"groups: there is no table \['pay'\]"),
+    "a number as SQLite file": (
+        lambda: RelationalData.from_sqlite(3),
+        r"a SQLite database is given by its path, not as int",
+    ),
+    "a number as folder": (
+        lambda: RelationalData.from_csv_folder(3),
+        r"a folder of tables is given by its path, not as int",
+    ),
+    "a number as settings": (
+        lambda: RelationalData.from_ace(3),
+        r"a file of ACE is given by its path, not as int",
+    ),
+    "a number to write to": (lambda: load().to_ace(3), r"a file of ACE is given by its path, not as int"),
+    "the example of a list": (
+        lambda: fitted().explain([1, 2]),
+        r"no example has the key \[1, 2\]; keys are 1, 2, 3",
+    ),
+    "a text as depth": (lambda: fitted().to_text(max_depth="x"), r"max_depth='x': a whole number is allowed"),
+    "a number as table of SQL": (
+        lambda: fitted().to_sql(table=3),
+        r"table=3; name the table of the examples",
     ),
     "nothing to ask": (
         lambda: load(exclude=["pay.loan"]).default_bias(),

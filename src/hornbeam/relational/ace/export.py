@@ -13,6 +13,7 @@ from hornbeam.relational.ace.settings import CRITERIA, PRUNINGS
 from hornbeam.relational.ace.terms import show_value
 from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
 from hornbeam.relational.declarations import DeclarationWriter, call, place_text
+from hornbeam.relational.loading import path_text
 from hornbeam.relational.logic import COMPARISONS, EQUALS
 from hornbeam.relational.records import Coded, Codes, Relation
 
@@ -25,7 +26,7 @@ _COUNTS = {
 
 def export_ace(path: str | os.PathLike[str], coded: Coded, bias: Bias, parameters: dict[str, Any]) -> None:
     """Write `app.s` and, beside it, `app.kb`. Prolog has no NULL, so relations that hold one are refused."""
-    settings = Path(path)
+    settings = Path(path_text(path, "a file of ACE"))
     target = _free_name("target", bias)
     lines = {
         settings: _settings(coded, bias, target, parameters),

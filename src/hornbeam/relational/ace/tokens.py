@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from hornbeam.errors import DataError, StorageError
+from hornbeam.relational.loading import path_text
 
 Kind = Literal["atom", "quoted", "var", "number", "open", "punct", "end"]
 
@@ -68,7 +69,7 @@ class PrologText:
 
 def read_source(path: str | os.PathLike[str]) -> PrologText:
     """The text of a file, compressed or not."""
-    shown = os.fspath(path)
+    shown = path_text(path, "a file of ACE")
     try:
         with open(shown, "rb") as file:
             content = file.read()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hornbeam.errors import UsageError
-from hornbeam.relational.linked import Keys, References
+from hornbeam.relational.linked import Keys, References, check_shapes
 from hornbeam.table.schema import list_names
 
 
@@ -31,6 +31,7 @@ class Found:
 def declared_over(found: Found, keys: Keys | None, references: References | None) -> Found:
     """What was found, with what is declared in its place, column by column; None takes a find away."""
     keys, references = keys or {}, references or {}
+    check_shapes(keys=keys, references=references)
     for option, given in (("keys", keys), ("references", references)):
         unknown = [table for table in given if table not in found.frames]
         if unknown:
