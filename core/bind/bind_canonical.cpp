@@ -28,7 +28,7 @@ nb::bytes next_part(CanonicalText &text, std::size_t length) {
     std::string out;
     {
         SignalCancel cancel;
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         text.write(out, length, cancel);
     }
     return nb::bytes(out.data(), out.size());

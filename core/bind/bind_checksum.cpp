@@ -64,7 +64,8 @@ std::vector<WordColumn> read_all(const nb::list &columns, std::size_t n_rows) {
 
 std::uint64_t sum_rows(const WordColumns &columns, std::size_t n_rows) {
     const auto given = read_all(columns, n_rows);
-    nb::gil_scoped_release release;
+    SignalCancel cancel;
+    WithoutGil released(cancel);
     return checksum(given, n_rows);
 }
 
@@ -72,7 +73,8 @@ auto hashes_of_rows(const WordColumns &columns, std::size_t n_rows) {
     const auto given = read_all(columns, n_rows);
     std::vector<std::uint64_t> hashes(n_rows);
     {
-        nb::gil_scoped_release release;
+        SignalCancel cancel;
+        WithoutGil released(cancel);
         hash_rows(given, hashes);
     }
     return own_array(std::move(hashes));
@@ -84,7 +86,8 @@ nb::tuple folds_of_rows(nb::handle key, std::size_t n_rows, std::uint16_t k, std
     std::vector<std::uint16_t> folds(n_rows);
     std::size_t missing = 0;
     {
-        nb::gil_scoped_release release;
+        SignalCancel cancel;
+        WithoutGil released(cancel);
         missing = deal_folds(column, k, seed, folds);
     }
     return nb::make_tuple(own_array(std::move(folds)), missing);

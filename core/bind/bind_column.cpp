@@ -83,7 +83,7 @@ EncodedTable encode_columns(nb::list columns, std::int64_t n_rows, int threads) 
     std::vector<Source> sources;
     for (nb::handle column : columns) sources.push_back(reader.read(column, sources.size()));
     SignalCancel cancel;
-    nb::gil_scoped_release release;
+    WithoutGil released(cancel);
     return encode(sources, n, static_cast<unsigned>(threads), cancel);
 }
 

@@ -47,7 +47,7 @@ Found by_cuts(const Arrays &arrays, const Numbers &mass, const Wholes &max_depth
         cuts.push_back({max_depth.data()[k], min_split.data()[k], min_decrease.data()[k]});
     Ends ends;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         ends = ends_of_cuts(tree, {mass.data(), mass.size()}, cuts, cancel);
     }
     return handed_out(std::move(ends));
@@ -58,7 +58,7 @@ Found by_alphas(const Arrays &arrays, const Numbers &mass, const Numbers &alphas
     const FlatTree tree = outline(arrays, mass);
     Ends ends;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         ends = ends_of_alphas(tree, {mass.data(), mass.size()}, {alphas.data(), alphas.size()}, cancel);
     }
     return handed_out(std::move(ends));
@@ -70,7 +70,7 @@ nb::dict cut(const Arrays &arrays, const Nodes &end) {
     if (end.size() != tree.n_nodes()) throw std::invalid_argument("not every node has an end");
     Pruned rest;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         rest = cut_tree(tree, {end.data(), end.size()}, cancel);
     }
     nb::dict out = to_arrays(std::move(rest.tree));

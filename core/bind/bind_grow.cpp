@@ -184,7 +184,7 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
     std::span<const WholeSet> left = wholes;
     if (!left.empty() && left.size() != all_sets(sets))
         throw std::invalid_argument("there are as many whole sets as training sets, or none");
-    nb::gil_scoped_release release;
+    WithoutGil released(cancel);
     Grown grown;
     grown.together = static_cast<std::size_t>(sets.front().n_sets);
     const auto begin = std::chrono::steady_clock::now();

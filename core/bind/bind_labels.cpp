@@ -110,7 +110,7 @@ EncodedLabels encode_fixed(const Py_buffer &view) {
                          static_cast<std::size_t>(view.shape[0]), static_cast<std::size_t>(view.itemsize) / 4,
                          big != native_big && (big || view.format[0] == '<')};
     SignalCancel cancel;
-    nb::gil_scoped_release release;
+    WithoutGil released(cancel);
     return encode_text(text, cancel);
 }
 
@@ -143,7 +143,7 @@ nb::tuple encode_ints(nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::c
     EncodedIntegers encoded;
     {
         SignalCancel cancel;
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         encoded = encode_integer_labels({values.data(), static_cast<std::ptrdiff_t>(values.stride(0))},
                                         values.shape(0), cancel);
     }
@@ -158,7 +158,8 @@ std::vector<std::int32_t> recode_any(const Places &values, Table table, std::int
     std::vector<std::int32_t> codes;
     const auto one = [&]<class U>(const U *) {
         if (values.dtype() != nb::dtype<U>()) return false;
-        nb::gil_scoped_release release;
+        SignalCancel cancel;
+        WithoutGil released(cancel);
         codes = recode<U>({static_cast<const U *>(values.data()), values.shape(0)},
                           {table.data(), table.shape(0)}, low);
         return true;

@@ -111,7 +111,7 @@ std::optional<nb::dict> build(const BoundLookahead &b, const Rows &rows, std::ui
     TimedCancel cancel(seconds);
     Sketch sketch;
     try {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         sketch = b.lookahead.build(span_of(rows), key, effort, cancel);
     } catch (const TimeOver &) {
         return std::nullopt;
@@ -125,7 +125,7 @@ nb::list totals(const BoundLookahead &b, const Rows &rows, std::uint64_t key, st
     SignalCancel cancel;
     std::vector<TestTotal> found;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         found = b.lookahead.totals(span_of(rows), key, effort, cancel);
     }
     nb::list out;
@@ -160,7 +160,7 @@ nb::dict prove(const BoundLookahead &b, const Rows &rows, double seconds, std::s
     TimedCancel cancel(seconds);
     Proof proof;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         proof = b.lookahead.prove(span_of(rows), effort, cancel);
     }
     nb::dict out;
@@ -194,7 +194,7 @@ void bind_lookahead(nb::module_ &m) {
             "size",
             [](const BoundLookahead &b, const Rows &rows, std::uint64_t key) {
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 return b.lookahead.size(span_of(rows), key, cancel);
             },
             nb::arg("rows"), nb::arg("key"), "The leaves of one sampled tree.")
@@ -205,7 +205,7 @@ void bind_lookahead(nb::module_ &m) {
             "bound",
             [](const BoundLookahead &b, const Rows &rows) {
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 return b.lookahead.bound(span_of(rows), cancel);
             },
             nb::arg("rows"), "A proved lower bound of the leaves that the rows need.")

@@ -117,7 +117,7 @@ nb::dict by_errors(const Arrays &arrays, const Kinds &kinds, const Columns &colu
         given.rows.order = {given.order.data(), given.order.size()};
     }
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         pruned = prune_by_errors(tree, given.rows, paid.costs, confidence, criterion, cancel);
     }
     return handed_out(std::move(pruned));
@@ -136,7 +136,7 @@ nb::dict by_validation(const Arrays &arrays, const Kinds &kinds, const Columns &
     std::span<const std::int32_t> classes;
     if (tree.n_classes > 0) classes = classes_said(held = nb::cast<Said>(said), tree);
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         pruned = prune_by_validation(tree, given.rows, paid.costs, classes, threads, cancel);
     }
     return handed_out(std::move(pruned));
@@ -153,7 +153,7 @@ nb::dict by_complexity(const Arrays &arrays, const Numbers &mass, double alpha) 
     Pruned pruned;
     std::span<const double> masses = masses_of(mass, tree);
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         pruned = prune_by_complexity(tree, masses, alpha, cancel);
     }
     return handed_out(std::move(pruned));
@@ -169,7 +169,7 @@ Steps complexity_path(const Arrays &arrays, const Numbers &mass) {
     std::span<const double> masses = masses_of(mass, tree);
     CostPath path;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         path = cost_complexity_path(tree, masses, cancel);
     }
     return nb::make_tuple(own_array(std::move(path.alpha)), own_array(std::move(path.impurity)));
@@ -182,7 +182,7 @@ nb::dict collapsed(const Arrays &arrays, const Said &said) {
     std::span<const std::int32_t> classes = classes_said(said, tree);
     Pruned pruned;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         pruned = collapse(tree, classes, cancel);
     }
     return handed_out(std::move(pruned));
@@ -200,7 +200,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> masses_bound(const Starts &count_sta
     SignalCancel cancel;
     std::vector<double> mass;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         mass = masses(start, codes, {count.data(), count.size()}, {factor.data(), factor.size()}, cancel);
     }
     return own_array(std::move(mass));

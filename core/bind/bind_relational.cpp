@@ -133,7 +133,7 @@ FirstOrderForest grow_given(RelationalDatabase &database, const LanguageBias &bi
                         report.is_none() ? nullptr : &progress};
     if (!database.xlog && n_classes != 0)
         database.xlog = std::make_shared<const XlogTable>(database.n_examples, cancel);
-    nb::gil_scoped_release release;
+    WithoutGil released(cancel);
     return grow_first_order(task, n_named);
 }
 
@@ -227,7 +227,7 @@ auto solve_given(const RelationalDatabase &database, const nb::list &query, cons
     const auto places = places_in(examples, database);
     std::vector<std::uint8_t> holds;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         Solver solver(database, literals);
         solver.watch(cancel);
         Pace pace(cancel, 500);
@@ -258,7 +258,7 @@ auto route_given(const RelationalDatabase &database, const nb::list &tests, cons
     const auto places = places_in(examples, database);
     std::vector<std::int32_t> leaf;
     {
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         leaf = route_first_order(database, tree, places, cancel);
     }
     return own_array(std::move(leaf));

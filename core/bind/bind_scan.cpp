@@ -25,7 +25,7 @@ void bind_scan(nb::module_ &m) {
                 const HeldChunk held(*s.layout, columns, classes, folds, weights, targets);
                 s.checked(place);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 away ? s.scan.take_away(held.chunk, cancel, place) : s.scan.add(held.chunk, cancel, place);
             },
             nb::arg("columns"), nb::arg("classes").none(), nb::arg("folds").none() = nb::none(),
@@ -39,7 +39,7 @@ void bind_scan(nb::module_ &m) {
                 if (rows.shape(0) % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
                 s.checked(place);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 s.scan.add_rows(rows.data(), rows.shape(0) / s.layout->stride, place, cancel);
             },
             nb::arg("rows"), nb::arg("place") = 0, "Rows that were kept, from a place on.")
@@ -48,7 +48,7 @@ void bind_scan(nb::module_ &m) {
             [](BoundScan &s, const KeptRows &rows, std::int32_t place, bool away) {
                 s.checked(place);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 rows.store.each([&](const std::uint8_t *bytes, std::size_t n) {
                     away ? s.scan.take_rows_away(bytes, n, place, cancel)
                          : s.scan.add_rows(bytes, n, place, cancel);
@@ -60,7 +60,7 @@ void bind_scan(nb::module_ &m) {
             [](BoundScan &s, const KeptRows &rows, std::int32_t place) {
                 s.checked(place);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 rows.store.each([&](const std::uint8_t *bytes, std::size_t n) {
                     s.scan.send_on(bytes, n, place, cancel);
                 });
@@ -72,7 +72,7 @@ void bind_scan(nb::module_ &m) {
                 const HeldBlocks held(*s.layout, blocks);
                 s.checked(place);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 for (auto rows : held.rows)
                     s.scan.send_on(rows.data(), rows.size() / s.layout->stride, place, cancel);
             },
@@ -95,7 +95,8 @@ void bind_scan(nb::module_ &m) {
              [](BoundScan &s, BoundScan &other) {
                  if (s.scan.n_places() != other.scan.n_places())
                      throw std::invalid_argument("scans of different plans are not merged");
-                 nb::gil_scoped_release release;
+                 SignalCancel cancel;
+                 WithoutGil released(cancel);
                  s.scan.merge(std::move(other.scan));
              })
         .def(
@@ -106,7 +107,8 @@ void bind_scan(nb::module_ &m) {
             [](BoundScan &s, bool rows) {
                 std::vector<std::uint8_t> found;
                 {
-                    nb::gil_scoped_release release;
+                    SignalCancel cancel;
+                    WithoutGil released(cancel);
                     found = s.scan.to_bytes(rows);
                 }
                 return nb::bytes(found.data(), found.size());
@@ -117,7 +119,8 @@ void bind_scan(nb::module_ &m) {
             "merge_bytes",
             [](BoundScan &s, const nb::bytes &found) {
                 const std::span bytes(static_cast<const std::uint8_t *>(found.data()), found.size());
-                nb::gil_scoped_release release;
+                SignalCancel cancel;
+                WithoutGil released(cancel);
                 s.scan.merge_bytes(bytes);
             },
             nb::arg("found"), "Takes in what another scan of the same places has found.")
@@ -224,7 +227,7 @@ void bind_scan(nb::module_ &m) {
                 RouteTest test = route_of(settled, *s.layout, children);
                 s.checked(p);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 s.scan.decide(p, std::move(test), cancel);
             },
             "Gives a place its true test, and sends the rows it held on their way.")
@@ -234,7 +237,7 @@ void bind_scan(nb::module_ &m) {
                 RouteTest test = test_of(route, *s.layout, s.scan.n_places());
                 s.checked(p);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 s.scan.decide(p, std::move(test), cancel);
             },
             nb::arg("place"), nb::arg("route"), "The same by the test as `Settled.route` gives it.")
@@ -248,7 +251,7 @@ void bind_scan(nb::module_ &m) {
                 for (nb::handle watch : watches) given.push_back(watch_of(*s.grid, watch));
                 s.checked(p);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 s.scan.look_up(p, std::move(given), cancel);
             },
             nb::arg("place"), nb::arg("watches"),
@@ -260,7 +263,7 @@ void bind_scan(nb::module_ &m) {
                     throw std::invalid_argument("so much is not looked up");
                 if (rows.shape(0) % s.layout->stride != 0) throw std::invalid_argument("rows are not whole");
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 s.scan.look_on(rows.data(), rows.shape(0) / s.layout->stride, p, n_watches, cancel);
             },
             nb::arg("rows"), nb::arg("place"), nb::arg("n_watches"),

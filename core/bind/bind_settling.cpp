@@ -203,7 +203,7 @@ void bind_settling(nb::module_ &m) {
                 scan.checked(place);
                 const LookedInto before = looked_into_of(*scan.grid, looked_into, best);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 return s.settle(node, SetsAt(scan.scan, place, left_out, cancel), before, margin, cancel);
             },
             nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
@@ -217,7 +217,7 @@ void bind_settling(nb::module_ &m) {
                std::int32_t left_out) {
                 scan.checked(place);
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 const SetsAt sets(scan.scan, place, left_out, cancel);
                 for (std::size_t i = 0; i < sets.size(); ++i)
                     if (sets.attribute(i) == attribute) return s.look(node, sets.read(i), cancel);
@@ -280,7 +280,7 @@ void bind_settling(nb::module_ &m) {
                     if (number < 0 || static_cast<std::size_t>(number) >= from.n_nodes())
                         throw nb::index_error("no such node");
                 SignalCancel cancel;
-                nb::gil_scoped_release release;
+                WithoutGil released(cancel);
                 for (auto [node, number] : kept) s.graft(node, from, number, cancel);
             },
             nb::arg("tree"), nb::arg("kept"),

@@ -43,7 +43,7 @@ std::vector<std::int32_t> find_leaves(const Router &router, const nb::list &colu
     std::vector<RouteColumn> read = read_columns(router.attribute_kinds(), columns, n_rows);
     std::vector<std::int32_t> leaves(n_rows);
     SignalCancel cancel;
-    nb::gil_scoped_release release;
+    WithoutGil released(cancel);
     router.apply(read, n_rows, threads, leaves.data(), cancel);
     return leaves;
 }
@@ -54,7 +54,7 @@ Paths find_paths(const Router &router, const Columns &columns, std::size_t n_row
     std::vector<std::int32_t> nodes;
     {
         SignalCancel cancel;
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         router.measure_paths(leaves.data(), n_rows, start.data(), cancel);
         nodes.resize(static_cast<std::size_t>(start.back()));
         router.write_paths(leaves.data(), n_rows, start.data(), nodes.data(), cancel);
@@ -106,7 +106,7 @@ void bind_tree(nb::module_ &m) {
                 throw nb::value_error("tree: attribute_kinds and n_categories differ in length");
             FlatTree tree = from_arrays(arrays);
             SignalCancel cancel;
-            nb::gil_scoped_release release;
+            WithoutGil released(cancel);
             verify_tree(tree, {kinds.data(), kinds.size()}, {n_categories.data(), n_categories.size()},
                         cancel);
         },

@@ -22,8 +22,13 @@ class ReportingCancel : public SignalCancel {
         last_ = now;
         auto all = static_cast<double>(progress_.all.load()),
              settled = static_cast<double>(progress_.settled.load());
-        nb::gil_scoped_acquire gil;
-        report_(all == 0.0 ? 0.0 : settled / all);
+        WithGil gil(*this);
+        if (!call_or_park(*this, [report = report_.ptr(), share = all == 0.0 ? 0.0 : settled / all] {
+                PyObject *answer = PyObject_CallFunction(report, "d", share);
+                Py_XDECREF(answer);
+                return answer != nullptr;
+            }))
+            throw nb::python_error();
     }
 
   private:

@@ -33,7 +33,7 @@ class RoutedTable {
                                      int threads) const {
         std::vector<std::int32_t> found(rows.size());
         SignalCancel cancel;
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         Router::trusting(tree, kinds_, cancel).apply_to(columns_, rows, threads, found.data(), cancel);
         return found;
     }

@@ -253,7 +253,7 @@ inline nb::tuple encode_parts(const RowLayout &layout, const RowParts &parts) {
     std::vector<double> targets(n * q), weights(layout.sums.weighted() ? n : 0);
     {
         SignalCancel cancel;
-        nb::gil_scoped_release release;
+        WithoutGil released(cancel);
         encode_columns(layout, parts, table, cancel);
         read_parts(layout, parts, cancel, [&](const RowBlock &block, std::size_t at) {
             std::copy_n(block.targets.begin(), block.n * q, targets.data() + at * q);

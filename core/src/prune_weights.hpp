@@ -50,7 +50,8 @@ class CountedRows {
         counts_.n = rows;
         for (const auto &c : sums)
             counts_.c[static_cast<std::size_t>(c.code)] = static_cast<std::int64_t>(c.sum);
-        static const XlogTable xlog;
+        // Never freed: a daemon thread may be here while the process ends.
+        static const XlogTable &xlog = *new XlogTable;
         return by_squares(criterion_) ? Gini{}.impurity(counts_) : Entropy{&xlog}.impurity(counts_);
     }
 
