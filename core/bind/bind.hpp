@@ -20,6 +20,7 @@ void bind_prune(nb::module_ &m);
 void bind_relational(nb::module_ &m);
 void bind_rows(nb::module_ &m);
 void bind_scan(nb::module_ &m);
+void bind_scores(nb::module_ &m);
 void bind_settling(nb::module_ &m);
 void bind_stop(nb::module_ &m);
 void bind_tree(nb::module_ &m);

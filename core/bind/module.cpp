@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
     hornbeam::bind_relational(m);
     hornbeam::bind_rows(m);
     hornbeam::bind_scan(m);
+    hornbeam::bind_scores(m);
     hornbeam::bind_settling(m);
     hornbeam::bind_stop(m);
     hornbeam::bind_tree(m);

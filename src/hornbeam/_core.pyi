@@ -422,6 +422,11 @@ class SourceScan:
     @property
     def rows_kept(self) -> int: ...
 
+def exact_sum(factors: list[Any]) -> bytes:
+    """
+    The sum over rows of the products of one to three columns (float64), without any rounding: a whole number of 2^(-1074 * columns), in two's complement, the lowest byte first.
+    """
+
 class Settled:
     @property
     def state(self) -> str: ...

@@ -127,7 +127,7 @@ class Folded:
                 self.tree.estimate()
             return
         found = self.tree.estimate()
-        assert found.scores == pytest.approx(scores, rel=1e-9, abs=1e-12, nan_ok=True)
+        assert np.array_equal(found.scores, scores, equal_nan=True)
         assert found.mean == pytest.approx(np.mean(known))
         assert found.spread == pytest.approx(np.std(known))
         assert (found.folds, found.judged) == (self.folds, len(known))

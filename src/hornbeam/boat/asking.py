@@ -32,7 +32,7 @@ class Sums(Protocol):
     """What rows outside of bags say of trees; sums of parts merge."""
 
     @property
-    def found(self) -> list[float]:
+    def found(self) -> list[int]:
         """What `merge` takes."""
 
     def fresh(self) -> Sums:
@@ -41,7 +41,7 @@ class Sums(Protocol):
     def add(self, rows: AskedRows) -> None:
         """Take rows in."""
 
-    def merge(self, found: Sequence[float]) -> None:
+    def merge(self, found: Sequence[int]) -> None:
         """Take in what another part has found."""
 
 

@@ -18,7 +18,7 @@ from hornbeam.estimators.stored_bags import BAGGED_CLASSIFIER, BAGGED_REGRESSOR,
 from hornbeam.growth import ClassCosts, ClassTarget, NumericTarget, Parameters, Pruning
 from hornbeam.report import Score, accuracy_error, r2_error, score_classes, score_numbers
 from hornbeam.table import Table, from_data
-from hornbeam.validation.estimate import r2
+from hornbeam.validation.scores import accuracy, means_of, r2
 
 from .plan import Plan, Report, Settings, naming_options, read_weights, settle
 from .targets import read_classes, read_numbers
@@ -121,7 +121,7 @@ def _draw(table: Table, target: ClassTarget | NumericTarget, asked: BagPlan) -> 
 def _judge(target: ClassTarget | NumericTarget) -> Callable[[NDArray[np.int64], NDArray[Any]], float]:
     if isinstance(target, ClassTarget):
         codes = target.codes
-        return lambda rows, said: float(np.mean(codes[rows] == said))
+        return lambda rows, said: accuracy(codes[rows], said)
     values = target.values
     return lambda rows, said: r2(values[rows], said)
 
@@ -139,7 +139,7 @@ def _score(
         score = score_classes(target.codes[known], said, most_common, True)
         return score, accuracy_error(score)
     actual = target.values[known]
-    return score_numbers(actual, answers, target.values.mean(axis=0), True), r2_error(actual, answers)
+    return score_numbers(actual, answers, means_of(target.values), True), r2_error(actual, answers)
 
 
 def stored_parameters(asked: BagPlan, parameters: Parameters, pruning: Pruning) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from hornbeam.report import Errors, Points, Score, count_errors, sample_points, 
 from hornbeam.table import Table, conform, from_data
 from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate, deal_classes, deal_rows, estimate_by_folds
+from hornbeam.validation.scores import means_of
 
 from .plan import Plan, Report, Settings, read_weights, settle
 from .targets import read_classes, read_numbers
@@ -126,7 +127,7 @@ def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, settings: S
     scored = conform(attributes.take(held), tree.schema) if len(held) else table
     actual = values[held] if len(held) else values[grown]
     answered = tree.predict_means(scored, plan.threads)
-    score = score_numbers(actual, answered, values[grown].mean(axis=0), bool(len(held)))
+    score = score_numbers(actual, answered, means_of(values[grown]), bool(len(held)))
     points = sample_points(actual, answered, plan.targets[0])
     model = model_of(REGRESSOR, tree, unpruned, settings)
     return Learned(model, table, plan, score, seconds, settings.draws, points=points, estimate=estimate)

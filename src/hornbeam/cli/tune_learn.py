@@ -21,6 +21,7 @@ from hornbeam.model import Tree
 from hornbeam.model_selection import TreeSearchCV
 from hornbeam.report import count_errors, sample_points, score_classes, score_numbers
 from hornbeam.validation import deal_classes, deal_rows
+from hornbeam.validation.scores import means_of
 
 from .learn import Learned, model_of, naming_limit, table_of
 from .plan import Plan, Report, Settings, read_weights, settle, without
@@ -87,7 +88,7 @@ def _learn_numbers(data: pa.Table, attributes: pa.Table, asked: SearchPlan, sett
     search, chosen, seconds = _search(estimator, data, attributes, y, folds, asked, settings)
     table = table_of(attributes, np.arange(len(values)), plan)
     answered = search.best_estimator_.tree_.predict_means(table, plan.threads)
-    score = score_numbers(values, answered, values.mean(axis=0), False)
+    score = score_numbers(values, answered, means_of(values), False)
     points = sample_points(values, answered, plan.targets[0])
     model = _stored(REGRESSOR, search, chosen)
     return Learned(model, table, plan, score, seconds, True, points=points, search=search.search_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +83,10 @@ class Committee:
         # As a tree: no class is said that nothing was grown from.
         losses[:, ~np.any([tree.counts(0) > 0 for tree in self.trees], axis=0)] = np.inf
         return np.asarray(losses.argmin(axis=1), dtype=np.int64)
+
+    def predictions(self, answers: Numbers) -> npt.NDArray[Any]:
+        """What answers predict: the class of each row's shares, or the numbers that they are."""
+        return answers if self.trees[0].classes is None else self.codes(answers)
 
     @property
     def feature_importances(self) -> Numbers:

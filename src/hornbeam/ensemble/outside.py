@@ -13,6 +13,7 @@ from hornbeam.ensemble.bags import Bags
 from hornbeam.ensemble.committee import Committee, Numbers
 from hornbeam.table import Table
 from hornbeam.table.sources.draws import RowDraws
+from hornbeam.validation.scores import sums_of
 
 Score = Callable[[npt.NDArray[np.int64], npt.NDArray[Any]], float]
 
@@ -59,16 +60,12 @@ def ask_outside(
 
 
 class OutsideSums:
-    """What rows outside of bags say of the trees of these, added up as the rows of a source go by: how many
-    of those that some bag lacks are answered rightly; or, of each target, sums about the first tree's mean,
-    and the least and greatest value. Sums of parts merge."""
+    """What rows outside of bags say of the trees of these, added up as the rows of a source go by: the score
+    of those that some bag lacks. Sums of parts merge."""
 
     def __init__(self, committee: Committee, draws: RowDraws, threads: int = 1) -> None:
         self.committee, self.draws, self._threads = committee, draws, threads
-        self.rows = self.known = self._right = 0
-        n_targets = 0 if committee.trees[0].classes is not None else committee.width
-        self._sums: Numbers = np.zeros((3, n_targets))
-        self._ends: Numbers = np.stack([np.full(n_targets, np.inf), np.full(n_targets, -np.inf)])
+        self.rows, self._sums = 0, sums_of(committee.trees[0])
 
     def fresh(self) -> OutsideSums:
         """The same before any row, for one thread."""
@@ -85,44 +82,25 @@ class OutsideSums:
             committee.add(total, tree, leaves[outside], outside)
             asked[outside] += 1
         known = asked > 0
-        answers = total[known] / asked[known, None]
-        self.rows, self.known = self.rows + table.n_rows, self.known + int(known.sum())
-        if committee.trees[0].classes is not None:
-            self._right += int(np.count_nonzero(committee.codes(answers) == true[known]))
-        elif known.any():
-            self._add_numbers(true[known], answers)
-
-    def _add_numbers(self, true: Numbers, answers: Numbers) -> None:
-        left, apart = true - answers, true - self.committee.trees[0].means[0]
-        self._sums += np.stack([(left**2).sum(axis=0), apart.sum(axis=0), (apart**2).sum(axis=0)])
-        self._reach(true.min(axis=0), true.max(axis=0))
-
-    def _reach(self, lowest: Numbers, highest: Numbers) -> None:
-        self._ends = np.stack([np.minimum(self._ends[0], lowest), np.maximum(self._ends[1], highest)])
+        self.rows += table.n_rows
+        self._sums.add(true[known], committee.predictions(total[known] / asked[known, None]))
 
     @property
-    def found(self) -> list[float]:
-        """What `merge` takes."""
-        counts = [self.rows, self.known, self._right]
-        return [*counts, *self._sums.ravel().tolist(), *self._ends.ravel().tolist()]
+    def known(self) -> int:
+        """How many rows some bag lacks."""
+        return self._sums.rows
 
-    def merge(self, found: Sequence[float]) -> None:
+    @property
+    def found(self) -> list[int]:
+        """What `merge` takes."""
+        return [self.rows, *self._sums.found]
+
+    def merge(self, found: Sequence[int]) -> None:
         """Take in what another part has found."""
-        rows, known, right = map(int, found[:3])
-        self.rows, self.known, self._right = self.rows + rows, self.known + known, self._right + right
-        numbers = np.array(found[3:]).reshape(5, -1)
-        self._sums += numbers[:3]
-        self._reach(numbers[3], numbers[4])
+        self.rows += found[0]
+        self._sums.merge(found[1:])
 
     @property
     def score(self) -> float:
         """Accuracy, or R² averaged over targets, of the rows that some bag lacks; NaN where there is none."""
-        if not self.known:
-            return float("nan")
-        if self.committee.trees[0].classes is not None:
-            return self._right / self.known
-        left, total, squares = self._sums
-        whole = squares - total**2 / self.known
-        constant = (self._ends[0] == self._ends[1]) | (whole <= 0)
-        ratio = 1.0 - left / np.where(constant, 1.0, whole)
-        return float(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean())
+        return self._sums.score

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from hornbeam.arguments import one_of
 from hornbeam.ensemble import VOTING, Outside
 from hornbeam.growth import ClassTarget, Target
+from hornbeam.validation.scores import accuracy
 
 from .bagging import BaggedTrees
 from .classifier import TreeClassifier
@@ -96,8 +97,7 @@ class BaggedTreesClassifier(ClassifierMixin, ReadsClasses, BaggedTrees):  # type
     def _keep_outside(self, outside: Outside, target: ClassTarget) -> None:
         self.oob_decision_function_ = outside.answers
         known = outside.known
-        said = self._committee().codes(outside.answers[known])
-        self.oob_score_ = float(np.mean(said == target.codes[known])) if known.any() else float("nan")
+        self.oob_score_ = accuracy(target.codes[known], self._committee().codes(outside.answers[known]))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the largest of `predict_proba`, or the cheapest; the first among equals."""

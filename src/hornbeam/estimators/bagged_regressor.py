@@ -7,11 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from hornbeam.ensemble import Outside
 from hornbeam.growth import NumericTarget, Target
+from hornbeam.validation.scores import r2
 
 from .bagging import BaggedTrees
 from .reading import ReadsNumbers
@@ -19,7 +18,7 @@ from .regressor import TreeRegressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaggedTreesRegressor(RegressorMixin, ReadsNumbers, BaggedTrees):  # type: ignore[misc]
+class BaggedTreesRegressor(ReadsNumbers, BaggedTrees):
     """Trees of bootstrap samples, grown together, that predict numbers by the mean of what they say.
 
     Parameters
@@ -63,9 +62,7 @@ class BaggedTreesRegressor(RegressorMixin, ReadsNumbers, BaggedTrees):  # type: 
     def _keep_outside(self, outside: Outside, target: NumericTarget) -> None:
         self.oob_prediction_ = outside.answers[:, 0] if self.n_outputs_ == 1 else outside.answers
         known = outside.known
-        self.oob_score_ = float("nan")
-        if known.any():
-            self.oob_score_ = float(r2_score(target.values[known], outside.answers[known]))
+        self.oob_score_ = r2(target.values[known], outside.answers[known])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The mean of what the trees say of each row."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import DataConversionWarning, NotFittedError, UndefinedMetricWarning
 
 from hornbeam.arguments import NamedParameters
 from hornbeam.errors import DataError, UsageError
@@ -32,6 +33,7 @@ from hornbeam.table import (
     encode_weights,
     from_data,
 )
+from hornbeam.validation.scores import r2
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -138,7 +140,7 @@ class ReadsClasses(TableEstimator):
         return table, ClassTarget(codes, classes, weights, costs)
 
 
-class ReadsNumbers(TableEstimator):
+class ReadsNumbers(RegressorMixin, TableEstimator):  # type: ignore[misc]
     """The target is a number, or a row of numbers, for each row."""
 
     n_outputs_: int
@@ -160,6 +162,23 @@ class ReadsNumbers(TableEstimator):
         check_same_length(table.n_rows, len(values))
         weights = encode_weights(sample_weight, table.n_rows)
         return table, NumericTarget(values, target_names(y, values.shape[1]), weights)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, averaged over targets; NaN for fewer than two rows. Its sums are exact, so
+        that the order of rows makes no difference."""
+        self._require_target(y)
+        predicted, values = np.asarray(self.predict(X), dtype=np.float64), encode_targets(y)
+        predicted = predicted.reshape(len(predicted), -1)
+        check_same_length(len(predicted), len(values))
+        if predicted.shape != values.shape:
+            raise DataError(
+                f"y has {values.shape[1]} columns; {predicted.shape[1]} are predicted: give as many"
+            )
+        if len(values) < 2:
+            message = "R^2 score is not well-defined with less than two samples."
+            warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
+            return math.nan
+        return r2(values, predicted, encode_weights(sample_weight, len(values)))
 
 
 def one_column(y: Any, estimator: str) -> Any:

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from hornbeam.errors import DataError
 from hornbeam.growth import NumericTarget, Pair
@@ -20,7 +19,7 @@ from .threads import threads_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeRegressor(RegressorMixin, ReadsNumbers, TreeEstimator):  # type: ignore[misc]
+class TreeRegressor(ReadsNumbers, TreeEstimator):
     """One decision tree that predicts one or several numbers, grown exactly and deterministically.
 
     Parameters

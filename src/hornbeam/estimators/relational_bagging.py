@@ -19,7 +19,7 @@ from hornbeam.relational.data import RelationalData
 from hornbeam.relational.growth import RelationalForest, learn
 from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.tree import RelationalTree
-from hornbeam.validation.estimate import r2
+from hornbeam.validation.scores import accuracy, r2
 
 from .plain import class_array
 from .relational import RelationalEstimator, Report, clean, codes_of, labelled_rows, warn_of_dropped
@@ -139,7 +139,7 @@ class RelationalBagging(RelationalEstimator):
         known = np.asarray(examples.target)
         if examples.task == "classification":
             self.oob_decision_function_ = answers[rows]
-            self.oob_score_ = float(np.mean(_codes(answers[told], examples.ties_to_last) == known[told]))
+            self.oob_score_ = accuracy(known[told], _codes(answers[told], examples.ties_to_last))
         else:
             self.oob_prediction_ = answers[rows, 0]
             self.oob_score_ = r2(known[told][:, None], answers[told])
@@ -194,7 +194,7 @@ class RelationalBagging(RelationalEstimator):
         if self.task_ == "regression":
             return r2(np.asarray(examples.target, dtype=np.float64)[rows][:, None], said[rows])
         codes = _codes(said[rows], self.forest_.tree(0).ties_to_last)
-        return float(np.mean(codes == codes_of(examples, self.forest_.tree(0).classes)[rows]))
+        return accuracy(codes_of(examples, self.forest_.tree(0).classes)[rows], codes)
 
 
 class _Outside:

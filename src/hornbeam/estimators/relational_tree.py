@@ -16,7 +16,7 @@ from hornbeam.relational.growth import learn
 from hornbeam.relational.records import Examples
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation import Estimate
-from hornbeam.validation.estimate import r2
+from hornbeam.validation.scores import accuracy, r2
 
 from .plain import class_array
 from .relational import (
@@ -208,7 +208,7 @@ class RelationalTreeClassifier(ClassifierMixin, RelationalTreeEstimator):  # typ
         self.classes_ = class_array(self.tree_.classes)
 
     def _score(self, tree: RelationalTree, examples: Examples, rows: Any, leaves: Any) -> float:
-        return float(np.mean(node_codes(tree)[leaves] == codes_of(examples, tree.classes)[rows]))
+        return accuracy(codes_of(examples, tree.classes)[rows], node_codes(tree)[leaves])
 
     def predict(self, db: RelationalData) -> NDArray[Any]:
         """The class of each example, in the order of the target's table."""

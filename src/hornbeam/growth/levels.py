@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class Levels:
     own_entries: npt.NDArray[np.int64]
     bands: npt.NDArray[np.int64]
     bands_apart: npt.NDArray[np.int64]
-    forest: Forest | None = None
+    forest: Forest | None = field(default=None, kw_only=True)
     """Whose growth it was."""
 
     @property

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.validation.estimate import r2
+from hornbeam.validation.scores import (
+    accuracy,
+    deviation,
+    exact_mean,
+    exact_sum,
+    mean_absolute_error,
+    means_of,
+    r2,
+)
 
 from .records import Errors, Points, Score
 
@@ -16,9 +24,8 @@ def score_classes(
     actual: NDArray[np.int32], answered: NDArray[np.int32], most_common: int, held_out: bool
 ) -> Score:
     """Share of right answers; the baseline always answers the training rows' most common class."""
-    right = float(np.mean(actual == answered))
-    baseline = float(np.mean(actual == most_common))
-    return Score("accuracy", right, baseline, len(actual), held_out)
+    baseline = accuracy(actual, np.broadcast_to(most_common, actual.shape))
+    return Score("accuracy", accuracy(actual, answered), baseline, len(actual), held_out)
 
 
 def count_errors(actual: NDArray[np.int32], answered: NDArray[np.int32], classes: tuple[str, ...]) -> Errors:
@@ -34,12 +41,13 @@ def score_numbers(
     training_mean: NDArray[np.float64],
     held_out: bool,
 ) -> Score:
-    """R² (scikit-learn's, averaged over targets); the baseline always answers the training rows' mean."""
-    error = np.abs(actual - answered).mean(axis=0)
-    constant = np.broadcast_to(training_mean, actual.shape)
-    return Score(
-        "r2", r2(actual, answered), r2(actual, constant), len(actual), held_out, tuple(map(float, error))
-    )
+    """R², averaged over targets; the baseline always answers the training rows' mean."""
+    errors = tuple(map(mean_absolute_error, actual.T, answered.T))
+    if held_out:
+        baseline = r2(actual, np.broadcast_to(training_mean, actual.shape))
+    else:  # nothing of what varies, and all of what does not
+        baseline = float(np.mean((actual == actual[:1]).all(axis=0)))
+    return Score("r2", r2(actual, answered), baseline, len(actual), held_out, errors)
 
 
 def accuracy_error(score: Score) -> float:
@@ -49,14 +57,12 @@ def accuracy_error(score: Score) -> float:
 
 def r2_error(actual: NDArray[np.float64], answered: NDArray[np.float64]) -> float:
     """The standard error of R², from the influence of each row on it; 0 where no target varies."""
-    left = (actual - answered) ** 2
-    whole = (actual - actual.mean(axis=0)) ** 2
-    varied = whole.sum(axis=0) > 0
-    if not varied.any():
-        return 0.0
-    left, whole = left[:, varied], whole[:, varied]
-    influence = (left - whole * (left.sum(axis=0) / whole.sum(axis=0))) / whole.mean(axis=0)
-    return float(influence.sum(axis=1).std() / actual.shape[1] / np.sqrt(len(actual)))
+    left, whole = (actual - answered) ** 2, (actual - means_of(actual)) ** 2
+    influence = np.zeros(len(actual))
+    for apart, own in zip(left.T, whole.T, strict=True):
+        if exact_sum(own) > 0:
+            influence += (apart - own * (exact_sum(apart) / exact_sum(own))) / exact_mean(own)
+    return float(deviation(influence) / actual.shape[1] / np.sqrt(len(actual)))
 
 
 def sample_points(actual: NDArray[np.float64], answered: NDArray[np.float64], target: str) -> Points:

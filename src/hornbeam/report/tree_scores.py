@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.model import Tree
+from hornbeam.validation.scores import exact_sum
 
 from .records import Errors, Score
 
@@ -17,13 +18,14 @@ def score_leaves(tree: Tree) -> Score:
     weighted = bool(weight[0] != rows)
     leaves = tree.arrays["n_children"] == 0
     if tree.classes is not None:
-        table = _table(tree, leaves)
-        whole = float(table.sum())
-        right, most = float(np.trace(table)), float(table.sum(axis=1).max())
+        true, answer, weights = _counts(tree, leaves)
+        whole = exact_sum(weights)
+        most = max(exact_sum(weights[true == k]) for k in range(tree.n_classes))
+        right = exact_sum(weights[true == answer])
         return Score("accuracy", right / whole, most / whole, rows, False, by_weight=weighted)
     impurity = tree.arrays["impurity"]
-    left, whole = float((weight * impurity)[leaves].sum()), float(weight[0] * impurity[0])
-    explained = 1.0 - left / whole if whole > 0 else 1.0
+    left, whole = (exact_sum(weight[some], impurity[some]) for some in (leaves, slice(1)))
+    explained = (whole - left) / whole if whole > 0 else 1.0
     return Score("r2", explained, 0.0 if whole > 0 else 1.0, rows, False, by_weight=weighted)
 
 
@@ -31,17 +33,17 @@ def errors_of_leaves(tree: Tree) -> Errors | None:
     """Which classes were taken for which; None for numbers, and for weights, which are no counts."""
     if tree.classes is None or bool((tree.arrays["weight"] != tree.arrays["rows"]).any()):
         return None
-    counts = _table(tree, tree.arrays["n_children"] == 0).round().astype(np.int64).tolist()
-    return Errors(tuple(map(str, tree.classes)), tuple(map(tuple, counts)))
+    true, answer, counts = _counts(tree, tree.arrays["n_children"] == 0)
+    table = np.zeros((tree.n_classes, tree.n_classes), dtype=np.int64)
+    np.add.at(table, (true, answer), counts.astype(np.int64))
+    return Errors(tuple(map(str, tree.classes)), tuple(map(tuple, table.tolist())))
 
 
-def _table(tree: Tree, leaves: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """[true class, answer]: the weight of the rows in the leaves."""
-    start, k = tree.arrays["count_start"], tree.n_classes
-    node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
+def _counts(
+    tree: Tree, leaves: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    """(true class, answer, weight) of the rows of each class in each of the leaves."""
+    node = np.repeat(np.arange(tree.n_nodes), np.diff(tree.arrays["count_start"]))
     kept = leaves[node]
-    true, said = tree.arrays["count_class"][kept], tree.leaf_class[node[kept]]
-    weights = tree.arrays["count"][kept]
-    table = np.zeros((k, k))
-    np.add.at(table, (true, said), weights)
-    return table
+    true, answer = tree.arrays["count_class"][kept], tree.leaf_class[node[kept]]
+    return true, answer, tree.arrays["count"][kept]

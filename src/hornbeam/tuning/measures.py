@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import xlogy
 
 from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSets
 from hornbeam.model import Tree
+from hornbeam.validation.scores import accuracy, exact_mean, r2
 from hornbeam.validation.scoring import Judge
 
 Rows = npt.NDArray[np.int64]
@@ -20,7 +20,7 @@ Nodes = npt.NDArray[np.int32]
 
 
 class Measure(Protocol):
-    """What a scorer would say of several prefixes of a tree, to the last bit."""
+    """What a scorer asks for, of several prefixes of a tree at once."""
 
     @property
     def counts(self) -> bool:
@@ -33,7 +33,6 @@ class Measure(Protocol):
 def measure_of(
     judge: Judge,
     target: Target,
-    y: Any,
     sets: TrainingSets,
     tests: Sequence[Rows],
     params: Mapping[str, Any],
@@ -44,7 +43,7 @@ def measure_of(
         return _weighted(judge, target, tests, params)
     least = min(map(len, tests))
     if not isinstance(target, ClassTarget):
-        return RSquared(target) if judge.gives_r2(y) and least > 1 else None
+        return RSquared(target) if judge.is_r2 and least > 1 else None
     if least == 0:
         return None
     if isinstance(judge.scorer, CostScorer) and target.costs.matrix is not None:
@@ -93,9 +92,8 @@ class WeightedAccuracy:
     counts = False
 
     def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
-        right = tree.leaf_class.take(nodes) == self.target.codes.take(rows)
-        weights = self.weights.take(rows)
-        return np.asarray((right * weights).sum(axis=1) / weights.sum())
+        codes, weights = self.target.codes.take(rows), self.weights.take(rows)
+        return np.array([accuracy(codes, classes, weights) for classes in tree.leaf_class.take(nodes)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +108,8 @@ class LogLoss:
         if shares.shape[1] == 2:  # scikit-learn is told the share of the second alone
             shares[:, 0] = 1.0 - shares[:, 1]
         tiny = np.finfo(np.float64).eps
-        return np.asarray(xlogy(1.0, np.clip(shares, tiny, 1.0 - tiny)[nodes, codes]).mean(axis=1))
+        logarithms = np.log(np.clip(shares, tiny, 1.0 - tiny))
+        return np.array([exact_mean(logarithms[ends, codes]) for ends in nodes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +126,7 @@ class Cost:
 
     def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[Any]:
         costs = self.matrix[self.target.codes.take(rows), tree.leaf_class.take(nodes)]
-        return np.asarray(-costs.sum(axis=1)) if self.counts else np.asarray(-costs.mean(axis=1))
+        return np.asarray(-costs.sum(axis=1)) if self.counts else -np.array(list(map(exact_mean, costs)))
 
 
 class CostScorer:
@@ -136,7 +135,7 @@ class CostScorer:
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         actual = estimator._encode(y, estimator.tree_).codes
         said = np.searchsorted(estimator.classes_, estimator.predict(X))
-        return float(-np.array(estimator.cost_matrix, dtype=np.float64)[actual, said].mean())
+        return -exact_mean(np.array(estimator.cost_matrix, dtype=np.float64)[actual, said])
 
     def __repr__(self) -> str:
         return "minus the mean cost"
@@ -151,8 +150,4 @@ class RSquared:
 
     def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
         actual = self.target.values[rows]
-        left = ((actual - tree.means[nodes]) ** 2).sum(axis=1)
-        whole = ((actual - actual.mean(axis=0)) ** 2).sum(axis=0)
-        constant = whole == 0
-        ratio = 1.0 - left / np.where(constant, 1.0, whole)
-        return np.asarray(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean(axis=1))
+        return np.array([r2(actual, tree.means[ends]) for ends in nodes])

@@ -66,7 +66,7 @@ class Work:
             trials=plan.trials,
             sized={0, *(fold.of for fold in outer)},
             judge=judge,
-            measure=measure_of(judge, target, y, sets, tests, routed.scorer.score),
+            measure=measure_of(judge, target, sets, tests, routed.scorer.score),
             score_params=routed.scorer.score,
             seeds=estimator._seeds(len(sets) - 1, False) if holds_out else (),
             engine=Engine(algorithm=search.algorithm),

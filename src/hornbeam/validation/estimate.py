@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from hornbeam.errors import DataError
 from hornbeam.growth import (
@@ -22,9 +21,10 @@ from hornbeam.growth import (
     TrainingSets,
     grow_sets,
 )
-from hornbeam.model import RoutedTable, Tree
+from hornbeam.model import RoutedTable
 from hornbeam.table import Table
-from hornbeam.validation.folds import FoldNumbers, Rows, rows_by_fold
+from hornbeam.validation.folds import FoldNumbers, rows_by_fold
+from hornbeam.validation.scores import score_rows
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def estimate_by_folds(
 
     def judge(i: int, pair: Pair) -> None:
         if i > 0:
-            scores[i - 1] = score(pair.tree, routed, target, kept_out[i - 1], threads)
+            scores[i - 1] = score_rows(pair.tree, routed, target, kept_out[i - 1], threads)
 
     forest = grow_folds(
         table,
@@ -138,19 +138,3 @@ def grow_folds(
         report=report,
         visit=visit,
     )
-
-
-def score(tree: Tree, routed: RoutedTable, target: Target, rows: Rows, threads: int) -> float:
-    """Accuracy, or R² averaged over targets, of a tree's answers for some rows; each of them counts once."""
-    if isinstance(target, ClassTarget):
-        return float(np.mean(routed.classes(tree, rows, threads) == target.codes[rows]))
-    return r2(target.values[rows], tree.means[routed.leaves(tree, rows, threads)])
-
-
-def r2(actual: npt.NDArray[np.float64], answered: npt.NDArray[np.float64]) -> float:
-    """Coefficient of determination; a constant target scores 1 when met exactly and 0 otherwise."""
-    left = ((actual - answered) ** 2).sum(axis=0)
-    whole = ((actual - actual.mean(axis=0)) ** 2).sum(axis=0)
-    constant = whole == 0
-    ratio = 1.0 - left / np.where(constant, 1.0, whole)
-    return float(np.where(constant, np.where(left == 0, 1.0, 0.0), ratio).mean())

@@ -61,7 +61,7 @@ class FoldScores:
     def _score(self, fold: _Fold, rows: Any) -> Score:
         work = self._work
         if not work.score_params:
-            quick = self._judge.quick(fold.pair.tree, work.routed, work.target, work.y, rows)
+            quick = self._judge.quick(fold.pair.tree, work.routed, work.target, rows)
             if quick is not None:
                 return quick
         return self._judge.score(fold.model, work.X, work.y, work.table, rows, work.score_params)

@@ -6,7 +6,6 @@ import numbers
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from traceback import format_exc
 from typing import Any
 
@@ -20,7 +19,7 @@ from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget, Target
 from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
-from hornbeam.validation.estimate import r2
+from hornbeam.validation.scores import score_rows
 
 Rows = npt.NDArray[np.int64]
 Score = float | dict[str, float]
@@ -41,22 +40,12 @@ class Judge:
         self.is_log_loss = (
             own and is_classifier(estimator) and _calls(self.scorer, log_loss, -1, "predict_proba")
         )
-        self._is_r2 = own and is_regressor(estimator) and _means(self.scorer, r2_score) and _sums_as_we_do()
+        self.is_r2 = own and is_regressor(estimator) and _means(self.scorer, r2_score)
 
-    def gives_r2(self, y: Any) -> bool:
-        """Whether the scorer gives what we call R², to the last bit, of such targets."""
-        return self._is_r2 and _plain(y)
-
-    def quick(self, tree: Tree, routed: RoutedTable, target: Target, y: Any, rows: Rows) -> float | None:
-        """Accuracy or R², where that is what the scorer gives, without a model; None where it is not."""
-        if isinstance(target, ClassTarget):
-            if not self.is_accuracy or len(rows) == 0:
-                return None
-            right = routed.classes(tree, rows) == target.codes.take(rows)
-            return int(np.count_nonzero(right)) / len(rows)
-        if not self.gives_r2(y) or len(rows) < 2:
-            return None
-        return r2(target.values[rows], tree.means[routed.leaves(tree, rows)])
+    def quick(self, tree: Tree, routed: RoutedTable, target: Target, rows: Rows) -> float | None:
+        """Accuracy or R², where the scorer asks for that, without a model; None where it does not."""
+        known, least = (self.is_accuracy, 1) if isinstance(target, ClassTarget) else (self.is_r2, 2)
+        return score_rows(tree, routed, target, rows) if known and len(rows) >= least else None
 
     def score(self, model: Any, X: Any, y: Any, table: Table, rows: Rows, params: Mapping[str, Any]) -> Score:
         """The score, or scores by name, of a model on some of the rows."""
@@ -118,23 +107,6 @@ def _calls(scorer: Any, function: Any, sign: int, method: str) -> bool:
         sign,
         method,
     )
-
-
-def _plain(y: Any) -> bool:
-    """Whether targets are numbers that lie as we keep them: sums are then taken in the same order."""
-    dtype = getattr(y, "dtype", None)
-    if not isinstance(dtype, np.dtype) or dtype.kind not in "fiu" or dtype.itemsize > 8:
-        return False
-    return y.ndim == 1 or (isinstance(y, np.ndarray) and y.flags.c_contiguous)
-
-
-@cache
-def _sums_as_we_do() -> bool:
-    """Whether the scikit-learn that is installed gives the R² that we do, to the last bit."""
-    rows = np.arange(3000.0).reshape(-1, 3)
-    actual, answered = np.sin(rows), np.sin(rows + 0.1)
-    parts = [(actual, answered), (actual[:, :1].copy(), answered[:, :1].copy())]
-    return all(r2(*part) == r2_score(*part) for part in parts)
 
 
 def part_of(values: Any, n_rows: int, rows: Rows) -> Any:
