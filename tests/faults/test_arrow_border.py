@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import hornbeam as hb
 from hornbeam.errors import DataError
 from hornbeam.table import conform, encode_classes, encode_targets, encode_weights, from_data
-from hornbeam.table.sources import Categories, fold_of
+from hornbeam.table.sources import ColumnLabels, fold_of
 from hornbeam.table.sources.draws import row_words
 
 WORDS = pa.array(["a", "b", "c"])
@@ -65,7 +65,7 @@ class Stream:
 
 def scan(data: Any) -> None:
     source = hb.source(data)
-    categories = Categories(source.schema)
+    categories = ColumnLabels(source.schema)
     for chunk in source.scan():
         categories.add(chunk)
         conform(chunk, categories.schema())

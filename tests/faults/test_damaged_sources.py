@@ -15,7 +15,7 @@ import pytest
 
 import hornbeam as hb
 from hornbeam.errors import HornbeamError
-from hornbeam.table.sources import Categories
+from hornbeam.table.sources import ColumnLabels
 from tests.unit.table.sources.rows import every_type, people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +52,7 @@ def read_damaged(kind: str, seed: int, folder: Path) -> collections.Counter[str]
         path.write_bytes(damaged(content, rng))
         try:
             source = hb.source(path)
-            categories = Categories(source.schema)
+            categories = ColumnLabels(source.schema)
             for chunk in source.scan():
                 categories.add(chunk)
             source.sample(10)

@@ -20,7 +20,7 @@ from hornbeam.growth import ClassTarget, NumericTarget, Target
 from hornbeam.growth.grow import check_classes, check_largest
 from hornbeam.table import Schema, Table, encode_targets
 from hornbeam.table.columns import Array
-from hornbeam.table.sources import Categories, Reservoir, fold_of
+from hornbeam.table.sources import ColumnLabels, Reservoir, fold_of
 from hornbeam.table.sources.part import check_count
 from hornbeam.table.sources.sampling import joined, plain_rows, sample_rows
 from hornbeam.table.weights import no_weight
@@ -82,7 +82,7 @@ class Gathering:
 
     def __init__(self, reading: Reading, sampler: _Numbered | Reservoir) -> None:
         self._reading, self._rows = reading, 0
-        self._categories = Categories(reading.schema, reading.nominal, reading.memory_limit)
+        self._categories = ColumnLabels(reading.schema, reading.nominal, reading.memory_limit)
         self._ranges = [RangeTally(name, self._categories.is_nominal(name)) for name in reading.attributes]
         self._classes = ClassTally(reading.source.schema.field(reading.targets[0]).type)
         self._weights, self._targets = _Magnitudes(), _Magnitudes()

@@ -124,9 +124,9 @@ class SourceTask:
 
     @property
     def _has_nominal(self) -> bool:
-        from hornbeam.table.sources import Categories
+        from hornbeam.table.sources import ColumnLabels
 
-        kinds = Categories(self.reading.schema, self.reading.nominal).schema().attributes
+        kinds = ColumnLabels(self.reading.schema, self.reading.nominal).schema().attributes
         return any(attribute.kind == "nominal" for attribute in kinds)
 
 

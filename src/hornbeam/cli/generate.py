@@ -19,7 +19,7 @@ from .options import common_options
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hornbeam.datasets.generators import Family, RowsHash
+    from hornbeam.datasets.generators import RowsHash, TableFamily
 
 Report = Callable[[float], None] | None
 _SHOWN = 12
@@ -209,7 +209,7 @@ class _Tally:
                 report(self.rows / self.expected)
 
 
-def _summary(family: Family, tally: _Tally, facts: dict[str, Any]) -> dict[str, Any]:
+def _summary(family: TableFamily, tally: _Tally, facts: dict[str, Any]) -> dict[str, Any]:
     import hornbeam
 
     names = family.schema.names

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from hornbeam.datasets.generators import Family
+from hornbeam.datasets.generators import TableFamily
 from hornbeam.errors import UsageError
 from hornbeam.files import new_file
 
@@ -31,7 +31,7 @@ def format_of(place: str) -> str:
 
 
 def write_rows(
-    place: str, family: Family, batches: Iterable[pa.RecordBatch], facts: Mapping[str, object]
+    place: str, family: TableFamily, batches: Iterable[pa.RecordBatch], facts: Mapping[str, object]
 ) -> None:
     """Write all batches to a file, whole or not at all, or to stdout; a Parquet file keeps the `facts`."""
     if place == "-":
@@ -66,7 +66,7 @@ def _csv_writer(stream: BinaryIO, schema: pa.Schema) -> Write:
 
 
 @contextmanager
-def _parquet_writer(stream: BinaryIO, family: Family, facts: Mapping[str, object]) -> Iterator[Write]:
+def _parquet_writer(stream: BinaryIO, family: TableFamily, facts: Mapping[str, object]) -> Iterator[Write]:
     """One row group a batch; a dictionary of many values would only make file and work larger."""
     from pyarrow import parquet
 
@@ -75,7 +75,7 @@ def _parquet_writer(stream: BinaryIO, family: Family, facts: Mapping[str, object
         stream,
         described,
         compression="snappy",
-        use_dictionary=[plan.name for plan in family.plans() if plan.few],
+        use_dictionary=[column.name for column in family.columns() if column.few],
         write_page_checksum=True,
     )
     try:

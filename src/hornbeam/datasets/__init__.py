@@ -17,8 +17,7 @@ from .generators import (
     make_trains,
     make_xor,
 )
-from .loading import load, names
-from .openml import load_openml
+from .loading import load, load_openml, names
 
 __all__ = [
     "Dataset",

@@ -23,9 +23,8 @@ from hornbeam.datasets import (
     make_tictactoe,
     make_xor,
 )
-from hornbeam.datasets.generators.agrawal import LEVELS
-from hornbeam.datasets.generators.agrawal_functions import in_group_a
-from hornbeam.datasets.generators.multiplex_xor import MultiplexXor
+from hornbeam.datasets.generators.agrawal import LEVELS, in_group_a
+from hornbeam.datasets.generators.multiplexer import MultiplexXor
 from hornbeam.errors import UsageError
 
 from .plain import SEGMENTS, agrawal_class, monks_class

@@ -13,8 +13,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from hornbeam.datasets.generators.family import CLASS, Family, Plan, integer, labelled, real
-from hornbeam.datasets.generators.options import check_share
+from hornbeam.datasets.generators.family import (
+    CLASS,
+    GeneratedColumn,
+    TableFamily,
+    check_share,
+    integer,
+    labelled,
+    real,
+)
 from hornbeam.datasets.generators.streams import Reals, Rows, Truths, Values
 
 SECTORS = ("building", "energy", "food", "retail", "services", "textiles")
@@ -26,7 +33,7 @@ MOST_DEBT = np.array([0.72, 0.78, 0.62, 0.58, 0.66, 0.52])
 
 
 @dataclass(frozen=True)
-class Financial(Family):
+class Financial(TableFamily):
     """Firms: what they have, owe and earn. `noise` is the share of labels that are the other one."""
 
     name: ClassVar[str] = "financial"
@@ -41,7 +48,7 @@ class Financial(Family):
     def title(self) -> str:
         return "Is a firm sound or in distress?"
 
-    def plans(self) -> tuple[Plan, ...]:
+    def columns(self) -> tuple[GeneratedColumn, ...]:
         return (
             labelled("sector", SECTORS),
             labelled("region", REGIONS),

@@ -1,8 +1,13 @@
 """Generated sets: one module a family, rows that depend on the seed and their number alone."""
 
-from .family import CHUNK_ROWS, CLASS, Family, RowsHash, batches, count_rows
+from .family import CHUNK_ROWS, CLASS, RowsHash, TableFamily, batches, count_rows
 from .linked import LinkedFamily, LinkedSet, TablesHash, count_examples, csv_bytes, pieces
 from .make import (
+    FAMILIES,
+    LINKED,
+    find_family,
+    find_linked,
+    generate,
     make_agrawal,
     make_balance,
     make_bongard,
@@ -15,18 +20,18 @@ from .make import (
     make_tictactoe,
     make_trains,
     make_xor,
+    options_of,
 )
-from .registry import FAMILIES, LINKED, find_family, find_linked, generate, options_of
 
 __all__ = [
     "CHUNK_ROWS",
     "CLASS",
     "FAMILIES",
     "LINKED",
-    "Family",
     "LinkedFamily",
     "LinkedSet",
     "RowsHash",
+    "TableFamily",
     "TablesHash",
     "batches",
     "count_examples",

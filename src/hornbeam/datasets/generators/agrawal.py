@@ -6,6 +6,10 @@ numbers are our own in all of them: a profile has the distribution of its origin
 
 from __future__ import annotations
 
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,10 +17,20 @@ import numpy as np
 
 from hornbeam.errors import UsageError
 
-from .agrawal_functions import RELEVANT, in_group_a
-from .family import CLASS, MOST_EXTRA, Family, Plan, draw_extra, extra_plans, integer, labelled, real
-from .options import check_choice, check_count, check_share
-from .regions import Region, parse_region
+from .family import (
+    CLASS,
+    MOST_EXTRA,
+    GeneratedColumn,
+    TableFamily,
+    check_choice,
+    check_count,
+    check_share,
+    draw_extra,
+    extra_columns,
+    integer,
+    labelled,
+    real,
+)
 from .streams import Reals, Rows, Truths, Values
 
 LEVELS = tuple(f"level{number}" for number in range(5))
@@ -57,7 +71,7 @@ PROFILES = {
 
 
 @dataclass(frozen=True)
-class Agrawal(Family):
+class Agrawal(TableFamily):
     """`noise` changes labels, `perturbation` moves numbers after labelling, `extra` adds random attributes.
 
     In the region `changed` (read before the perturbation) the label is that of function `changed_to`, or the
@@ -96,12 +110,12 @@ class Agrawal(Family):
     def title(self) -> str:
         return f"Which group are Agrawal's people in, by function {self.function}?"
 
-    def plans(self) -> tuple[Plan, ...]:
+    def columns(self) -> tuple[GeneratedColumn, ...]:
         money = integer if PROFILES[self.profile].whole else real
         numbers = {name: money(name) if name in MONEY else integer(name, few=True) for name in ATTRIBUTES}
         names = {name: labelled(name, labels) for name, labels in LABELS.items()}
         own = (numbers | names).values()
-        return (*own, *extra_plans(self.extra), labelled(CLASS, ("A", "B")))
+        return (*own, *extra_columns(self.extra), labelled(CLASS, ("A", "B")))
 
     def relevant(self, seed: int) -> tuple[str, ...]:
         names = RELEVANT[self.function]
@@ -176,3 +190,152 @@ def perturb(rows: Rows, people: dict[str, Values], profile: Profile, share: floa
     result["commission"] = np.where(people["commission"] > 0, result["commission"], 0)
     rounded = [name for name in (*LIMITS, "hvalue") if profile.whole or name not in MONEY]
     return result | {name: np.floor(result[name] + 0.5).astype(np.int64) for name in rounded}
+
+
+People = Mapping[str, Values]
+
+# Only the disposable income is a sum of fractions: 0.67 or 2/3 of the income, a fifth of the loan, a fiftieth
+# of the house for each year. It is counted in units of 1/300, where all of them are whole.
+UNIT = 300
+
+_EDUCATED = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0, 0, 1, 1, 1]], dtype=np.bool_)
+_MIDDLE, _HIGH, _LOW = 50_000, 75_000, 25_000  # where the ranges of salary begin
+_RANGE = np.array([_MIDDLE, _HIGH, _LOW])
+_RANGE_EDUCATED = np.array([_LOW, _MIDDLE, _MIDDLE])
+_LOAN_INSIDE = np.array([100_000, 200_000, 300_000])
+_LOAN_OUTSIDE = np.array([200_000, 300_000, 100_000])
+
+RELEVANT: dict[int, tuple[str, ...]] = {
+    1: ("age",),
+    2: ("age", "salary"),
+    3: ("age", "elevel"),
+    4: ("age", "elevel", "salary"),
+    5: ("age", "salary", "loan"),
+    6: ("age", "salary", "commission"),
+    7: ("salary", "commission", "loan"),
+    8: ("salary", "commission", "elevel"),
+    9: ("salary", "commission", "elevel", "loan"),
+    10: ("salary", "commission", "elevel", "hvalue", "hyears"),
+}
+
+
+def in_group_a(function: int, people: People, income_share: int) -> Truths:
+    """Who is in group A; `income_share` is what counts of salary and commission, in units of 1/300."""
+    if function <= 6:
+        return _BY_AGE[function](people, _band(people["age"]))
+    return _disposable(function, people, income_share) > 0
+
+
+def _band(age: Values) -> Values:
+    """0 below 40, 1 below 60, 2 from there."""
+    return (age >= 40).astype(np.int8) + (age >= 60)
+
+
+def _within(values: Values, low: Values, width: int) -> Truths:
+    return np.asarray((low <= values) & (values <= low + width), dtype=np.bool_)
+
+
+def _by_salary(people: People, band: Values) -> Truths:
+    return _within(people["salary"], _RANGE[band], 50_000)
+
+
+def _by_education(people: People, band: Values) -> Truths:
+    return np.asarray(_EDUCATED[band, people["elevel"]])
+
+
+def _by_education_and_salary(people: People, band: Values) -> Truths:
+    low = np.where(_by_education(people, band), _RANGE_EDUCATED[band], _RANGE[band])
+    return _within(people["salary"], low, 50_000)
+
+
+def _by_salary_and_loan(people: People, band: Values) -> Truths:
+    low = np.where(_by_salary(people, band), _LOAN_INSIDE[band], _LOAN_OUTSIDE[band])
+    return _within(people["loan"], low, 200_000)
+
+
+_BY_AGE: dict[int, Callable[[People, Values], Truths]] = {
+    1: lambda people, band: band != 1,
+    2: _by_salary,
+    3: _by_education,
+    4: _by_education_and_salary,
+    5: _by_salary_and_loan,
+    6: lambda people, band: _within(people["salary"] + people["commission"], _RANGE[band], 50_000),
+}
+
+
+def _disposable(function: int, people: People, income_share: int) -> Values:
+    fixed = 20_000 if function in (7, 8) else 10_000
+    left: Values = income_share * (people["salary"] + people["commission"]) - UNIT * fixed
+    if function in (7, 9):
+        left = left - UNIT // 5 * people["loan"]
+    if function >= 8:
+        left = left - UNIT * 5_000 * people["elevel"]
+    if function == 10:
+        years = np.maximum(people["hyears"] - 20, 0)
+        left = left + UNIT // 50 * people["hvalue"] * years
+    return left
+
+
+_CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*([\w.+-]+)\s*")
+_COMPARE: dict[str, Callable[[Values, float], Values]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_FORM = "ATTRIBUTE OP VALUE, joined by 'and', for instance 'age>=60 and elevel==level2'"
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where every condition (attribute, comparison, number or code of a label) holds."""
+
+    conditions: tuple[tuple[str, str, float], ...]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for name, _, _ in self.conditions))
+
+    def covers(self, columns: Mapping[str, Values], count: int) -> Truths:
+        inside = np.ones(count, dtype=np.bool_)
+        for name, sign, bound in self.conditions:
+            inside &= _COMPARE[sign](columns[name], bound)
+        return inside
+
+
+def parse_region(text: str, attributes: Mapping[str, tuple[str, ...]]) -> Region:
+    """Read a region; `attributes` gives the labels of each attribute, none where it is numeric."""
+    return Region(tuple(_condition(text, part, attributes) for part in re.split(r"\band\b", text)))
+
+
+def _condition(text: str, part: str, attributes: Mapping[str, tuple[str, ...]]) -> tuple[str, str, float]:
+    match = _CONDITION.fullmatch(part)
+    if match is None:
+        raise UsageError(f"region {text!r}: {part.strip()!r} is no condition; write {_FORM}")
+    name, sign, value = match.groups()
+    if name not in attributes:
+        raise UsageError(
+            f"region {text!r}: there is no attribute {name!r}; there are {', '.join(attributes)}"
+        )
+    labels = attributes[name]
+    if not labels:
+        return name, sign, _number(text, name, value)
+    if sign not in ("==", "!="):
+        raise UsageError(f"region {text!r}: {name!r} is nominal; only == and != are allowed there")
+    if value not in labels:
+        raise UsageError(
+            f"region {text!r}: {name!r} has no label {value!r}; its labels are {', '.join(labels)}"
+        )
+    return name, sign, labels.index(value)
+
+
+def _number(text: str, name: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"region {text!r}: {name!r} is numeric and {value!r} is no number; write {_FORM}")
+    return number

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from .family import check_choice, check_count, check_share
 from .linked import LinkedFamily, Tables, draw_orders, labels, names, rows_of, some
-from .options import check_choice, check_count, check_share
 from .streams import Integers, Rows, Truths, Values
 
 SHAPES = ("triangle", "square", "circle")

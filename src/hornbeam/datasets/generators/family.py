@@ -1,10 +1,12 @@
-"""What every family of generated sets shares: typed columns, rows in batches, a checksum of the rows."""
+"""What families of generated sets share: checked options, typed columns, rows in batches, their checksum."""
 
 from __future__ import annotations
 
 import hashlib
+import numbers
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +15,6 @@ import pyarrow as pa
 
 from hornbeam.errors import UsageError
 
-from .options import check_count
 from .streams import MOST_SEED, Rows, Values
 
 CHUNK_ROWS = 2**17
@@ -24,7 +25,7 @@ CLASS = "class"
 
 
 @dataclass(frozen=True)
-class Plan:
+class GeneratedColumn:
     """A column: its name, its storage type, and its labels where the values are codes of labels."""
 
     name: str
@@ -40,23 +41,23 @@ class Plan:
         return pa.DictionaryArray.from_arrays(codes, pa.array(self.labels, type=pa.string()))
 
 
-def integer(name: str, *, few: bool = False) -> Plan:
-    return Plan(name, pa.int32(), few=few)
+def integer(name: str, *, few: bool = False) -> GeneratedColumn:
+    return GeneratedColumn(name, pa.int32(), few=few)
 
 
-def real(name: str) -> Plan:
-    return Plan(name, pa.float64())
+def real(name: str) -> GeneratedColumn:
+    return GeneratedColumn(name, pa.float64())
 
 
-def bit(name: str) -> Plan:
-    return Plan(name, pa.int8(), nominal=True, few=True)
+def bit(name: str) -> GeneratedColumn:
+    return GeneratedColumn(name, pa.int8(), nominal=True, few=True)
 
 
-def labelled(name: str, labels: Sequence[str]) -> Plan:
-    return Plan(name, pa.dictionary(pa.int8(), pa.string()), tuple(labels), few=True)
+def labelled(name: str, labels: Sequence[str]) -> GeneratedColumn:
+    return GeneratedColumn(name, pa.dictionary(pa.int8(), pa.string()), tuple(labels), few=True)
 
 
-def extra_plans(count: int) -> tuple[Plan, ...]:
+def extra_columns(count: int) -> tuple[GeneratedColumn, ...]:
     """Columns that say nothing about the class."""
     return tuple(integer(f"extra{number}") for number in range(1, count + 1))
 
@@ -65,7 +66,7 @@ def draw_extra(rows: Rows, count: int) -> list[Values]:
     return [rows.below(f"extra/{number}", EXTRA_VALUES) for number in range(1, count + 1)]
 
 
-class Family(ABC):
+class TableFamily(ABC):
     """A kind of generated set; its options are the fields of the dataclass that extends this one.
 
     Row i of a set depends on the family, its options, the seed and i alone. So a set may be drawn in pieces
@@ -81,7 +82,7 @@ class Family(ABC):
         """What is asked of a tree."""
 
     @abstractmethod
-    def plans(self) -> tuple[Plan, ...]:
+    def columns(self) -> tuple[GeneratedColumn, ...]:
         """The columns; the class comes last."""
 
     @abstractmethod
@@ -100,14 +101,14 @@ class Family(ABC):
     @property
     def nominal(self) -> tuple[str, ...]:
         """Attributes that are nominal though they look numeric."""
-        return tuple(plan.name for plan in self.plans() if plan.nominal)
+        return tuple(column.name for column in self.columns() if column.nominal)
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([pa.field(plan.name, plan.type, nullable=False) for plan in self.plans()])
+        return pa.schema([pa.field(column.name, column.type, nullable=False) for column in self.columns()])
 
 
-def count_rows(family: Family, rows: int | None, start: int) -> int:
+def count_rows(family: TableFamily, rows: int | None, start: int) -> int:
     """How many rows to make: those asked for, else all there are, else the family's usual number."""
     most = MOST_ROWS if family.size is None else family.size
     check_count("start", start, 0, most)
@@ -122,7 +123,7 @@ def count_rows(family: Family, rows: int | None, start: int) -> int:
 
 
 def batches(
-    family: Family, rows: int, *, seed: int, start: int = 0, chunk_rows: int = CHUNK_ROWS
+    family: TableFamily, rows: int, *, seed: int, start: int = 0, chunk_rows: int = CHUNK_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """The rows in pieces of `chunk_rows`, each made when it is asked for."""
     check_count("seed", seed, 0, MOST_SEED)
@@ -130,30 +131,54 @@ def batches(
     return _batches(family, rows, seed, start, chunk_rows)
 
 
-def _batches(family: Family, rows: int, seed: int, start: int, chunk_rows: int) -> Iterator[pa.RecordBatch]:
-    plans, schema = family.plans(), family.schema
+def _batches(
+    family: TableFamily, rows: int, seed: int, start: int, chunk_rows: int
+) -> Iterator[pa.RecordBatch]:
+    columns, schema = family.columns(), family.schema
     for first in range(start, start + rows, chunk_rows):
-        columns = family.draw(Rows(seed, first, min(chunk_rows, start + rows - first)))
-        arrays = [plan.array(values) for plan, values in zip(plans, columns, strict=True)]
+        drawn = family.draw(Rows(seed, first, min(chunk_rows, start + rows - first)))
+        arrays = [column.array(values) for column, values in zip(columns, drawn, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 class RowsHash:
     """SHA-256 of rows that come in batches, whatever the batches: of each column, then of all of them."""
 
-    def __init__(self, family: Family) -> None:
-        self._plans = family.plans()
-        self._columns = [hashlib.sha256() for _ in self._plans]
+    def __init__(self, family: TableFamily) -> None:
+        self._columns = family.columns()
+        self._digests = [hashlib.sha256() for _ in self._columns]
 
     def update(self, batch: pa.RecordBatch) -> None:
-        for plan, column, digest in zip(self._plans, batch.columns, self._columns, strict=True):
-            values = column.indices if plan.labels else column
+        for column, cells, digest in zip(self._columns, batch.columns, self._digests, strict=True):
+            values = cells.indices if column.labels else cells
             stored = values.to_numpy(zero_copy_only=False)
             digest.update(np.ascontiguousarray(stored, dtype=stored.dtype.newbyteorder("<")).data)
 
     def hexdigest(self) -> str:
         lines = [
-            f"{plan.name}\t{','.join(plan.labels) or plan.type}\t{column.hexdigest()}\n"
-            for plan, column in zip(self._plans, self._columns, strict=True)
+            f"{column.name}\t{','.join(column.labels) or column.type}\t{digest.hexdigest()}\n"
+            for column, digest in zip(self._columns, self._digests, strict=True)
         ]
         return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def check_count(name: str, given: int, low: int, high: int) -> None:
+    """Refuse what is no whole number of low .. high."""
+    try:
+        value = operator.index(given)
+    except TypeError:
+        value = low - 1
+    if isinstance(given, bool) or not low <= value <= high:
+        raise UsageError(f"{name} {given!r}: a whole number from {low} to {high} is allowed")
+
+
+def check_share(name: str, given: float, low: float = 0.0, high: float = 1.0) -> None:
+    """Refuse what is no number of low .. high."""
+    if isinstance(given, bool) or not isinstance(given, numbers.Real) or not low <= float(given) <= high:
+        raise UsageError(f"{name} {given!r}: a share from {low:g} to {high:g} is allowed, for instance 0.05")
+
+
+def check_choice(name: str, given: object, allowed: Collection[object]) -> None:
+    """Refuse what is not in the list."""
+    if given not in allowed:
+        raise UsageError(f"{name} {given!r}: allowed are {', '.join(map(str, allowed))}")

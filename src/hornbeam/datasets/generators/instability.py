@@ -9,8 +9,18 @@ import numpy as np
 
 from hornbeam.errors import UsageError
 
-from .family import CLASS, MOST_EXTRA, Family, Plan, draw_extra, extra_plans, integer, labelled
-from .options import check_count, check_share
+from .family import (
+    CLASS,
+    MOST_EXTRA,
+    GeneratedColumn,
+    TableFamily,
+    check_count,
+    check_share,
+    draw_extra,
+    extra_columns,
+    integer,
+    labelled,
+)
 from .streams import Rows, Values
 
 # x has 81 values in four parts, 0-20, 21-40, 41-60 and 61-80; the outer parts are of class A.
@@ -20,7 +30,7 @@ _CLASS = np.array([0, 1, 1, 0], dtype=np.int8)
 
 
 @dataclass(frozen=True)
-class Instability(Family):
+class Instability(TableFamily):
     """Each part holds a quarter of the rows, so x <= 20 and x <= 60 tie.
 
     `balanced`: exactly a quarter, in turn, so that every multiple of four rows is a tie that one row more or
@@ -47,8 +57,8 @@ class Instability(Family):
     def title(self) -> str:
         return "Does the tree split at 20 or at 60?"
 
-    def plans(self) -> tuple[Plan, ...]:
-        return (integer("x", few=True), *extra_plans(self.extra), labelled(CLASS, ("A", "B")))
+    def columns(self) -> tuple[GeneratedColumn, ...]:
+        return (integer("x", few=True), *extra_columns(self.extra), labelled(CLASS, ("A", "B")))
 
     def relevant(self, seed: int) -> tuple[str, ...]:
         return ("x",)

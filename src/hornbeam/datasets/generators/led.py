@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .family import CLASS, Family, Plan, bit, integer
-from .options import check_choice, check_share
+from .family import CLASS, GeneratedColumn, TableFamily, bit, check_choice, check_share, integer
 from .streams import Rows, Values
 
 # The lit segments of 0 .. 9: top, upper left, upper right, middle, lower left, lower right, bottom.
@@ -29,7 +28,7 @@ SEGMENTS = 7
 
 
 @dataclass(frozen=True)
-class Led(Family):
+class Led(TableFamily):
     """`attributes`: 7, or 24 with 17 random bits; each segment is wrong with probability `noise`."""
 
     name: ClassVar[str] = "led"
@@ -45,13 +44,13 @@ class Led(Family):
     def title(self) -> str:
         return "Which digit does the faulty display show?"
 
-    def plans(self) -> tuple[Plan, ...]:
+    def columns(self) -> tuple[GeneratedColumn, ...]:
         segments = [bit(f"segment{number}") for number in range(1, SEGMENTS + 1)]
         idle = [bit(f"idle{number}") for number in range(1, self.attributes - SEGMENTS + 1)]
         return (*segments, *idle, integer(CLASS, few=True))
 
     def relevant(self, seed: int) -> tuple[str, ...]:
-        return tuple(plan.name for plan in self.plans()[:SEGMENTS])
+        return tuple(column.name for column in self.columns()[:SEGMENTS])
 
     def draw(self, rows: Rows) -> list[Values]:
         digits = rows.below("led/digit", 10)

@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from hornbeam.errors import UsageError
 
-from .family import MOST_ROWS
-from .options import check_count
+from .family import MOST_ROWS, check_count
 from .streams import MOST_SEED, Integers, Rows, Truths
 
 CHUNK_EXAMPLES = 2**15

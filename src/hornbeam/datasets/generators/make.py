@@ -1,23 +1,26 @@
-"""Generated sets in memory, one function a family."""
+"""Every family by its name: its rows as a stream, and one function a family for sets in memory."""
 
 from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
 
 from hornbeam.datasets.dataset import Dataset
+from hornbeam.errors import UsageError
 
 from .agrawal import INVERTED, Agrawal
-from .balance import Balance
 from .bongard import Bongard
-from .family import CLASS, Family, RowsHash, batches, count_rows
+from .enumerated import Balance, TicTacToe
+from .family import CHUNK_ROWS, CLASS, RowsHash, TableFamily, batches, count_rows
 from .instability import Instability
 from .led import Led
-from .linked import LinkedSet, collect
+from .linked import LinkedFamily, LinkedSet, collect
 from .monks import Monks
-from .multiplex_xor import MultiplexXor
-from .multiplexer import Multiplexer
+from .multiplexer import Multiplexer, MultiplexXor
 from .parity import NumericXor, Xor
-from .tictactoe import TicTacToe
 from .trains import Trains
 
 
@@ -164,7 +167,7 @@ def make_trains(
     return collect(Trains(rule, cars, noise), examples, seed, start)
 
 
-def _collect(family: Family, rows: int | None, seed: int, start: int) -> Dataset:
+def _collect(family: TableFamily, rows: int | None, seed: int, start: int) -> Dataset:
     count = count_rows(family, rows, start)
     digest = RowsHash(family)
     pieces = []
@@ -181,3 +184,77 @@ def _collect(family: Family, rows: int | None, seed: int, start: int) -> Dataset
         hash=digest.hexdigest(),
         relevant=family.relevant(seed),
     )
+
+
+FAMILIES: dict[str, type[TableFamily]] = {
+    family.name: family
+    for family in (
+        Agrawal,
+        Led,
+        Xor,
+        NumericXor,
+        Multiplexer,
+        MultiplexXor,
+        Monks,
+        TicTacToe,
+        Balance,
+        Instability,
+    )
+}
+
+LINKED: dict[str, type[LinkedFamily]] = {family.name: family for family in (Bongard, Trains)}
+"""Families of several linked tables."""
+
+
+def options_of(family: type[TableFamily | LinkedFamily]) -> dict[str, Any]:
+    """The options of a family and their defaults."""
+    return {field.name: field.default for field in dataclasses.fields(family)}  # type: ignore[arg-type]
+
+
+def find_family(name: str, **options: Any) -> TableFamily:
+    """The family of that name with these options."""
+    family = FAMILIES.get(name)
+    if family is None:
+        raise UsageError(f"there is no generator {name!r}; there are {', '.join(FAMILIES)}")
+    check_options(family, options)
+    return family(**options)
+
+
+def find_linked(name: str, **options: Any) -> LinkedFamily:
+    """The family of linked tables of that name with these options."""
+    family = LINKED.get(name)
+    if family is None:
+        raise UsageError(f"there is no generator {name!r} of linked tables; there are {', '.join(LINKED)}")
+    check_options(family, options)
+    return family(**options)
+
+
+def check_options(family: type[TableFamily | LinkedFamily], options: Mapping[str, Any]) -> None:
+    """Refuse an option that the family does not have."""
+    known = options_of(family)
+    for option in options:
+        if option not in known:
+            allowed = ", ".join(known) or "none"
+            raise UsageError(
+                f"the generator {family.name!r} has no option {option!r}; its options are: {allowed}"
+            )
+
+
+def generate(
+    name: str,
+    rows: int | None = None,
+    *,
+    seed: int = 0,
+    start: int = 0,
+    chunk_rows: int = CHUNK_ROWS,
+    **options: Any,
+) -> pa.RecordBatchReader:
+    """A stream of record batches with `chunk_rows` rows each; no more than one of them is ever held.
+
+    The rows depend on the name, the options and the seed alone. `start` skips that many: further rows of the
+    same set, as if more had been asked for at once.
+    """
+    family = find_family(name, **options)
+    count = count_rows(family, rows, start)
+    stream = batches(family, count, seed=seed, start=start, chunk_rows=chunk_rows)
+    return pa.RecordBatchReader.from_batches(family.schema, stream)

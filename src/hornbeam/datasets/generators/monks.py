@@ -13,8 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .family import Family, Plan, labelled
-from .options import check_choice, check_share
+from .family import GeneratedColumn, TableFamily, check_choice, check_share, labelled
 from .parity import bit_class
 from .streams import Integers, Rows, Truths, Values, draw_order
 
@@ -37,7 +36,7 @@ TRAINING_NOISE = {1: 0.0, 2: 0.0, 3: 0.05}
 
 
 @dataclass(frozen=True)
-class Monks(Family):
+class Monks(TableFamily):
     """`subset`: all robots, or a random training set; `noise` None: as published (5 % in training set 3)."""
 
     name: ClassVar[str] = "monks"
@@ -60,7 +59,7 @@ class Monks(Family):
     def size(self) -> int:
         return len(_robots()) if self.subset == "all" else TRAINING_ROWS[self.problem]
 
-    def plans(self) -> tuple[Plan, ...]:
+    def columns(self) -> tuple[GeneratedColumn, ...]:
         return (*(labelled(name, labels) for name, labels in ROBOTS.items()), bit_class())
 
     def relevant(self, seed: int) -> tuple[str, ...]:

@@ -7,15 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from .family import CLASS, Family, Plan, bit, real
-from .options import check_count, check_share
+from .family import CLASS, GeneratedColumn, TableFamily, bit, check_count, check_share, real
 from .streams import Rows, Values, draw_order
 
 MOST_COLUMNS = 1000
 
 
 @dataclass(frozen=True)
-class Xor(Family):
+class Xor(TableFamily):
     """The class is the parity of `bits` columns; the seed decides which of all columns these are."""
 
     name: ClassVar[str] = "xor"
@@ -40,7 +39,7 @@ class Xor(Family):
         """All columns but the class: by default there are as many irrelevant ones as relevant ones."""
         return self.bits + (self.bits if self.irrelevant is None else self.irrelevant)
 
-    def plans(self) -> tuple[Plan, ...]:
+    def columns(self) -> tuple[GeneratedColumn, ...]:
         return (*(bit(f"x{number}") for number in range(1, self.width + 1)), bit_class())
 
     def relevant(self, seed: int) -> tuple[str, ...]:
@@ -55,7 +54,7 @@ class Xor(Family):
 
 
 @dataclass(frozen=True)
-class NumericXor(Family):
+class NumericXor(TableFamily):
     """Numbers from -1 to 1; the class is 1 where an even number of the relevant ones is negative."""
 
     name: ClassVar[str] = "numeric-xor"
@@ -80,7 +79,7 @@ class NumericXor(Family):
         """All columns but the class."""
         return self.dimensions + (self.dimensions if self.irrelevant is None else self.irrelevant)
 
-    def plans(self) -> tuple[Plan, ...]:
+    def columns(self) -> tuple[GeneratedColumn, ...]:
         return (*(real(f"x{number}") for number in range(1, self.width + 1)), bit_class())
 
     def relevant(self, seed: int) -> tuple[str, ...]:
@@ -95,9 +94,9 @@ class NumericXor(Family):
         return [*columns, even ^ rows.chance("numeric-xor/noise", self.noise)]
 
 
-def bit_class() -> Plan:
+def bit_class() -> GeneratedColumn:
     """A class of 0 and 1."""
-    return Plan(CLASS, bit("").type, few=True)
+    return GeneratedColumn(CLASS, bit("").type, few=True)
 
 
 def hidden(seed: int, stream: str, width: int, count: int) -> list[int]:

@@ -95,11 +95,11 @@ class Part(ABC):
         chunk_rows: int = CHUNK_ROWS,
         chunk_bytes: int = CHUNK_BYTES,
         checksum: bool = True,
-    ) -> "Chunks":
-        """The rows in chunks of at most so many rows, and bytes unless a row has more; see `Chunks.tally`."""
+    ) -> "PartScan":
+        """The rows in chunks of at most so many rows, bytes too unless a row has more: see `PartScan`."""
         check_count("chunk_rows", chunk_rows)
         check_count("chunk_bytes", chunk_bytes)
-        return Chunks(self, choose(self.schema, columns), chunk_rows, chunk_bytes, checksum)
+        return PartScan(self, choose(self.schema, columns), chunk_rows, chunk_bytes, checksum)
 
     def narrow(self, rows: npt.NDArray[np.int64]) -> "Iterator[tuple[Part, npt.NDArray[np.int64]]]":
         """The least that must be read for some of its rows: parts, and the places of the rows in them."""
@@ -124,7 +124,7 @@ class Part(ABC):
 
 
 @dataclass
-class Chunks(Iterator[pa.RecordBatch]):
+class PartScan(Iterator[pa.RecordBatch]):
     """The chunks of a part, once; `tally` counts those that were given out."""
 
     part: Part

@@ -17,8 +17,8 @@ from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.part import (
     CHUNK_BYTES,
     CHUNK_ROWS,
-    Chunks,
     Part,
+    PartScan,
     ScanStats,
     Tally,
     changed,
@@ -119,7 +119,7 @@ class Source:
         self._begin()
         return self._scan(partial(read, checksum=checksum))
 
-    def _scan(self, read: Callable[[Part], Chunks]) -> Iterator[pa.RecordBatch]:
+    def _scan(self, read: Callable[[Part], PartScan]) -> Iterator[pa.RecordBatch]:
         self._count(scans=1)
         tallies: list[Tally] = []
         for part in self._origin.parts:
@@ -183,7 +183,7 @@ class Source:
         )
 
     def _take(
-        self, part: Part, rows: npt.NDArray[np.int64], read: Callable[[Part], Chunks]
+        self, part: Part, rows: npt.NDArray[np.int64], read: Callable[[Part], PartScan]
     ) -> Iterator[pa.Table]:
         """Those of some rows of the source that are in a part, plain."""
         first, count = part.first_row or 0, part.rows or 0

@@ -1,4 +1,4 @@
-"""The 958 boards on which a game of tic-tac-toe can end when x begins; 626 of them are won by x."""
+"""Sets of all there is: the 625 loads of a balance, and the 958 boards on which tic-tac-toe can end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,40 @@ from typing import ClassVar
 
 import numpy as np
 
-from .family import CLASS, Family, Plan, labelled
+from .family import CLASS, GeneratedColumn, TableFamily, integer, labelled
 from .streams import Integers, Rows, Values
+
+SIDES = ("left_weight", "left_distance", "right_weight", "right_distance")
+MOST = 5  # of a weight and of a distance
+TIPS = ("L", "B", "R")  # B: it is balanced
+
+
+@dataclass(frozen=True)
+class Balance(TableFamily):
+    """All loads, the last number running fastest; nothing is chosen or drawn."""
+
+    name: ClassVar[str] = "balance"
+
+    @property
+    def title(self) -> str:
+        return "To which side does the balance tip?"
+
+    @property
+    def size(self) -> int:
+        return int(MOST ** len(SIDES))
+
+    def columns(self) -> tuple[GeneratedColumn, ...]:
+        return (*(integer(side, few=True) for side in SIDES), labelled(CLASS, TIPS))
+
+    def relevant(self, seed: int) -> tuple[str, ...]:
+        return SIDES
+
+    def draw(self, rows: Rows) -> list[Values]:
+        places = MOST ** np.arange(len(SIDES))[::-1]
+        loads = 1 + rows.numbers[:, None] // places % MOST
+        left, right = loads[:, 0] * loads[:, 1], loads[:, 2] * loads[:, 3]
+        return [*loads.T, 1 + np.sign(right - left)]
+
 
 MARKS = ("x", "o", "b")  # b: blank
 SQUARES = tuple(
@@ -21,7 +53,7 @@ Board = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class TicTacToe(Family):
+class TicTacToe(TableFamily):
     """All endings in the order of their squares, x before o before blank; nothing is chosen or drawn."""
 
     name: ClassVar[str] = "tictactoe"
@@ -34,7 +66,7 @@ class TicTacToe(Family):
     def size(self) -> int:
         return len(_endings())
 
-    def plans(self) -> tuple[Plan, ...]:
+    def columns(self) -> tuple[GeneratedColumn, ...]:
         return (*(labelled(square, MARKS) for square in SQUARES), labelled(CLASS, ("positive", "negative")))
 
     def relevant(self, seed: int) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from hornbeam.table.sources.types import TEXT
 _PLACE = 64  # bytes of a label's place in a set, at most
 
 
-class Categories:
+class ColumnLabels:
     """Which labels each nominal column has; in memory the labels alone, at most 10^6 a column and, where a
     `memory_limit` is given, that many bytes of all columns.
 
@@ -50,7 +50,7 @@ class Categories:
                 if len(texts) == len(column.dictionary):
                     self._whole[name] = column.dictionary
 
-    def merge(self, other: "Categories") -> None:
+    def merge(self, other: "ColumnLabels") -> None:
         """Take in the labels of another part of the same source; the order of merging does not matter."""
         for name, known in self._labels.items():
             self._join(name, known, other._labels[name])

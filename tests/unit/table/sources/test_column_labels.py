@@ -9,7 +9,7 @@ import pytest
 import hornbeam as hb
 from hornbeam.errors import DataError
 from hornbeam.table import conform, from_data
-from hornbeam.table.sources import Categories
+from hornbeam.table.sources import ColumnLabels
 from tests.unit.table.sources.rows import every_type, people
 
 
@@ -21,7 +21,7 @@ def test_the_schema_and_the_codes_are_those_of_the_whole_table(
     table = make(200)  # type: ignore[operator]
     nominal = tuple(name for name in nominal if name in table.column_names)
     source = hb.source(table)
-    categories = Categories(source.schema, nominal)
+    categories = ColumnLabels(source.schema, nominal)
     for chunk in source.scan(chunk_rows=17):
         categories.add(chunk)
     whole = from_data(table, nominal_features=list(nominal))
@@ -39,12 +39,12 @@ def test_parts_merge_in_any_order() -> None:
     gathered = []
     for part in parts:
         source = hb.source(part)
-        found = Categories(source.schema)
+        found = ColumnLabels(source.schema)
         for chunk in source.scan():
             found.add(chunk)
         gathered.append(found)
     for order in ((0, 1, 2), (2, 1, 0)):
-        whole = Categories(hb.source(parts[0]).schema)
+        whole = ColumnLabels(hb.source(parts[0]).schema)
         for i in order:
             whole.merge(gathered[i])
         assert whole.labels("a") == ("a", "b", "c", "z", "é")
@@ -56,7 +56,7 @@ def test_more_than_a_million_labels_are_refused() -> None:
             yield pa.record_batch({"a": [f"label {i}" for i in range(start, start + 100_000)]})
 
     source = hb.source(batches)
-    categories = Categories(source.schema)
+    categories = ColumnLabels(source.schema)
 
     def gather() -> None:
         for chunk in source.scan():
@@ -68,11 +68,11 @@ def test_more_than_a_million_labels_are_refused() -> None:
 
 def test_labels_beyond_a_memory_limit_are_refused() -> None:
     (chunk,) = hb.source(pa.table({"a": [f"label {i}" for i in range(1000)]})).scan()
-    categories = Categories(chunk.schema, memory_limit=200_000)
+    categories = ColumnLabels(chunk.schema, memory_limit=200_000)
     categories.add(chunk)
     categories.add(chunk)
     assert 100_000 < categories.bytes < 200_000
     with pytest.raises(
         DataError, match="attribute 'a': the labels of nominal columns take more than the 50,000"
     ):
-        Categories(chunk.schema, memory_limit=50_000).add(chunk)
+        ColumnLabels(chunk.schema, memory_limit=50_000).add(chunk)
