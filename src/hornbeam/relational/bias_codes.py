@@ -103,8 +103,8 @@ def _domains_of_types(bias: Bias, database: NativeDatabase) -> dict[str, str | N
         if name not in database.relations:
             continue
         kinds = bias.types.get(name, database.types[name])
-        if len(kinds) != database.arity[name]:
-            raise UsageError(f"'{name}' has {database.arity[name]} columns, its types are {len(kinds)}")
+        if len(kinds) != len(database.types[name]):
+            raise UsageError(f"'{name}' has {len(database.types[name])} columns, its types are {len(kinds)}")
         for kind, domain in zip(kinds, database.types[name], strict=True):
             if found.setdefault(kind, domain) is None:
                 found[kind] = domain

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.arguments import instance, refuse
 from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.bias_checks import narrowed, typed_by
@@ -204,8 +205,8 @@ class RelationalData:
         """
         check_task(task)
         bias = bias or self.bias
-        if bias is not None and not isinstance(bias, Bias):
-            raise UsageError(f"bias={bias!r}; a Bias is allowed, and Bias.from_text makes one of its text")
+        if bias is not None:
+            instance("bias", bias, Bias, "a Bias, such as Bias.from_text makes,")
         name = self._target(target or (bias.target if bias is not None else None))
         if name is None:
             raise UsageError("no target: give target='table.column' to the data or to default_bias")
@@ -221,7 +222,7 @@ class RelationalData:
         """The column to predict that is given, or that of the data."""
         name = given or self.target
         if name is not None and not isinstance(name, str):
-            raise UsageError(f"target={name!r}; name one column as text, for instance target='loan.status'")
+            refuse("target", name, "a column to predict is allowed, as text: 'loan.status'")
         return name
 
     def signature(self, coded: Coded, target: str | None = None) -> Signature:

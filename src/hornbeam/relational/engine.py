@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
-from hornbeam.relational.logic import COMPARISONS, KEY, Constant, Literal, Query, Term, Value, Variable
+from hornbeam.relational.logic import KEY, Constant, Literal, Query, Term, Value, Variable, plain_value
 from hornbeam.relational.records import Coded, Domain
 from hornbeam.relational.tree import RelationalTree
 
@@ -33,7 +33,6 @@ class NativeDatabase:
         self.relations = {name: number for number, name in enumerate(coded.relations)}
         self.domains = {name: number for number, name in enumerate(coded.domains)}
         self.types = {name: relation.types for name, relation in coded.relations.items()}
-        self.arity = {name: len(relation.columns) for name, relation in coded.relations.items()}
         self._domains = dict(coded.domains)
         self._places: dict[str, dict[Any, int]] = {}
         self.n_examples = coded.examples.n
@@ -50,7 +49,7 @@ class NativeDatabase:
         if key_type is None or key_type not in self._domains:
             return np.full(coded.examples.n, NOWHERE, dtype=np.int32)
         place = _places(self._domains[key_type])  # not kept: there may be millions
-        return np.array([place.get(_plain(key), NOWHERE) for key in coded.examples.keys], dtype=np.int32)
+        return np.array([place.get(plain_value(key), NOWHERE) for key in coded.examples.keys], dtype=np.int32)
 
     def _native_relation(self, coded: Coded, name: str) -> tuple[Any, ...]:
         relation = coded.relations[name]
@@ -99,8 +98,7 @@ class NativeDatabase:
         return int(np.searchsorted(domain.values, threshold, side="right")) - 1
 
     def value(self, kind: str, code: int) -> Value:
-        value: Value = _plain(self._domains[kind].values[code])
-        return value
+        return plain_value(self._domains[kind].values[code])
 
     def predicate(self, literal: Literal) -> int:
         if literal.predicate in PREDICATES:
@@ -182,13 +180,6 @@ def _native_domain(domain: Domain) -> tuple[int, npt.NDArray[Any] | None]:
 
 def _places(domain: Domain) -> dict[Any, int]:
     return {value: code for code, value in enumerate(domain.values.tolist())}
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-__all__ = ["COMPARISONS", "NOWHERE", "PREDICATES", "NativeDatabase", "examples_of", "native_of"]
 
 
 @dataclass(frozen=True)

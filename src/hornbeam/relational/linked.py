@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from hornbeam.arguments import refuse
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.coding import TypedData, code_type
 from hornbeam.relational.records import Rows
@@ -35,7 +36,7 @@ def check_shapes(**options: Any) -> None:
     for option, given in options.items():
         nested = option == "references"
         if not isinstance(given, Mapping) or not all(_is_named(value, nested) for value in given.values()):
-            raise UsageError(f"{option}={given!r}; give {_SHAPES[option]}, each by its name")
+            refuse(option, given, f"{_SHAPES[option]} is allowed, each by its name")
 
 
 def _is_named(value: object, nested: bool) -> bool:
