@@ -14,12 +14,11 @@ from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.bias_checks import narrowed, typed_by
 from hornbeam.relational.coding import Task, TypedData, check_task
-from hornbeam.relational.linked import Keys, LinkedTables, References, check_shapes
+from hornbeam.relational.linked import Keys, LinkedTables, References, check_shapes, source_tables
 from hornbeam.relational.loading.found import Found, declared_over
 from hornbeam.relational.logic import COMPARISONS
 from hornbeam.relational.records import Coded
 from hornbeam.relational.signature import Signature
-from hornbeam.relational.tables import source_tables
 
 _OPTIONS = ("target", "nominal", "exclude", "types", "time_columns", "example_time")
 
@@ -166,7 +165,7 @@ class RelationalData:
             options.get("time_columns") or {},
             options.get("example_time"),
             options.get("types") or {},
-            found.where,
+            found.origins,
         )
         return cls(contents, target=options.get("target"))
 

@@ -18,8 +18,7 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import MAX_THREADS
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.relational.bias import Bias
-from hornbeam.relational.bias_codes import BiasCodes
-from hornbeam.relational.engine import QueryEngine, native_of
+from hornbeam.relational.engine import BiasCodes, QueryEngine, native_of
 from hornbeam.relational.forest import Counters, DroppedTest, FirstOrderForest, FirstOrderLevels
 from hornbeam.relational.prune import check_pruning, check_share, prune
 from hornbeam.relational.records import Coded, Examples
@@ -251,11 +250,11 @@ def _judge(
 ) -> None:
     for i, tree in enumerate(trees):
         outside = grown.held_out(i)
-        places = where_cut(unpruned[i], tree)
+        places = cut_places(unpruned[i], tree)
         judge(i, tree, outside.examples, places[outside.leaf])
 
 
-def where_cut(tree: RelationalTree, pruned: RelationalTree) -> Nodes:
+def cut_places(tree: RelationalTree, pruned: RelationalTree) -> Nodes:
     """For each node of a tree the node of what pruning left of it that takes its examples."""
     places = np.zeros(tree.n_nodes, dtype=np.int64)
     waiting = [(0, 0)]

@@ -105,8 +105,8 @@ class ExistsQuery:
         return f"EXISTS (SELECT 1{tables}{asked})"
 
     def _join(self, literal: Literal) -> None:
-        predicate = self.signature.predicates.get(literal.predicate)
-        if predicate is None or len(predicate.columns) != len(literal.terms):
+        predicate = self.signature.predicate_of(literal)
+        if predicate is None:
             raise UsageError(
                 f"the tree asks {literal.predicate!r} with {len(literal.terms)} columns, which its signature "
                 "does not have; give it the signature of its data"
