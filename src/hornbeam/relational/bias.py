@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from hornbeam.errors import UsageError
+from hornbeam import arguments
 from hornbeam.relational.logic import Value
 
 
@@ -86,8 +86,4 @@ class Bias:
         """The bias that declarations say; what cannot be is refused with its line and column."""
         from hornbeam.relational.declarations import read_declarations
 
-        if not isinstance(text, str):
-            raise UsageError(f"a bias is read from its text, not from {type(text).__name__}")
-        if not isinstance(text, str):
-            raise UsageError(f"a bias is read from text, not from {type(text).__name__}")
-        return read_declarations(text)
+        return read_declarations(arguments.text("text", text))

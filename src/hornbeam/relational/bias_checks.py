@@ -100,7 +100,7 @@ def _check_columns(bias: Bias, relation: Relation[Cells]) -> None:
 
 
 def _check_patterns(
-    where: str,
+    declaration: str,
     patterns: Sequence[Pattern],
     relations: Mapping[str, Relation[Cells]],
     text_columns: Mapping[str, str],
@@ -115,7 +115,7 @@ def _check_patterns(
             type_ = types.get(pattern.places[0].name, "")
             if pattern.predicate in (AT_MOST, ABOVE) and type_ in text_columns:
                 raise DataError(
-                    f"{where}: {pattern.places[0].name} is of type {type_!r} and has no order, "
+                    f"{declaration}: {pattern.places[0].name} is of type {type_!r} and has no order, "
                     f"for {text_columns[type_]} holds text; ask with = instead of "
                     f"{pattern.predicate}, or give numbers or times"
                 )
@@ -124,7 +124,7 @@ def _check_patterns(
         types |= {place.name: type_ for place, type_ in zip(pattern.places, relation.types, strict=True)}
         if relation.key is not None and pattern.places[relation.key].sign not in at_key[pattern is after]:
             raise DataError(
-                f"{where} has {pattern.places[relation.key].sign.value} at "
+                f"{declaration} has {pattern.places[relation.key].sign.value} at "
                 f"{relation.name}.{relation.columns[relation.key]}, which holds the example's key; "
                 "write +Key there"
             )

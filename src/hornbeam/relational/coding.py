@@ -121,12 +121,12 @@ def _labels(cells: Cells, name: str) -> Array:
 
 def code_type(name: str, columns: Sequence[tuple[str, Cells]]) -> tuple[Domain, list[Codes]]:
     """The domain of a type, and the codes of its columns, each given with its place for errors."""
-    known = [(where, cells) for where, cells in columns if cells.source != "null"]
-    nominal = [where for where, cells in known if cells.type == "nominal"]
+    known = [(column, cells) for column, cells in columns if cells.source != "null"]
+    nominal = [column for column, cells in known if cells.type == "nominal"]
     if not known or len(nominal) == len(known):
         return _code_labels(name, columns)
     if nominal:
-        number = next(where for where, cells in known if cells.type != "nominal")
+        number = next(column for column, cells in known if cells.type != "nominal")
         raise DataError(
             f"{nominal[0]} holds text and {number} holds {_description(dict(known)[number])}, both of type "
             f"{name!r}; give the columns one type"
@@ -166,7 +166,7 @@ def _code_labels(name: str, columns: Sequence[tuple[str, Cells]]) -> tuple[Domai
 def _code_numbers(
     name: str, columns: Sequence[tuple[str, Cells]], known: Sequence[tuple[str, Cells]]
 ) -> tuple[Domain, list[Codes]]:
-    values = _alike(name, known)
+    values = _in_one_dtype(name, known)
     parts = [array[cells.known()] for (_, cells), array in zip(known, values, strict=True)]
     distinct, inverse = np.unique(np.concatenate(parts), return_inverse=True)
     storage = parse_type(known[0][1].type)
@@ -184,23 +184,23 @@ def _code_numbers(
     return domain, codes
 
 
-def _alike(name: str, known: Sequence[tuple[str, Cells]]) -> list[Array]:
+def _in_one_dtype(name: str, known: Sequence[tuple[str, Cells]]) -> list[Array]:
     """The columns' numbers in one dtype, exactly; dates and times as the codes of their one storage."""
     storages = {cells.type for _, cells in known}
     if any(parse_type(type_).group != "number" for type_ in storages):
         if len(storages) > 1:
-            places = ", ".join(f"{where} ({cells.type})" for where, cells in known[:4])
+            places = ", ".join(f"{column} ({cells.type})" for column, cells in known[:4])
             raise DataError(f"columns of type {name!r} differ: {places}; give them one type")
         return [cells.values for _, cells in known]
-    values = [_numbers(cells, where) for where, cells in known]
+    values = [_numbers(cells, column) for column, cells in known]
     if len({array.dtype for array in values}) == 1:
         return values
     if all(_whole(array, cells) for array, (_, cells) in zip(values, known, strict=True)):
         return [np.nan_to_num(array).astype(np.int64) for array in values]
-    for array, (where, _) in zip(values, known, strict=True):
+    for array, (column, _) in zip(values, known, strict=True):
         if array.dtype == np.int64 and len(array) and max(-int(array.min()), int(array.max())) > 2**53:
             raise DataError(
-                f"{where} holds integers beyond 2^53 and shares type {name!r} with fractions; "
+                f"{column} holds integers beyond 2^53 and shares type {name!r} with fractions; "
                 "give the columns one type"
             )
     return [array.astype(np.float64) for array in values]
@@ -214,7 +214,7 @@ def _whole(array: Array, cells: Cells) -> bool:
     return bool(((np.abs(there) <= _LARGEST_EXACT) & (there == np.floor(there))).all())
 
 
-def _numbers(cells: Cells, where: str) -> Array:
+def _numbers(cells: Cells, column: str) -> Array:
     """The numbers of a column as int64 or float64; decimals as the nearest double."""
     storage = parse_type(cells.type)
     if storage.family == "decimal":
@@ -222,7 +222,7 @@ def _numbers(cells: Cells, where: str) -> Array:
     if storage.family != "unsigned":
         return cells.values
     if (cells.values[cells.known()] >= 0).any():  # a code at or above 0 is a value at or above 2^63
-        raise DataError(f"{where} holds integers at or above 2^63; keep them as text")
+        raise DataError(f"{column} holds integers at or above 2^63; keep them as text")
     return cells.values - INT64_MIN
 
 

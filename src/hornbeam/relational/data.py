@@ -9,16 +9,16 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.arguments import instance, refuse
 from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.bias_checks import narrowed, typed_by
 from hornbeam.relational.coding import Task, TypedData, check_task
-from hornbeam.relational.linked import Keys, LinkedTables, References, check_shapes
+from hornbeam.relational.linked import Keys, LinkedTables, References, check_shapes, source_tables
 from hornbeam.relational.loading.found import Found, declared_over
 from hornbeam.relational.logic import COMPARISONS
 from hornbeam.relational.records import Coded
 from hornbeam.relational.signature import Signature
-from hornbeam.relational.tables import source_tables
 
 _OPTIONS = ("target", "nominal", "exclude", "types", "time_columns", "example_time")
 
@@ -165,7 +165,7 @@ class RelationalData:
             options.get("time_columns") or {},
             options.get("example_time"),
             options.get("types") or {},
-            found.where,
+            found.origins,
         )
         return cls(contents, target=options.get("target"))
 
@@ -204,8 +204,8 @@ class RelationalData:
         """
         check_task(task)
         bias = bias or self.bias
-        if bias is not None and not isinstance(bias, Bias):
-            raise UsageError(f"bias={bias!r}; a Bias is allowed, and Bias.from_text makes one of its text")
+        if bias is not None:
+            instance("bias", bias, Bias, "a Bias, such as Bias.from_text makes,")
         name = self._target(target or (bias.target if bias is not None else None))
         if name is None:
             raise UsageError("no target: give target='table.column' to the data or to default_bias")
@@ -221,7 +221,7 @@ class RelationalData:
         """The column to predict that is given, or that of the data."""
         name = given or self.target
         if name is not None and not isinstance(name, str):
-            raise UsageError(f"target={name!r}; name one column as text, for instance target='loan.status'")
+            refuse("target", name, "a column to predict is allowed, as text: 'loan.status'")
         return name
 
     def signature(self, coded: Coded, target: str | None = None) -> Signature:

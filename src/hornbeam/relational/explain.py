@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from hornbeam.errors import UsageError
 from hornbeam.model.text import one_line
 from hornbeam.relational.engine import witness
-from hornbeam.relational.logic import Constant, Query, plain_value, variables_of
-from hornbeam.relational.prolog import literal_text, value_text
+from hornbeam.relational.logic import KEY, Constant, Query, plain_value, variables_of
+from hornbeam.relational.prolog import value_text
 from hornbeam.relational.records import MISSING, Coded
 from hornbeam.relational.text import value_text as leaf_text
 from hornbeam.relational.tree import RelationalTree
@@ -26,41 +27,6 @@ class Witness:
     relation: str
     row: int
     values: dict[str, Any]
-
-
-class Facts:
-    """What one example sees."""
-
-    def __init__(self, coded: Coded, example: int, key_type: str | None) -> None:
-        self.coded, self.example, self.key_type = coded, example, key_type
-
-    def solve(self, query: Query) -> tuple[Witness, ...] | None:
-        """The first solution in the order of the rows: a row for each literal that asks a relation."""
-        if not query:
-            return ()
-        rows = witness(self.coded, query, self.example, key_type=self.key_type)
-        if rows is None:
-            return None
-        pairs = zip(query, rows, strict=True)
-        return tuple(self._witness(literal.predicate, row) for literal, row in pairs if row is not None)
-
-    def _witness(self, name: str, row: int) -> Witness:
-        relation = self.coded.relations[name]
-        values = (
-            self._value(kind, int(codes[row]))
-            for kind, codes in zip(relation.types, relation.data, strict=True)
-        )
-        return Witness(name, row, dict(zip(relation.columns, values, strict=True)))
-
-    def _value(self, kind: str, code: int) -> Any:
-        """A value as people know it: dates and times are written out."""
-        if code == MISSING:
-            return None
-        domain = self.coded.domains[kind]
-        value = plain_value(domain.values[code])
-        if domain.storage in ("", "boolean"):
-            return value
-        return format_code(parse_type(domain.storage), int(value))
 
 
 NOTE: Final = (
@@ -115,13 +81,7 @@ class Explanation:
     def to_record(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         steps = [
-            {
-                "node": step.node,
-                "test": step.test,
-                "holds": step.holds,
-                "rows": [{"relation": row.relation, "values": row.values} for row in step.rows],
-                "unmet": step.unmet,
-            }
+            {**asdict(step), "rows": [{"relation": of.relation, "values": of.values} for of in step.rows]}
             for step in self.steps
         ]
         outcome = {"leaf": self.leaf, "outcome": self.outcome, "examples": self.size, "note": self.note}
@@ -140,24 +100,17 @@ def row_text(row: Witness) -> str:
 
 def explain(tree: RelationalTree, coded: Coded, key: Any) -> Explanation:
     """The way of the example with this key."""
-    facts = Facts(coded, place_of(coded, key), None if tree.signature is None else tree.signature.key_type)
-    queries, steps, node = tree.queries, [], 0
-    while not tree.nodes[node].is_leaf:
-        held, before = tree.nodes[node], queries[node]
-        solution = facts.solve(before + held.test)
-        test = test_words(tree.signature, before, held.test)
-        if solution is not None:
-            steps.append(Step(node, test, True, _rows(solution, before)))
-        else:
-            steps.append(_refusal(tree, facts, node, before, test))
-        node = held.no if solution is None else held.yes
+    example = place_of(coded, key)
+    steps = list(_Path(tree, coded, example).steps())
+    last = tree.nodes[steps[-1].node] if steps else None
+    leaf = 0 if last is None else last.yes if steps[-1].holds else last.no
     return Explanation(
-        key=facts_key(coded, facts.example),
-        prediction=tree.answer(node),
-        leaf=node,
+        key=plain_value(coded.examples.keys[example]),
+        prediction=tree.answer(leaf),
+        leaf=leaf,
         steps=tuple(steps),
-        outcome=leaf_text(tree, node),
-        size=tree.size(node),
+        outcome=leaf_text(tree, leaf),
+        size=tree.size(leaf),
         note=NOTE if _needs_note(tree, steps) else None,
     )
 
@@ -173,48 +126,75 @@ def place_of(coded: Coded, key: Any) -> int:
     return int(found[0])
 
 
-def facts_key(coded: Coded, example: int) -> Any:
-    key = coded.examples.keys[example]
-    return key.item() if hasattr(key, "item") else key
+class _Path:
+    """The way of one example, with the rows that it sees."""
 
+    def __init__(self, tree: RelationalTree, coded: Coded, example: int) -> None:
+        self._tree, self._coded, self._example = tree, coded, example
 
-def _rows(solution: tuple[Witness, ...], before: Query) -> tuple[Witness, ...]:
-    """The rows of the test's own literals."""
-    return solution[sum(not literal.compares for literal in before) :]
+    def steps(self) -> Iterator[Step]:
+        """Each test that the example meets."""
+        number = 0
+        while not self._tree.nodes[number].is_leaf:
+            node, before = self._tree.nodes[number], self._tree.queries[number]
+            rows = self._rows(before, node.test)
+            words = test_words(self._tree.signature, before, node.test)
+            if rows is not None:
+                yield Step(number, words, True, rows)
+            else:
+                yield self._refusal(number, before, words)
+            number = node.no if rows is None else node.yes
 
+    def _refusal(self, node: int, before: Query, words: str) -> Step:
+        """How far a test can be met, and the literal at which that ends."""
+        asked = self._tree.nodes[node].test
+        for met in reversed(range(len(asked))):
+            if self._rows(before, asked[:met]) is None:
+                continue
+            # A comparison that no row passes is best told together with the row that it asks about.
+            start = met
+            while start > 0 and asked[start].compares:
+                start -= 1
+            unmet = test_words(self._tree.signature, before + asked[:start], asked[start : met + 1])
+            return Step(node, words, False, self._rows(before, asked[:start]) or (), unmet)
+        return Step(node, words, False, (), words)
 
-def _refusal(tree: RelationalTree, facts: Facts, node: int, before: Query, test: str) -> Step:
-    """How far a test can be met, and the literal at which that ends."""
-    asked = tree.nodes[node].test
-    for met in reversed(range(len(asked))):
-        solution = facts.solve(before + asked[:met])
-        if solution is None:
-            continue
-        # A comparison that no row passes is best told together with the row that it asks about.
-        start = met
-        while start > 0 and asked[start].compares:
-            start -= 1
-        shown = solution if start == met else facts.solve(before + asked[:start])
-        assert shown is not None
-        rest = asked[start : met + 1]
-        if tree.signature is None or not tree.signature.named:
-            unmet = ", ".join(map(literal_text, rest))
-        else:
-            unmet = test_words(tree.signature, before + asked[:start], rest)
-        return Step(node, test, False, _rows(shown, before), unmet)
-    return Step(node, test, False, (), test)
+    def _rows(self, before: Query, test: Query) -> tuple[Witness, ...] | None:
+        """The rows of a test in the first solution of it and all before it; None: there is no solution."""
+        query, signature = before + test, self._tree.signature
+        if not query:
+            return ()
+        key_type = None if signature is None else signature.key_type
+        rows = witness(self._coded, query, self._example, key_type=key_type)
+        if rows is None:
+            return None
+        pairs = list(zip(query, rows, strict=True))[len(before) :]
+        return tuple(self._witness(literal.predicate, row) for literal, row in pairs if row is not None)
+
+    def _witness(self, name: str, row: int) -> Witness:
+        relation = self._coded.relations[name]
+        columns = zip(relation.columns, relation.types, relation.data, strict=True)
+        return Witness(
+            name, row, {column: self._value(kind, int(codes[row])) for column, kind, codes in columns}
+        )
+
+    def _value(self, kind: str, code: int) -> Any:
+        """A value as people know it: dates and times are written out."""
+        if code == MISSING:
+            return None
+        domain = self._coded.domains[kind]
+        value = plain_value(domain.values[code])
+        if domain.storage in ("", "boolean"):
+            return value
+        return format_code(parse_type(domain.storage), int(value))
 
 
 def _needs_note(tree: RelationalTree, steps: list[Step]) -> bool:
     """Whether a test after a no asks about something that was found before it."""
     refused = False
     for step in steps:
-        if refused and _asks_back(tree, step.node):
+        known = set(variables_of(tree.queries[step.node])) - {KEY}
+        if refused and known & set(variables_of(tree.nodes[step.node].test)):
             return True
         refused = refused or not step.holds
     return False
-
-
-def _asks_back(tree: RelationalTree, node: int) -> bool:
-    known = set(variables_of(tree.queries[node]))
-    return any(v.number > 0 and v in known for v in variables_of(tree.nodes[node].test))

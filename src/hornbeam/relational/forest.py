@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.relational.bias_codes import BiasCodes
-from hornbeam.relational.engine import ANYTHING, PREDICATES, VARIABLE
+from hornbeam.relational.engine import ANYTHING, PREDICATES, VARIABLE, BiasCodes
 from hornbeam.relational.logic import EQUALS, Anything, Constant, Literal, Query, Term, Value, Variable
 from hornbeam.relational.records import Examples
 from hornbeam.relational.tree import Node, RelationalTree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.arguments import is_number, one_of, shown
+from hornbeam.arguments import is_number, one_of, shown, whole
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import MAX_THREADS
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.relational.bias import Bias
-from hornbeam.relational.bias_codes import BiasCodes
-from hornbeam.relational.engine import QueryEngine, native_of
+from hornbeam.relational.engine import BiasCodes, QueryEngine, native_of
 from hornbeam.relational.forest import Counters, DroppedTest, FirstOrderForest, FirstOrderLevels
-from hornbeam.relational.prune import check_pruning, prune
+from hornbeam.relational.prune import check_pruning, check_share, prune
 from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.stability import RelationalStability
@@ -49,22 +48,12 @@ class FirstOrderParameters:
         criterion = ALIASES.get(str(self.criterion), "")
         if criterion not in CRITERIA[task]:
             criterion = one_of("criterion", self.criterion, CRITERIA[task], f" for {task}")
-        if not is_number(self.min_samples_leaf, numbers.Integral) or self.min_samples_leaf < 1:
-            raise UsageError(
-                f"{shown('min_samples_leaf', self.min_samples_leaf)}: a whole number from 1 is allowed"
-            )
-        if self.max_depth is not None and (
-            not is_number(self.max_depth, numbers.Integral) or self.max_depth < 0
-        ):
-            raise UsageError(
-                f"{shown('max_depth', self.max_depth)}: a whole number from 0 is allowed, or None: no limit"
-            )
-        if self.ftest is not None and not _is_share(self.ftest):
-            raise UsageError(
-                f"{shown('ftest', self.ftest)}: a number above 0 up to 1 is allowed, or None for no test"
-            )
-        if not _is_share(self.accuracy):
-            raise UsageError(f"{shown('accuracy', self.accuracy)}: a number above 0 up to 1 is allowed")
+        whole("min_samples_leaf", self.min_samples_leaf, 1)
+        if self.max_depth is not None:
+            whole("max_depth", self.max_depth, also=", or None: no limit")
+        if self.ftest is not None:
+            check_share("ftest", self.ftest, ", or None for no test")
+        check_share("accuracy", self.accuracy)
         return replace(self, criterion=criterion)
 
 
@@ -94,7 +83,6 @@ def grow_first_order(
         sets = TrainingSets.of_rows(native.n_examples, [np.flatnonzero(labelled)])
     _check(sets, labelled, budget, threads)
     algorithm = sets.checked(algorithm)
-    switches = engine or QueryEngine()
     forest = _core.grow_first_order(
         native.core,
         codes.core,
@@ -107,11 +95,7 @@ def grow_first_order(
         ftest=0.0 if checked.ftest is None else float(checked.ftest),
         accuracy=float(checked.accuracy),
         algorithm=algorithm,
-        pack=switches.pack,
-        connected=switches.connected,
-        collect=switches.collect,
-        cache=switches.cache,
-        cache_bytes=switches.cache_bytes,
+        **asdict(engine or QueryEngine()),
         budget=2**63 if budget is None else budget,
         threads=threads,
         n_named=len(codes.thresholds),
@@ -152,14 +136,10 @@ def _check(sets: TrainingSets, labelled: npt.NDArray[np.bool_], budget: int | No
             raise UsageError(f"training set {i} has no examples; every set needs at least one")
         if some_lack and (some.times()[~labelled] > 0).any():
             raise DataError(f"training set {i} has examples without a target; leave them out")
-    if budget is not None and (not is_number(budget, numbers.Integral) or budget < 1):
-        raise UsageError(f"{shown('budget', budget)}: a whole number from 1 is allowed, or None for no limit")
+    if budget is not None:
+        whole("budget", budget, 1, also=", or None for no limit")
     if not is_number(threads, numbers.Integral) or not 1 <= threads <= MAX_THREADS:
         raise UsageError(f"{shown('threads', threads)}: a whole number from 1 to {MAX_THREADS} is allowed")
-
-
-def _is_share(value: Any) -> bool:
-    return is_number(value, numbers.Real) and 0.0 < value <= 1.0
 
 
 Rows = npt.NDArray[np.int64]
@@ -270,11 +250,11 @@ def _judge(
 ) -> None:
     for i, tree in enumerate(trees):
         outside = grown.held_out(i)
-        places = where_cut(unpruned[i], tree)
+        places = cut_places(unpruned[i], tree)
         judge(i, tree, outside.examples, places[outside.leaf])
 
 
-def where_cut(tree: RelationalTree, pruned: RelationalTree) -> Nodes:
+def cut_places(tree: RelationalTree, pruned: RelationalTree) -> Nodes:
     """For each node of a tree the node of what pruning left of it that takes its examples."""
     places = np.zeros(tree.n_nodes, dtype=np.int64)
     waiting = [(0, 0)]

@@ -123,25 +123,25 @@ def _read_node(node: object, i: int, width: int, regression: bool) -> Node:
     return Node(numbers, test, node["yes"], node["no"])
 
 
-def read_query(record: object, where: str) -> Query:
+def read_query(record: object, place: str) -> Query:
     """The query of `query_record`, verified."""
     if not isinstance(record, list):
-        raise DataError(f"tree: the test of {where} is not a list of literals")
-    return tuple(_read_literal(entry, where) for entry in record)
+        raise DataError(f"tree: the test of {place} is not a list of literals")
+    return tuple(_read_literal(entry, place) for entry in record)
 
 
-def _read_literal(entry: object, where: str) -> Literal:
+def _read_literal(entry: object, place: str) -> Literal:
     if not isinstance(entry, list) or not entry or not isinstance(entry[0], str):
-        raise DataError(f"tree: a literal of {where} is not a list that begins with its predicate")
-    literal = Literal(entry[0], tuple(_read_term(term, where) for term in entry[1:]))
+        raise DataError(f"tree: a literal of {place} is not a list that begins with its predicate")
+    literal = Literal(entry[0], tuple(_read_term(term, place) for term in entry[1:]))
     if literal.predicate in COMPARISONS:
         first = literal.terms[0] if len(literal.terms) == 2 else None
         if not isinstance(first, Variable) or isinstance(literal.terms[1], Anything):
-            raise DataError(f"tree: a comparison of {where} is not between a variable and a term")
+            raise DataError(f"tree: a comparison of {place} is not between a variable and a term")
     return literal
 
 
-def _read_term(term: object, where: str) -> Term:
+def _read_term(term: object, place: str) -> Term:
     if term is None:
         return Anything()
     if isinstance(term, dict) and len(term) == 1:
@@ -152,7 +152,7 @@ def _read_term(term: object, where: str) -> Term:
             return Constant(value)
         if kind == "number" and value in _INFINITIES:
             return Constant(_INFINITIES[value])
-    raise DataError(f"tree: a term of {where} is neither a variable, a constant nor null")
+    raise DataError(f"tree: a term of {place} is neither a variable, a constant nor null")
 
 
 def _check_shape(nodes: tuple[Node, ...]) -> None:

@@ -101,11 +101,11 @@ class RelationalStabilityView(View):
         """A row for each level on which the tree asks."""
         stability = self.stability
         for level in range(stability.tree.depth):
-            asking = [record for record in stability if record.test and record.depth == level]
-            rows = sum(record.rows for record in asking)
-            same = sum(record.same * record.rows for record in asking)
+            tests = [record for record in stability if record.test and record.depth == level]
+            rows = sum(record.rows for record in tests)
+            same = sum(record.same * record.rows for record in tests)
             agreement = same / (rows * stability.n_folds) if rows else 0.0
-            yield LevelRow(level, len(asking), agreement, stability.tests_by_level[level], stability.f[level])
+            yield LevelRow(level, len(tests), agreement, stability.tests_by_level[level], stability.f[level])
 
     def svg(self, max_depth: Levels = "auto", *, title: str = "Stability of the tree") -> str:
         small = self.stability.tree.n_nodes <= SMALL

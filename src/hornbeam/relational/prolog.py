@@ -96,11 +96,11 @@ def to_prolog(tree: RelationalTree) -> str:
         "% so the order of the clauses matters, and so do the cuts.",
     ]
     for leaf in tree.leaves:
-        said = constant_term(float(tree.answer(leaf)) if tree.task == "regression" else tree.answer(leaf))
+        answer = constant_term(float(tree.answer(leaf)) if tree.task == "regression" else tree.answer(leaf))
         body = [goal for literal in queries[leaf] for goal in goals(literal, queries[leaf])]
         counted = one_line(_counts(tree, leaf))
         head = "A" if any(KEY in literal.terms for literal in queries[leaf]) else "_"
-        lines.append(f"{name}({head}, B) :- {', '.join([*body, '!', f'B = {said}'])}.  % {counted}")
+        lines.append(f"{name}({head}, B) :- {', '.join([*body, '!', f'B = {answer}'])}.  % {counted}")
     return "\n".join(lines) + "\n"
 
 

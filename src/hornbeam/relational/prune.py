@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from hornbeam import _core
 from hornbeam.arguments import is_number, shown
@@ -32,8 +32,13 @@ def check_pruning(task: str, how: str | None, confidence: float) -> None:
         raise UsageError(f"prune={how!r} is unknown; choose {' or '.join(PRUNINGS)}, or None")
     if task == "regression":
         raise UsageError(f"prune={how!r}: it counts wrong classes, and the tree predicts numbers; use None")
-    if not is_number(confidence, numbers.Real) or not 0.0 < confidence <= 1.0:
-        raise UsageError(f"{shown('confidence', confidence)}: a number above 0 up to 1 is allowed")
+    check_share("confidence", confidence)
+
+
+def check_share(name: str, value: Any, also: str = "") -> None:
+    """Refuse what is no share of something."""
+    if not is_number(value, numbers.Real) or not 0.0 < value <= 1.0:
+        raise UsageError(f"{shown(name, value)}: a number above 0 up to 1 is allowed{also}")
 
 
 def merge_leaves(tree: RelationalTree) -> RelationalTree:

@@ -87,6 +87,11 @@ class Signature:
     named: bool = True
     """Whether columns have names of their own; else a literal is best read as it is written in logic."""
 
+    def predicate_of(self, literal: Literal) -> Predicate | None:
+        """The predicate of a literal; None where there is none with so many columns."""
+        predicate = self.predicates.get(literal.predicate)
+        return predicate if predicate is not None and len(predicate.columns) == len(literal.terms) else None
+
     @classmethod
     def of(cls, coded: Coded, **facts: Any) -> Signature:
         """What coded data alone says: each relation is a table of its name."""
@@ -215,7 +220,7 @@ def routed(query: Query, signature: Signature) -> Query:
             )
         if predicate is not None and predicate.routes and not _is_known(result[:done], literal, predicate):
             ways = [_with_route(tuple(result), literal, route, signature) for route in predicate.routes]
-            if not any(_is_said(tuple(result), above) for _, above in ways):
+            if not any(_is_implied(tuple(result), above) for _, above in ways):
                 result[done : done + 1] = _only(ways, predicate)
         done += 1
     return tuple(result)
@@ -257,7 +262,7 @@ def _is_known(before: list[Literal], literal: Literal, predicate: Predicate) -> 
     )
 
 
-def _is_said(query: Query, above: Literal) -> bool:
+def _is_implied(query: Query, above: Literal) -> bool:
     """Whether a literal of the query already says as much, and more."""
     return any(
         other.predicate == above.predicate

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from hornbeam.arguments import text_or_none
 from hornbeam.errors import UsageError
 from hornbeam.model.dialects import Dialect, dialect_named
 from hornbeam.model.sql import CaseWriter, Writer
@@ -37,12 +38,10 @@ def to_sql(tree: RelationalTree, dialect: str, output: str, of: Any, table: str 
     signature = tree.signature
     if signature is None:
         raise UsageError("the tree does not know its tables: give it a signature, tree.with_signature(...)")
-    if table is not None and not isinstance(table, str):
-        raise UsageError(f"table={table!r}; name the table of the examples as text")
     name, write = answer(tree, speaker, output, of)
     key = f"{_EXAMPLE}.{speaker.identifier(signature.key_field)}"
     case = _FirstOrderCase(tree, speaker, signature, write).text(2)
-    examples = speaker.identifier(signature.examples if table is None else table)
+    examples = speaker.identifier(text_or_none("table", table) or signature.examples)
     return f"SELECT {key},\n  {case} AS {speaker.identifier(name)}\nFROM {examples} AS {_EXAMPLE}"
 
 
@@ -106,8 +105,8 @@ class ExistsQuery:
         return f"EXISTS (SELECT 1{tables}{asked})"
 
     def _join(self, literal: Literal) -> None:
-        predicate = self.signature.predicates.get(literal.predicate)
-        if predicate is None or len(predicate.columns) != len(literal.terms):
+        predicate = self.signature.predicate_of(literal)
+        if predicate is None:
             raise UsageError(
                 f"the tree asks {literal.predicate!r} with {len(literal.terms)} columns, which its signature "
                 "does not have; give it the signature of its data"

@@ -190,30 +190,30 @@ class RelationalStability:
     def agreement(self) -> float:
         """Of the tests that an example meets on its way, the share that a fold asks there too; of a single
         leaf the share of folds that are one as well."""
-        asking = [record for record in self.nodes if record.test] or list(self.nodes)
-        weights = [max(record.rows, 0) for record in asking]
-        same = sum(record.same * weight for record, weight in zip(asking, weights, strict=True))
+        tests = [record for record in self.nodes if record.test] or list(self.nodes)
+        weights = [max(record.rows, 0) for record in tests]
+        same = sum(record.same * weight for record, weight in zip(tests, weights, strict=True))
         return same / (self.n_folds * sum(weights)) if sum(weights) else 0.0
 
     @cached_property
-    def _asking(self) -> list[list[int]]:
+    def _tests_by_level(self) -> list[list[int]]:
         """For each level on which any tree asks, how many trees ask each of the different tests."""
         levels = [[arm for meeting in level for arm in meeting.arms] for level in self._levels]
-        asking = [
+        tests = [
             [len(arm) for arm in arms if next(iter(self._nodes_of(arm).values())).test] for arms in levels
         ]
-        return [counts for counts in asking if counts]
+        return [counts for counts in tests if counts]
 
     @property
     def f(self) -> tuple[float, ...]:
         """f(i) of Blockeel and Struyf, section 3.2: the different tests of all trees on each level on which
         any asks, for each test of a single one."""
-        return tuple(len(counts) * len(self.trees) / sum(counts) for counts in self._asking)
+        return tuple(len(counts) * len(self.trees) / sum(counts) for counts in self._tests_by_level)
 
     @property
     def tests_by_level(self) -> tuple[int, ...]:
         """The different tests of all trees on each level."""
-        return tuple(map(len, self._asking))
+        return tuple(map(len, self._tests_by_level))
 
     # faces
 

@@ -13,10 +13,16 @@ import numpy as np
 from hornbeam.errors import DataError
 from hornbeam.relational.coding import TypedData
 from hornbeam.relational.linked import LinkedTables
-from hornbeam.relational.ownership import JoinStep, RowOwners, are_shared, groups_by, row_owners
+from hornbeam.relational.ownership import (
+    JoinStep,
+    RowOwners,
+    are_shared,
+    example_times,
+    groups_by,
+    row_owners,
+)
 from hornbeam.relational.records import Coded, Relation
 from hornbeam.relational.signature import Counted, Predicate, Route, Signature
-from hornbeam.relational.times import example_times
 from hornbeam.table.columns import Cells
 from hornbeam.table.schema import list_names
 

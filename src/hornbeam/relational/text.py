@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hornbeam.arguments import whole
 from hornbeam.errors import UsageError
-from hornbeam.growth.parameters import is_number, shown
 from hornbeam.model.text import DEEPEST_INDENT, INDENT, Style, one_line, real_text, share_text, shortened
 from hornbeam.relational.ace.terms import atom
 from hornbeam.relational.logic import Query
@@ -22,10 +21,8 @@ _STYLE: Final = Style()
 
 def to_text(tree: RelationalTree, layout: str, max_depth: int | None) -> str:
     """See RelationalTree.to_text."""
-    if max_depth is not None and not is_number(max_depth, numbers.Integral):
-        raise UsageError(
-            f"{shown('max_depth', max_depth)}: a whole number is allowed, or None for the whole tree"
-        )
+    if max_depth is not None:
+        whole("max_depth", max_depth, also=", or None for the whole tree")
     if layout not in LAYOUTS:
         raise UsageError(f"layout {str(layout)!r} is unknown; choose {' or '.join(LAYOUTS)}")
     if layout == "words":

@@ -39,7 +39,7 @@ class _Row:
 
 
 class _Path:
-    """What has been said of one path so far, so that later words can refer to it."""
+    """The rows and values that the words of a path introduced, so that later words can refer to them."""
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
@@ -52,19 +52,19 @@ class _Path:
         """Variables that are no row's own name: their column, and the row; None is the example's own."""
 
     def phrases(self, query: Query) -> list[str]:
-        said: list[str] = []
+        phrases: list[str] = []
         taken: set[int] = set()
         query = one_literal_a_row(query, self.signature)
         for i, literal in enumerate(query):
             if i in taken:
                 continue
             if literal.compares:
-                said.append(f"{self._reference(literal.terms[0])} {self._asked(literal)}")
+                phrases.append(f"{self._reference(literal.terms[0])} {self._asked(literal)}")
                 continue
             own = [k for k in range(i + 1, len(query)) if self._is_about(query[k], literal)]
             taken.update(own)
-            said.append(self._literal(literal, [query[k] for k in own]))
-        asked = [phrase for phrase in said if phrase]
+            phrases.append(self._literal(literal, [query[k] for k in own]))
+        asked = [phrase for phrase in phrases if phrase]
         return asked or [f"is in {one_line(literal.predicate)}" for literal in query[:1]]
 
     def _is_about(self, comparison: Literal, literal: Literal) -> bool:
@@ -102,8 +102,8 @@ class _Path:
         return f"that {row.noun}" if self.rows[row.noun] == 1 else f"{row.noun} #{row.number}"
 
     def _literal(self, literal: Literal, comparisons: list[Literal]) -> str:
-        predicate = self.signature.predicates.get(literal.predicate)
-        if predicate is None or len(predicate.columns) != len(literal.terms):
+        predicate = self.signature.predicate_of(literal)
+        if predicate is None:
             return ", ".join(map(literal_text, (literal, *comparisons)))
         place = predicate.identity
         name = None if place is None else literal.terms[place]
@@ -123,16 +123,16 @@ class _Path:
         self, predicate: Predicate, literal: Literal, comparisons: list[Literal], name: Term | None
     ) -> str:
         """A row that was not spoken of before, by what it is linked, and what is asked of it."""
-        noun, said = singular(predicate.name), {predicate.identity, predicate.key}
-        links = [i for i in self._links(predicate, literal) if i not in said]
+        noun, shown = singular(predicate.name), {predicate.identity, predicate.key}
+        links = [i for i in self._links(predicate, literal) if i not in shown]
         opening = "there is" if predicate.key is None and not predicate.routes else "has"
         if links:
             opening = f"for {self._reference(literal.terms[links[0]])},"
-            said.add(links[0])
+            shown.add(links[0])
         row = self._counted(noun)
         if isinstance(name, Variable):
             self.names[name] = row
-        conditions = self._conditions(predicate, literal, comparisons, said, row)
+        conditions = self._conditions(predicate, literal, comparisons, shown, row)
         if isinstance(name, Constant) and predicate.identity is not None:
             place = predicate.identity
             conditions.insert(
@@ -161,13 +161,13 @@ class _Path:
         predicate: Predicate,
         literal: Literal,
         comparisons: list[Literal],
-        said: set[int | None],
+        shown: set[int | None],
         row: _Row | None,
     ) -> list[str]:
-        """What is asked of the columns of a row, those aside that were said."""
+        """What is asked of the columns of a row, those aside that are shown already."""
         conditions = []
         for i, term in enumerate(literal.terms):
-            if i in said or isinstance(term, Anything):
+            if i in shown or isinstance(term, Anything):
                 continue
             column = column_words(predicate, i)
             if isinstance(term, Constant) or self._is_known(term):
@@ -183,27 +183,25 @@ def one_literal_a_row(query: Query, signature: Signature) -> Query:
     """The query with literals of one row made one, where what they ask can stand in one."""
     result: list[Literal] = []
     for literal in query:
-        predicate = signature.predicates.get(literal.predicate)
-        place = (
-            None if predicate is None or len(predicate.columns) != len(literal.terms) else predicate.identity
-        )
-        for k, other in enumerate(result):
-            if place is None or other.predicate != literal.predicate or not _is_same(other, literal, place):
-                continue
-            if all(
-                a == b or isinstance(a, Anything) or isinstance(b, Anything)
-                for a, b in _pairs(other, literal)
-            ):
-                terms = tuple(b if isinstance(a, Anything) else a for a, b in _pairs(other, literal))
-                result[k] = Literal(literal.predicate, terms)
-                break
-        else:
+        predicate = signature.predicate_of(literal)
+        place = None if predicate is None else predicate.identity
+        same = (k for k, other in enumerate(result) if place is not None and _fits(other, literal, place))
+        k = next(same, None)
+        if k is None:
             result.append(literal)
+        else:
+            terms = (b if isinstance(a, Anything) else a for a, b in _pairs(result[k], literal))
+            result[k] = Literal(literal.predicate, tuple(terms))
     return tuple(result)
 
 
-def _is_same(one: Literal, other: Literal, place: int) -> bool:
-    return isinstance(one.terms[place], Variable) and one.terms[place] == other.terms[place]
+def _fits(one: Literal, other: Literal, place: int) -> bool:
+    """Whether two literals are about one row, which has its name at this place, and ask nothing at odds."""
+    if one.predicate != other.predicate or not isinstance(other.terms[place], Variable):
+        return False
+    if one.terms[place] != other.terms[place]:
+        return False
+    return all(a == b or Anything() in (a, b) for a, b in _pairs(one, other))
 
 
 def _pairs(one: Literal, other: Literal) -> list[tuple[Term, Term]]:

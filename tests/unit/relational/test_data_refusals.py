@@ -177,22 +177,28 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a list as target": (
         lambda: load(target=["loan.status"]),
-        r"target=\['loan.status'\]; name one column as text, for instance target='loan.status'",
+        r"target=\['loan.status'\]: a column to predict is allowed, as text: 'loan.status'",
     ),
     "a list as target of a fit": (
         lambda: RelationalTreeRegressor().fit(load(), ["loan.n"]),
-        r"target=\['loan.n'\]; name one column as text",
+        r"target=\['loan.n'\]: a column to predict",
     ),
-    "a number as target of a fit": (lambda: RelationalTreeClassifier().fit(load(), 3), r"target=3; name one"),
+    "a number as target of a fit": (
+        lambda: RelationalTreeClassifier().fit(load(), 3),
+        r"target=3: a column to predict",
+    ),
     "a list as target of a bias": (lambda: load().default_bias(["loan.status"]), r"target=\['loan.status'\]"),
     "a list as target of codes": (lambda: load().coded(target=["loan.status"]), r"target=\['loan.status'\]"),
     "a list as bias": (
         lambda: RelationalTreeClassifier(["loan.n"]).fit(load()),
         r"bias=\['loan.n'\]: a Bias, its text, or None",
     ),
-    "text as bias of codes": (lambda: load().coded("rmode(a)."), r"bias='rmode\(a\).'; a Bias is allowed"),
-    "text as bias of files": (lambda: load().to_ace("app.s", "rmode(a)."), r"a Bias is allowed"),
-    "a bias of no text": (lambda: Bias.from_text(3), r"a bias is read from its text, not from int"),
+    "text as bias of codes": (
+        lambda: load().coded("rmode(a)."),
+        r"bias is a str, and a Bias, such as Bias.from_text makes, is needed",
+    ),
+    "text as bias of files": (lambda: load().to_ace("app.s", "rmode(a)."), r"bias is a str, and a Bias"),
+    "a bias of no text": (lambda: Bias.from_text(3), r"text=3: a text is allowed"),
     "a frame as data": (
         lambda: RelationalTreeClassifier().fit(pa.table(LOAN)),
         r"given is a Table, and RelationalData is needed",
@@ -205,22 +211,22 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: RelationalData({"loan": LOAN}),
         r"RelationalData is not made of dict; use from_frames",
     ),
-    "a list of keys": (lambda: load(keys=["id"]), r"keys=\['id'\]; give \{table: column\}"),
-    "a list as key": (lambda: load(keys={"loan": ["id"]}), r"keys=.*; give \{table: column\}"),
+    "a list of keys": (lambda: load(keys=["id"]), r"keys=\['id'\]: \{table: column\} is allowed"),
+    "a list as key": (lambda: load(keys={"loan": ["id"]}), r"keys=.*: \{table: column\} is allowed"),
     "a list of references": (
         lambda: load(references=["loan"]),
-        r"references=\['loan'\]; give \{table: \{column: table it refers to\}\}",
+        r"references=\['loan'\]: \{table: \{column: table it refers to\}\} is allowed",
     ),
     "references without columns": (
         lambda: load(references={"pay": "loan"}),
-        r"references=\{'pay': 'loan'\}; give \{table: \{column",
+        r"references=\{'pay': 'loan'\}: \{table: \{column",
     ),
-    "a list of types": (lambda: load(types=["x"]), r"types=\['x'\]; give \{'table.column': type\}"),
-    "a number as type": (lambda: load(types={"pay.loan": 3}), r"types=\{'pay.loan': 3\}; give"),
+    "a list of types": (lambda: load(types=["x"]), r"types=\['x'\]: \{'table.column': type\} is allowed"),
+    "a number as type": (lambda: load(types={"pay.loan": 3}), r"types=\{'pay.loan': 3\}: "),
     "a number as column": (lambda: load(types={3: "x"}), r"types 3: write table.column, as text"),
     "a list of time columns": (
         lambda: load(time_columns=["x"]),
-        r"time_columns=\['x'\]; give \{table: column",
+        r"time_columns=\['x'\]: \{table: column",
     ),
     "a number to exclude": (lambda: load(exclude=3), r"exclude=3; give a list, for instance exclude=\['3'\]"),
     "a pair to exclude": (
@@ -234,25 +240,28 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "groups by a list": (lambda: load().groups(["pay"]), r"groups: there is no table \['pay'\]"),
     "a number as SQLite file": (
         lambda: RelationalData.from_sqlite(3),
-        r"a SQLite database is given by its path, not as int",
+        r"database=3: a path is allowed",
     ),
     "a number as folder": (
         lambda: RelationalData.from_csv_folder(3),
-        r"a folder of tables is given by its path, not as int",
+        r"folder=3: a path is allowed",
     ),
     "a number as settings": (
         lambda: RelationalData.from_ace(3),
-        r"a file of ACE is given by its path, not as int",
+        r"file=3: a path is allowed",
     ),
-    "a number to write to": (lambda: load().to_ace(3), r"a file of ACE is given by its path, not as int"),
+    "a number to write to": (lambda: load().to_ace(3), r"settings=3: a path is allowed"),
     "the example of a list": (
         lambda: fitted().explain([1, 2]),
         r"no example has the key \[1, 2\]; keys are 1, 2, 3",
     ),
-    "a text as depth": (lambda: fitted().to_text(max_depth="x"), r"max_depth='x': a whole number is allowed"),
+    "a text as depth": (
+        lambda: fitted().to_text(max_depth="x"),
+        r"max_depth='x': a whole number from 0 is allowed, or None",
+    ),
     "a number as table of SQL": (
         lambda: fitted().to_sql(table=3),
-        r"table=3; name the table of the examples",
+        r"table=3: a text is allowed",
     ),
     "nothing to ask": (
         lambda: load(exclude=["pay.loan"]).default_bias(),

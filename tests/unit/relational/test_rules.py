@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hornbeam.errors import DataError, HornbeamError
+from hornbeam.relational.ace.datalog import derive
 from hornbeam.relational.ace.facts import Knowledge, Row, read_facts
+from hornbeam.relational.ace.swipl import Given, solve
 from hornbeam.relational.ace.tokens import PrologText
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.rules.evaluate import derive
-from hornbeam.relational.rules.swipl import Given, solve
 from tests.unit.relational.ace_files import write
 from tests.unit.relational.test_data import rows_of
 

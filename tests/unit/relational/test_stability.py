@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hornbeam.errors import UsageError
-from hornbeam.relational.growth import where_cut
+from hornbeam.relational.growth import cut_places
 from hornbeam.relational.logic import Constant, Literal
 from hornbeam.relational.prune import cut_at
 from hornbeam.relational.stability import RelationalStability
@@ -76,4 +76,4 @@ def test_examples_of_a_subtree_go_to_the_leaf_that_it_became() -> None:
     leaf = [node.is_leaf for node in CHURN.nodes]
     leaf[1] = True
     pruned = cut_at(CHURN, leaf)
-    assert where_cut(CHURN, pruned).tolist() == [0, 1, 1, 1, 1, 1, 2, 3, 4]
+    assert cut_places(CHURN, pruned).tolist() == [0, 1, 1, 1, 1, 1, 2, 3, 4]

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hornbeam.arguments import path
 from hornbeam.errors import UsageError
 from hornbeam.files import write_files
 from hornbeam.relational.ace.settings import CRITERIA, PRUNINGS
 from hornbeam.relational.ace.terms import show_value
 from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
 from hornbeam.relational.declarations import DeclarationWriter, call, place_text
-from hornbeam.relational.loading import path_text
 from hornbeam.relational.logic import COMPARISONS, EQUALS
 from hornbeam.relational.records import Coded, Codes, Relation
 
@@ -24,15 +24,15 @@ _COUNTS = {
 }
 
 
-def export_ace(path: str | os.PathLike[str], coded: Coded, bias: Bias, parameters: dict[str, Any]) -> None:
+def export_ace(place: str | os.PathLike[str], coded: Coded, bias: Bias, parameters: dict[str, Any]) -> None:
     """Write `app.s` and, beside it, `app.kb`. Prolog has no NULL, so relations that hold one are refused."""
-    settings = Path(path_text(path, "a file of ACE"))
+    settings = Path(path("settings", place))
     target = _free_name("target", bias)
     lines = {
         settings: _settings(coded, bias, target, parameters),
         settings.with_suffix(".kb"): _facts(coded, bias, target),
     }
-    write_files({place: ("\n".join(some) + "\n").encode("utf-8") for place, some in lines.items()})
+    write_files({file: ("\n".join(some) + "\n").encode("utf-8") for file, some in lines.items()})
 
 
 def _free_name(name: str, bias: Bias) -> str:

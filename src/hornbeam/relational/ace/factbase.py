@@ -126,36 +126,32 @@ def column_names(types: Sequence[str]) -> tuple[str, ...]:
 
 def with_labels(bias: Bias, numeric: Collection[str]) -> Bias:
     """The bias with the constants of nominal types as labels."""
-
-    def convert(patterns: tuple[Pattern, ...], names: dict[str, str]) -> tuple[Pattern, ...]:
-        return tuple(_pattern(pattern, bias.types, names, numeric) for pattern in patterns)
-
-    modes = tuple(Mode(convert(mode.patterns, {}), mode.most) for mode in bias.modes)
-    lookaheads: list[LookaheadDeclaration] = []
-    for lookahead in bias.lookaheads:
-        names: dict[str, str] = {}
-        (after,) = convert((lookahead.after,), names)
-        lookaheads.append(LookaheadDeclaration(after, convert(lookahead.then, names)))
-    return replace(bias, modes=modes, lookaheads=tuple(lookaheads))
+    modes = (Mode(_with_labels(mode.patterns, bias.types, numeric), mode.most) for mode in bias.modes)
+    lookaheads = (_with_labels((ahead.after, *ahead.then), bias.types, numeric) for ahead in bias.lookaheads)
+    return replace(
+        bias,
+        modes=tuple(modes),
+        lookaheads=tuple(LookaheadDeclaration(after, tuple(then)) for after, *then in lookaheads),
+    )
 
 
-def _pattern(
-    pattern: Pattern,
-    types: Mapping[str, tuple[str, ...]],
-    names: dict[str, str],
-    numeric: Collection[str],
-) -> Pattern:
-    declared = types.get(pattern.predicate)
-    if declared is None:  # a comparison: its constants are of its variable's type
-        type_ = next((names[place.name] for place in pattern.places if place.name in names), None)
-        columns: tuple[str | None, ...] = (type_,) * len(pattern.places)
-    else:
-        columns = declared
-        for place, of in zip(pattern.places, declared, strict=True):
-            if place.name is not None:
-                names.setdefault(place.name, of)
-    places = tuple(_place(place, of, numeric) for place, of in zip(pattern.places, columns, strict=True))
-    return Pattern(pattern.predicate, places)
+def _with_labels(
+    patterns: Sequence[Pattern], types: Mapping[str, tuple[str, ...]], numeric: Collection[str]
+) -> tuple[Pattern, ...]:
+    found: list[Pattern] = []
+    names: dict[str | None, str | None] = {}
+    for pattern in patterns:
+        columns: Sequence[str | None] | None = types.get(pattern.predicate)
+        if columns is None:  # a comparison: its constants are of its variable's type
+            known = (names[place.name] for place in pattern.places if place.name in names)
+            columns = (next(known, None),) * len(pattern.places)
+        placed = list(zip(pattern.places, columns, strict=True))
+        for place, type_ in placed:
+            if place.name is not None and pattern.predicate in types:
+                names.setdefault(place.name, type_)
+        places = tuple(_place(place, type_, numeric) for place, type_ in placed)
+        found.append(Pattern(pattern.predicate, places))
+    return tuple(found)
 
 
 def _place(place: Placemarker, type_: str | None, numeric: Collection[str]) -> Placemarker:

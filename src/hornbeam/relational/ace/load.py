@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hornbeam.errors import DataError, StorageError
+from hornbeam.relational.ace.datalog import NotDatalogError, conjunctions, derive, refuse_rule, solutions
 from hornbeam.relational.ace.factbase import FactBase, with_labels
 from hornbeam.relational.ace.facts import (
     DefiniteClause,
@@ -26,14 +27,12 @@ from hornbeam.relational.ace.facts import (
 )
 from hornbeam.relational.ace.modes import ModeReader
 from hornbeam.relational.ace.settings import AceSettings, read_settings
+from hornbeam.relational.ace.swipl import Given
 from hornbeam.relational.ace.terms import Atom, Compound, Term, Var, parts_of, show
 from hornbeam.relational.ace.tokens import read_source
 from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.bias_checks import fault_of
 from hornbeam.relational.logic import Value
-from hornbeam.relational.rules.evaluate import derive, refuse_rule, solutions
-from hornbeam.relational.rules.program import NotDatalogError, conjunctions
-from hornbeam.relational.rules.swipl import Given
 from hornbeam.table.schema import list_names
 
 BUILT_IN = frozenset({"equals", "=", "==", "=:=", "<", ">", "=<", "<=", ">=", "member", "threshold"})

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from hornbeam.arguments import path
 from hornbeam.errors import DataError, StorageError
-from hornbeam.relational.loading import path_text
 
 Kind = Literal["atom", "quoted", "var", "number", "open", "punct", "end"]
 
@@ -67,9 +67,9 @@ class PrologText:
         return self.text.count("\n", 0, at) + 1
 
 
-def read_source(path: str | os.PathLike[str]) -> PrologText:
+def read_source(place: str | os.PathLike[str]) -> PrologText:
     """The text of a file, compressed or not."""
-    shown = path_text(path, "a file of ACE")
+    shown = path("file", place)
     try:
         with open(shown, "rb") as file:
             content = file.read()

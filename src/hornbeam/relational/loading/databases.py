@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
+from hornbeam.arguments import path
 from hornbeam.errors import DataError, DataTypeError, StorageError
-from hornbeam.relational.loading import path_text
 from hornbeam.relational.loading.found import Found, choose_tables
 from hornbeam.table.refusals import check_readable
 from hornbeam.table.sources import CHUNK_BYTES, CHUNK_ROWS
@@ -96,7 +96,7 @@ def _constraints(connection: Any, tables: Sequence[str]) -> tuple[dict[str, str]
 
 def read_sqlite(place: str | os.PathLike[str], tables: Sequence[str] | None) -> Found:
     """All tables and views of a database file, which is opened read-only."""
-    shown = path_text(place, "a SQLite database")
+    shown = path("database", place)
     check_readable(Path(shown))
     if not is_sqlite(shown):
         raise StorageError(f"{shown!r} is no SQLite database; give the path of one")

@@ -16,7 +16,7 @@ from hornbeam.table.schema import list_names
 class Found:
     """Frames by table, and what was found of keys and references; `how` says in a few words by what.
 
-    `spoilt` says of tables that others refer to by name why what is called as their key is none. `where`
+    `spoilt` says of tables that others refer to by name why what is called as their key is none. `origins`
     has `how` for each find (`table.column`) that no declaration replaced.
     """
 
@@ -25,7 +25,7 @@ class Found:
     references: References
     how: str = ""
     spoilt: Mapping[str, str] = field(default_factory=dict)
-    where: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 def declared_over(found: Found, keys: Keys | None, references: References | None) -> Found:
@@ -44,14 +44,14 @@ def declared_over(found: Found, keys: Keys | None, references: References | None
         known = {column: to for column, to in found.references.get(table, {}).items() if to in all_keys}
         linked[table] = _merged(known, references.get(table, {}))
     declared = _columns_in(keys, references)
-    where = {name: found.how for name in _columns_in(found.keys, found.references) if name not in declared}
+    origins = {name: found.how for name in _columns_in(found.keys, found.references) if name not in declared}
     for table, text in found.spoilt.items():
         if table not in keys:
             warnings.warn(
                 f"table {table!r}: {text}; mend the column, or name the key of the table (None: it has none)",
                 stacklevel=3,
             )
-    return Found(found.frames, all_keys, linked, where=where)
+    return Found(found.frames, all_keys, linked, origins=origins)
 
 
 def _columns_in(keys: Keys, references: References) -> list[str]:

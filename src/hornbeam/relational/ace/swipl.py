@@ -59,7 +59,7 @@ def _text(knowledge: Knowledge, wanted: Mapping[Name, Given]) -> str:
         body = "" if rule.body is None else f" :- {show(rule.body)}"
         parts.append(f"{show(rule.head)}{body}.\n")
     for i, (name, given) in enumerate(wanted.items()):
-        parts.append(_asking(f"hornbeam_ask_{i}", name, given))
+        parts.append(_question(f"hornbeam_ask_{i}", name, given))
     asked = ", ".join(f"hornbeam_ask_{i}" for i in range(len(wanted)))
     return "".join(parts) + f"hornbeam_all :- {asked}.\n"
 
@@ -68,7 +68,7 @@ def _call(name: str, row: Collection[Value]) -> str:
     return f"{show_value(name)}({','.join(map(show_value, row))})" if row else show_value(name)
 
 
-def _asking(ask: str, name: Name, given: Given) -> str:
+def _question(ask: str, name: Name, given: Given) -> str:
     predicate, arity = name
     variables = [f"X{i}" for i in range(arity)]
     goal = f"{show_value(predicate)}({','.join(variables)})" if arity else show_value(predicate)
@@ -93,9 +93,9 @@ def _run(program: str, path: Path, seconds: float, refusal: DataError) -> str:
             f"{refusal}; swipl did not work it out within {seconds:g} seconds: simplify the rules, or give "
             "more prolog_seconds"
         ) from None
-    said = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    if done.returncode or said:
-        raise DataError(f"{refusal}; swipl says: {' '.join(said)[:200] or 'it failed'}")
+    messages = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    if done.returncode or messages:
+        raise DataError(f"{refusal}; swipl says: {' '.join(messages)[:200] or 'it failed'}")
     return done.stdout.decode("utf-8")
 
 

@@ -1,1 +1,0 @@
-"""Background rules worked out once: non-recursive Datalog here, anything else by swipl."""
