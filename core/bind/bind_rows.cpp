@@ -21,6 +21,14 @@
 namespace hornbeam {
 
 void bind_rows(nb::module_ &m) {
+    nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const DamagedBytes &damaged) {
+            const nb::object error = nb::module_::import_("hornbeam.errors").attr("StorageError");
+            PyErr_SetString(error.ptr(), damaged.what());
+        }
+    });
     m.def(
         "exponent_span",
         [](const Doubles &values) -> std::optional<std::pair<int, int>> {

@@ -93,8 +93,6 @@ void bind_scan(nb::module_ &m) {
             nb::arg("rows"), nb::arg("place"), "The same of rows as another process has them.")
         .def("merge",
              [](BoundScan &s, BoundScan &other) {
-                 if (s.scan.n_places() != other.scan.n_places())
-                     throw std::invalid_argument("scans of different plans are not merged");
                  SignalCancel cancel;
                  WithoutGil released(cancel);
                  s.scan.merge(std::move(other.scan));

@@ -17,11 +17,13 @@
 namespace hornbeam {
 namespace {
 
-/// What is known of all attributes at a place, for a training set that leaves a fold out.
+/// What is known of all attributes at a place, for a training set that leaves a fold out and has these rows
+/// there.
 class SetsAt final : public SetReader {
   public:
-    SetsAt(SourceScan &scan, std::int32_t place, std::int32_t left_out, Cancel &cancel)
-        : scan_(scan), place_(place), cancel_(cancel), refining_(scan, place, left_out) {
+    SetsAt(SourceScan &scan, std::int32_t place, std::int32_t left_out, const ClassCounts &rows,
+           Cancel &cancel)
+        : scan_(scan), place_(place), rows_(rows), cancel_(cancel), refining_(scan, place, left_out) {
         const Place &here = scan.place(place);
         for (std::size_t a = 0; a < scan.layout().attributes.size(); ++a) {
             const auto attribute = static_cast<std::int32_t>(a);
@@ -38,8 +40,14 @@ class SetsAt final : public SetReader {
     std::size_t size() const override { return known_.size(); }
     RefinedSet read(std::size_t i) const override {
         const KeyTable keys = scan_.keys_of(place_, known_[i].attribute, cancel_);
-        return known_[i].counted < 0 ? refining_.listed(known_[i].attribute, keys)
-                                     : refining_.counted(static_cast<std::size_t>(known_[i].counted), keys);
+        RefinedSet set = known_[i].counted < 0
+                             ? refining_.listed(known_[i].attribute, keys)
+                             : refining_.counted(static_cast<std::size_t>(known_[i].counted), keys);
+        // Cuts are sought until all rows of the node are on the left.
+        if (!set.adds_up_to(rows_))
+            throw DamagedBytes("an attribute was counted in other rows than those of its node: run it again, "
+                               "or look at disk and network");
+        return set;
     }
     std::int32_t attribute(std::size_t i) const { return known_[i].attribute; }
     bool exact(std::size_t i) const override {
@@ -53,6 +61,7 @@ class SetsAt final : public SetReader {
     };
     SourceScan &scan_;
     std::int32_t place_;
+    const ClassCounts &rows_;
     Cancel &cancel_;
     Refining refining_;
     std::vector<Known> known_;
@@ -204,7 +213,8 @@ void bind_settling(nb::module_ &m) {
                 const LookedInto before = looked_into_of(*scan.grid, looked_into, best);
                 SignalCancel cancel;
                 WithoutGil released(cancel);
-                return s.settle(node, SetsAt(scan.scan, place, left_out, cancel), before, margin, cancel);
+                return s.settle(node, SetsAt(scan.scan, place, left_out, s.node(node).total, cancel), before,
+                                margin, cancel);
             },
             nb::arg("node"), nb::arg("scan"), nb::arg("place"), nb::arg("left_out") = -1,
             nb::arg("margin") = 0.0, nb::arg("looked_into") = nb::list(), nb::arg("best").none() = nb::none(),
@@ -218,7 +228,7 @@ void bind_settling(nb::module_ &m) {
                 scan.checked(place);
                 SignalCancel cancel;
                 WithoutGil released(cancel);
-                const SetsAt sets(scan.scan, place, left_out, cancel);
+                const SetsAt sets(scan.scan, place, left_out, s.node(node).total, cancel);
                 for (std::size_t i = 0; i < sets.size(); ++i)
                     if (sets.attribute(i) == attribute) return s.look(node, sets.read(i), cancel);
                 throw std::invalid_argument("the scan knows nothing of this attribute");

@@ -40,6 +40,11 @@ inline Watch watch_of(const Grid &grid, nb::handle given) {
     return watch;
 }
 
+inline void check_child(const RouteTest &test, std::int32_t child) {
+    if (child >= static_cast<std::int32_t>(test.children.size()))
+        throw std::invalid_argument("a test has no such child");
+}
+
 inline RouteTest test_of(const nb::dict &given, const RowLayout &layout, std::size_t n_places) {
     RouteTest test;
     const auto kind = nb::cast<std::string>(given["kind"]);
@@ -51,17 +56,21 @@ inline RouteTest test_of(const nb::dict &given, const RowLayout &layout, std::si
     for (std::int32_t child : test.children)
         if (child >= static_cast<std::int32_t>(n_places))
             throw std::invalid_argument("there is no such place");
+    check_child(test, test.missing);
     if (kind == "coarse") {
         test.kind = RouteTest::Kind::coarse;
         test.first = nb::cast<std::uint32_t>(given["first"]);
         test.last = nb::cast<std::uint32_t>(given["last"]);
+        check_child(test, 1);
     } else if (kind == "numeric") {
+        check_child(test, 1);
         test.lo = nb::cast<RowKey>(given["lo"]);
     } else if (kind == "nominal") {
         test.kind = RouteTest::Kind::nominal;
         test.child_of = nb::cast<std::vector<std::int32_t>>(given["child_of"]);
         const RowKey highest = layout.attributes[static_cast<std::size_t>(test.attribute)].highest;
         if (test.child_of.size() != highest + 1) throw std::invalid_argument("a category has no child");
+        for (std::int32_t child : test.child_of) check_child(test, child);
     } else {
         throw std::invalid_argument("a test is coarse, numeric or nominal");
     }

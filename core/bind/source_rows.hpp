@@ -131,9 +131,7 @@ struct HeldChunk {
     std::span<const double> numbers(const nb::object &given, std::size_t size, const ExponentSpan &span) {
         doubles.push_back(nb::cast<Doubles>(given));
         if (doubles.back().size() != size) throw std::invalid_argument("numbers and rows differ in number");
-        ExponentSpan here;
-        for (std::size_t i = 0; i < size; ++i) here.add(doubles.back().data()[i]);
-        if (!here.empty && (span.empty || here.lowest < span.lowest || here.highest > span.highest))
+        if (!holds(span, {doubles.back().data(), size}))
             throw std::invalid_argument(
                 "a target or weight is another than the rows had before: the source has changed");
         return {doubles.back().data(), size};

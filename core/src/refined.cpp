@@ -11,6 +11,13 @@ std::uint32_t counts_width(std::size_t n_classes) {
     return static_cast<std::uint32_t>((n_classes + vector - 1) / vector * vector);
 }
 
+bool RefinedSet::adds_up_to(const ClassCounts &rows) const {
+    std::vector<std::int64_t> sum(width);
+    for (std::size_t i = 0; i <= size(); ++i)
+        for (std::size_t k = 0; k < width; ++k) sum[k] += row(i)[k];
+    return std::equal(rows.c.begin(), rows.c.end(), sum.begin());
+}
+
 RefinedSet Refining::fresh(std::int32_t attribute) const {
     RefinedSet set;
     set.attribute = attribute;

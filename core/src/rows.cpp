@@ -100,6 +100,18 @@ template <class Put> void each_number(const RowLayout &layout, const std::uint8_
     }
 }
 
+/// The same, of numbers up to `most`.
+template <class Put> void each_number_up_to(std::uint64_t most, const RowLayout &layout,
+                                            const std::uint8_t *rows, std::size_t n, std::size_t offset,
+                                            Put put) {
+    std::uint64_t greatest = 0;
+    each_number(layout, rows, n, offset, width_of_key(most), [&](std::size_t i, std::uint64_t number) {
+        greatest = std::max(greatest, number);
+        put(i, number);
+    });
+    if (greatest > most) refuse_kept_rows();
+}
+
 void pack_numbers(const RowLayout &layout, const RowBlock &block, BlockRow row, std::uint8_t *to) {
     const std::size_t q = layout.sums.n_targets();
     if (layout.sums.weighted()) std::memcpy(to + layout.weight_offset, &block.weights[row], sizeof(double));
@@ -107,6 +119,11 @@ void pack_numbers(const RowLayout &layout, const RowBlock &block, BlockRow row, 
 }
 
 } // namespace
+
+void refuse_kept_rows() {
+    throw DamagedBytes(
+        "rows that were put away came back damaged: run it again, or look at disk and network");
+}
 
 double AttributeShape::float_at(RowKey key) const { return float_of(key + lowest); }
 std::int64_t AttributeShape::integer_at(RowKey key) const { return integer_of(place_of(key) + lowest); }
@@ -168,20 +185,21 @@ void RowBlock::open(const RowLayout &layout, const std::uint8_t *rows, std::size
 void RowBlock::unpack_keys(const RowLayout &layout, std::size_t attribute) {
     const AttributeShape &shape = layout.attributes[attribute];
     RowKey *to = keys_[attribute].data();
-    each_number(layout, packed_, n, shape.offset, shape.width,
-                [to](std::size_t i, RowKey key) { to[i] = key; });
+    each_number_up_to(shape.missing(), layout, packed_, n, shape.offset,
+                      [to](std::size_t i, RowKey key) { to[i] = key; });
     there_[attribute] = 1;
 }
 
 void RowBlock::unpack_joint(const RowLayout &layout) {
     std::uint32_t *to = joint.data();
-    each_number(layout, packed_, n, layout.class_offset, width_of_key(layout.n_classes - 1),
-                [to](std::size_t i, std::uint64_t klass) { to[i] = static_cast<std::uint32_t>(klass); });
+    each_number_up_to(
+        layout.n_classes - 1, layout, packed_, n, layout.class_offset,
+        [to](std::size_t i, std::uint64_t klass) { to[i] = static_cast<std::uint32_t>(klass); });
     if (layout.n_folds == 1) return;
-    each_number(layout, packed_, n, layout.fold_offset, width_of_key(layout.n_folds - 1),
-                [to, k = layout.n_classes](std::size_t i, std::uint64_t fold) {
-                    to[i] += static_cast<std::uint32_t>(fold * k);
-                });
+    each_number_up_to(layout.n_folds - 1, layout, packed_, n, layout.fold_offset,
+                      [to, k = layout.n_classes](std::size_t i, std::uint64_t fold) {
+                          to[i] += static_cast<std::uint32_t>(fold * k);
+                      });
 }
 
 void RowBlock::read_numbers(const RowLayout &layout, const Chunk &chunk, std::size_t first) {
@@ -199,6 +217,11 @@ void RowBlock::unpack_numbers(const RowLayout &layout) {
         if (layout.sums.weighted()) std::memcpy(&weights[i], row + layout.weight_offset, sizeof(double));
         if (q != 0) std::memcpy(&targets[i * q], row + layout.target_offset, q * sizeof(double));
     }
+    const auto weigh = std::span(weights).first(layout.sums.weighted() ? n : 0);
+    const bool weighty = std::all_of(weigh.begin(), weigh.end(), [](double w) { return w > 0.0; });
+    if (!weighty || !holds(layout.sums.weights(), weigh) ||
+        !holds(layout.sums.targets(), std::span(targets).first(n * q)))
+        refuse_kept_rows();
 }
 
 const std::uint64_t *RowBlock::sums(const RowLayout &layout) {

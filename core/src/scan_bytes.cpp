@@ -1,4 +1,4 @@
-// What a scan has found, as bytes: for another process to merge.
+// Merging what scans of parts have found: of this process, or as bytes of another.
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -69,7 +69,8 @@ class Reader {
     }
     bool empty() const { return left_.empty(); }
     [[noreturn]] static void refuse() {
-        throw std::invalid_argument("these bytes are no result of a scan of the same places");
+        throw DamagedBytes("these bytes are no result of a scan of the same places: run it again, or look at "
+                           "disk and network");
     }
 
   private:
@@ -105,13 +106,21 @@ void put_keys(Writer &to, const std::vector<KeyCount> &counts) {
     to.planes(times);
 }
 
-std::vector<KeyCount> take_keys(Reader &from) {
+/// Those of a watch, each once and in order.
+std::vector<KeyCount> take_keys(Reader &from, const RowLayout &layout, const Buckets &buckets,
+                                const Watch &watch) {
     const auto steps = from.planes<RowKey>();
     const auto joints = from.planes<std::uint32_t>(steps.size());
     const auto times = from.planes<std::uint32_t>(steps.size());
     std::vector<KeyCount> counts(steps.size());
+    const RowKey missing = layout.attributes[static_cast<std::size_t>(watch.attribute)].missing();
     RowKey key = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = {key += steps[i], joints[i], times[i]};
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        counts[i] = {key += steps[i], joints[i], times[i]};
+        if (key > missing || joints[i] >= layout.n_joint() || (i != 0 && !(counts[i - 1] < counts[i])) ||
+            (!watch.wanted.empty() && watch.wanted[buckets.of(key)] == 0))
+            Reader::refuse();
+    }
     return counts;
 }
 
@@ -123,7 +132,32 @@ bool blank(PlaceResult &result) {
                        [](KeyCounts &keys) { return keys.compact().empty(); });
 }
 
+/// Whether two scans look for the same at a place.
+bool found_alike(const PlaceResult &a, const PlaceResult &b) {
+    return a.totals.size() == b.totals.size() && a.counts.size() == b.counts.size() &&
+           a.total_sums.size() == b.total_sums.size() && a.cell_sums.size() == b.cell_sums.size() &&
+           a.sums.size() == b.sums.size() && a.keys.size() == b.keys.size();
+}
+
 } // namespace
+
+void SourceScan::merge(SourceScan &&other) {
+    if (!std::equal(results_.begin(), results_.end(), other.results_.begin(), other.results_.end(),
+                    found_alike))
+        throw std::invalid_argument("scans of different plans are not merged");
+    for (std::size_t p = 0; p < results_.size(); ++p) {
+        PlaceResult &to = results_[p], &from = other.results_[p];
+        for (std::size_t i = 0; i < to.totals.size(); ++i) to.totals[i] += from.totals[i];
+        for (std::size_t i = 0; i < to.counts.size(); ++i) to.counts[i] += from.counts[i];
+        for (std::size_t w = 0; w < to.keys.size(); ++w) to.keys[w].add(from.keys[w]);
+        for (auto sums : {&PlaceResult::total_sums, &PlaceResult::cell_sums})
+            for (std::size_t i = 0; i < (to.*sums).size(); i += layout_->sums.words())
+                layout_->sums.add(&(to.*sums)[i], &(from.*sums)[i]);
+        for (std::size_t c = 0; c < to.sums.size(); ++c) to.sums[c] += from.sums[c];
+        to.touched |= from.touched;
+        to.rows.take(std::move(from.rows));
+    }
+}
 
 std::vector<std::uint8_t> SourceScan::to_bytes(bool with_rows) {
     Writer to;
@@ -153,7 +187,8 @@ void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
     Reader from(bytes);
     if (from.number() != version || from.number() != results_.size()) Reader::refuse();
     SourceScan found = fresh();
-    for (PlaceResult &result : found.results_) {
+    for (std::size_t p = 0; p < found.results_.size(); ++p) {
+        PlaceResult &result = found.results_[p];
         if (from.number() == 0) continue;
         result.totals = from.list<std::uint64_t>(result.totals.size());
         result.counts = from.planes<std::uint32_t>(result.counts.size());
@@ -162,9 +197,10 @@ void SourceScan::merge_bytes(std::span<const std::uint8_t> bytes) {
         for (KeySums &sums : result.sums)
             if (!sums.read_words(from.take<std::uint64_t>(from.number()))) Reader::refuse();
         if (from.number() != result.keys.size()) Reader::refuse();
-        for (KeyCounts &keys : result.keys) {
-            keys = KeyCounts(sums());
-            const std::vector<KeyCount> counts = take_keys(from);
+        for (std::size_t w = 0; w < result.keys.size(); ++w) {
+            const Watch &watch = places_[p].watches[w];
+            KeyCounts &keys = result.keys[w] = KeyCounts(sums());
+            const std::vector<KeyCount> counts = take_keys(from, *layout_, buckets(watch.attribute), watch);
             keys.add(counts, from.take<std::uint64_t>(counts.size() * layout_->sums.words()));
         }
         const std::uint64_t rows = from.number();

@@ -336,21 +336,6 @@ void SourceScan::route(const RouteTest &test, PlaceResult &result, std::span<con
     }
 }
 
-void SourceScan::merge(SourceScan &&other) {
-    for (std::size_t p = 0; p < results_.size(); ++p) {
-        PlaceResult &to = results_[p], &from = other.results_[p];
-        for (std::size_t i = 0; i < to.totals.size(); ++i) to.totals[i] += from.totals[i];
-        for (std::size_t i = 0; i < to.counts.size(); ++i) to.counts[i] += from.counts[i];
-        for (std::size_t w = 0; w < to.keys.size(); ++w) to.keys[w].add(from.keys[w]);
-        for (auto sums : {&PlaceResult::total_sums, &PlaceResult::cell_sums})
-            for (std::size_t i = 0; i < (to.*sums).size(); i += layout_->sums.words())
-                layout_->sums.add(&(to.*sums)[i], &(from.*sums)[i]);
-        for (std::size_t c = 0; c < to.sums.size(); ++c) to.sums[c] += from.sums[c];
-        to.touched |= from.touched;
-        to.rows.take(std::move(from.rows));
-    }
-}
-
 void SourceScan::decide(std::int32_t p, RouteTest test, Cancel &cancel) {
     const RowStore rows = std::exchange(at(p).rows, {});
     release(p);

@@ -29,6 +29,8 @@ struct RefinedSet {
         return entry_sums.data() + i * n_classes * shape->words();
     }
     bool exact(std::size_t i) const { return low[i] == high[i]; }
+    /// Whether the entries have all of these rows, and no others.
+    bool adds_up_to(const ClassCounts &rows) const;
 };
 
 /// Rows of counts are as wide as the vector kernels want them.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,12 @@ struct Chunk {
 inline constexpr std::size_t block_rows = 4096;
 using BlockRow = std::uint16_t;
 
+/// Bytes from a file or from another process are not what was written.
+struct DamagedBytes : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+[[noreturn]] void refuse_kept_rows();
+
 /// Up to block_rows rows at once, by column. The joint class of a row is its fold times the classes plus its
 /// class: what is counted by it tells the folds apart.
 struct RowBlock {
@@ -92,7 +99,8 @@ struct RowBlock {
     /// source has changed.
     void read(const RowLayout &layout, const Chunk &chunk, std::size_t first, std::size_t rows);
     /// Takes rows that were kept, which stay where they are while this is in use: their keys are unpacked as
-    /// they are asked for.
+    /// they are asked for. They may come from a file or from another process: whatever is unpacked is in its
+    /// range, or DamagedBytes is thrown.
     void open(const RowLayout &layout, const std::uint8_t *rows, std::size_t n);
     /// Whether so few of its rows are asked for that unpacking all of them would not pay.
     bool few(std::size_t rows) const { return packed_ != nullptr && 2 * rows < n; }
@@ -101,7 +109,9 @@ struct RowBlock {
         const std::uint8_t *from = packed_ + row * layout.stride + shape.offset;
         RowKey key = 0;
         std::memcpy(&key, from, row + 1u < n && layout.stride >= 8 ? 8 : shape.width);
-        return key & (~RowKey{0} >> (64 - 8 * shape.width));
+        key &= ~RowKey{0} >> (64 - 8 * shape.width);
+        if (key > shape.missing()) refuse_kept_rows();
+        return key;
     }
     /// The keys of an attribute.
     const RowKey *keys(const RowLayout &layout, std::size_t attribute) {

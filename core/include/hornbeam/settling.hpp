@@ -125,7 +125,8 @@ class Settling {
     void graft(std::int64_t node, const Forest &part, std::int32_t set);
     /// Puts a subtree of another tree in the node's place: its rows, and what it depends on, are the same.
     void graft(std::int64_t node, const TreeGraft &from, std::int32_t number, Cancel &cancel);
-    const OpenNode &node(std::int64_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
+    /// Throws std::out_of_range where there is no such node.
+    const OpenNode &node(std::int64_t i) const { return nodes_.at(static_cast<std::size_t>(i)); }
     Forest &forest() { return forest_; }
 
   protected:

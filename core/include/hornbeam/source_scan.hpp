@@ -200,9 +200,11 @@ class SourceScan {
     void take_rows_away(const std::uint8_t *rows, std::size_t n, std::int32_t place, Cancel &cancel);
     /// A scan of the same places that has seen no rows.
     SourceScan fresh() const { return {layout_, grid_, places_}; }
+    /// Takes in what another scan of the same places has found. Throws std::invalid_argument where they are
+    /// not the same.
     void merge(SourceScan &&other);
     /// All that was found, as bytes, or all but the rows that are kept; `merge_bytes` takes those of another
-    /// scan of the same places in. Throws std::invalid_argument where they are not.
+    /// scan of the same places in. Throws DamagedBytes where they are not.
     std::vector<std::uint8_t> to_bytes(bool with_rows = true);
     void merge_bytes(std::span<const std::uint8_t> bytes);
 

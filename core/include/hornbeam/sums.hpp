@@ -14,6 +14,13 @@ namespace hornbeam {
 
 using SumWords = std::vector<std::uint64_t>;
 
+/// Whether sums of numbers of a span have room for all of these.
+inline bool holds(const ExponentSpan &span, std::span<const double> numbers) {
+    ExponentSpan here;
+    for (double number : numbers) here.add(number);
+    return here.empty || (!span.empty && here.lowest >= span.lowest && here.highest <= span.highest);
+}
+
 /// What is summed of rows besides their number: w; or w y and w y^2 of each target, w first where rows weigh
 /// differently. Each sum is a two's complement number, in units of 2^a, 2^(a + e) and 2^(a + 2 e), a the
 /// exponent of the weights (0 where all weigh 1) and e that of the targets.

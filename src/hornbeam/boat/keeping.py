@@ -12,7 +12,6 @@ from hornbeam import _core
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.spill import Bytes, Piece, Spill
 
-_BLOCK_BYTES = 1 << 21  # of what is read back at a time
 _WORTH_GIVING = 1 << 24  # bytes of memory that are free again, to give them back to the operating system
 
 
@@ -54,12 +53,14 @@ class Keeping:
         """Put all rows of a place away."""
         rows = self._scan.take_rows(place)
         if rows.rows:
-            self.lay(place, [self._spill.put(rows)])
+            self.lay(place, self._spill.put(rows))
         self._meter.spilled_bytes = self._spill.bytes
 
     def rows(self, place: int) -> int:
         """How many rows are kept at a place."""
-        return self._scan.rows_at(place) + sum(size for _, size in self._away.get(place, ())) // self._stride
+        return (
+            self._scan.rows_at(place) + sum(piece.size for piece in self._away.get(place, ())) // self._stride
+        )
 
     def away(self, places: Iterable[int]) -> Iterator[Bytes]:
         """The rows of some places that are on disk, a block at a time."""
@@ -88,5 +89,4 @@ class Keeping:
 
     def read(self, pieces: Iterable[Piece]) -> Iterator[Bytes]:
         """The rows that lie there."""
-        for piece in pieces:
-            yield from self._spill.read(piece, max(1, _BLOCK_BYTES // self._stride) * self._stride)
+        return map(self._spill.read, pieces)
