@@ -29,7 +29,7 @@ class DeclarationWriter:
     """Types, modes and lookaheads as text. Subclasses say what another system writes otherwise."""
 
     def declarations(self, bias: Bias) -> Iterator[str]:
-        """A declaration a line."""
+        """The declarations of types, modes and lookaheads, each a line."""
         for name, types in bias.types.items():
             yield f"type({call(name, [show_value(type_) for type_ in self.types_of(name, types)])})."
         for mode in bias.modes:

@@ -105,7 +105,7 @@ class FactBase:
 
 
 def cells_of(values: Sequence[Value | None], numeric: bool) -> Cells:
-    """A column; None is missing."""
+    """Values as a column of numbers or of labels; None is a missing value."""
     if not numeric:
         texts = [None if value is None else label_of(value) for value in values]
         return nominal_from_text(np.fromiter(texts, dtype=object, count=len(texts)), "a column of facts")

@@ -97,7 +97,7 @@ def _values(text: str) -> tuple[Value, ...] | None:
 
 
 def read_term(source: PrologText) -> Term:
-    """One term, and nothing behind it."""
+    """The only term of a text."""
     parser = _Parser(source, 0)
     term = parser.clause()
     if term is None:
