@@ -125,7 +125,7 @@ def read_declarations(text: str, shown: str = "the bias") -> Bias:
     for mode, at in modes:
         source.check(fault_of(mode.patterns, types), at)
     for lookahead, at in lookaheads:
-        source.check(fault_of((lookahead.after, *lookahead.then), types), at)
+        source.check(fault_of(lookahead.patterns, types), at)
     return Bias(key, types, tuple(of for of, _ in modes), tuple(of for of, _ in lookaheads), depth, target)
 
 

@@ -127,7 +127,7 @@ def column_names(types: Sequence[str]) -> tuple[str, ...]:
 def with_labels(bias: Bias, numeric: Collection[str]) -> Bias:
     """The bias with the constants of nominal types as labels."""
     modes = (Mode(_with_labels(mode.patterns, bias.types, numeric), mode.most) for mode in bias.modes)
-    lookaheads = (_with_labels((ahead.after, *ahead.then), bias.types, numeric) for ahead in bias.lookaheads)
+    lookaheads = (_with_labels(ahead.patterns, bias.types, numeric) for ahead in bias.lookaheads)
     return replace(
         bias,
         modes=tuple(modes),
