@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hornbeam import arguments
-from hornbeam.relational.logic import Value
+from hornbeam.relational.logic import ABOVE, AT_MOST, Value
 
 
 class Sign(StrEnum):
@@ -41,6 +41,12 @@ class Pattern:
     predicate: str
     places: tuple[Placemarker, ...]
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a comparison with every threshold, rather than with listed ones."""
+        open_place = any(place.sign is Sign.CONSTANT and place.constants is None for place in self.places)
+        return self.predicate in (AT_MOST, ABOVE) and open_place
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -56,6 +62,10 @@ class LookaheadDeclaration:
 
     after: Pattern
     then: tuple[Pattern, ...]
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        return (self.after, *self.then)
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,7 @@ def typed_by(bias: Bias, data: TypedData) -> TypedData:
                 text_columns.setdefault(type_, f"{relation.name}.{column}")
     declared: list[tuple[str, tuple[Pattern, ...], Pattern | None]]
     declared = [(f"mode {i}", mode.patterns, None) for i, mode in enumerate(bias.modes, 1)]
-    declared += [
-        (f"lookahead {i}", (of.after, *of.then), of.after) for i, of in enumerate(bias.lookaheads, 1)
-    ]
+    declared += [(f"lookahead {i}", of.patterns, of.after) for i, of in enumerate(bias.lookaheads, 1)]
     for name, patterns, after in declared:
         fault = fault_of(patterns, bias.types)
         if fault is not None:

@@ -227,6 +227,6 @@ def _numbers(cells: Cells, column: str) -> Array:
 
 
 def check_task(task: str | None) -> None:
-    """Refuse what is no task."""
+    """Refuse a task that is neither None, classification nor regression."""
     if task not in (None, "classification", "regression"):
         raise UsageError(f"task={task!r}; allowed are 'classification' and 'regression'")

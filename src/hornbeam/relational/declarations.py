@@ -29,7 +29,7 @@ class DeclarationWriter:
     """Types, modes and lookaheads as text. Subclasses say what another system writes otherwise."""
 
     def declarations(self, bias: Bias) -> Iterator[str]:
-        """A declaration a line."""
+        """The declarations of types, modes and lookaheads, each a line."""
         for name, types in bias.types.items():
             yield f"type({call(name, [show_value(type_) for type_ in self.types_of(name, types)])})."
         for mode in bias.modes:
@@ -125,7 +125,7 @@ def read_declarations(text: str, shown: str = "the bias") -> Bias:
     for mode, at in modes:
         source.check(fault_of(mode.patterns, types), at)
     for lookahead, at in lookaheads:
-        source.check(fault_of((lookahead.after, *lookahead.then), types), at)
+        source.check(fault_of(lookahead.patterns, types), at)
     return Bias(key, types, tuple(of for of, _ in modes), tuple(of for of, _ in lookaheads), depth, target)
 
 

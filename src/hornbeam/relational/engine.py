@@ -248,16 +248,12 @@ def route(
     grown from: constants and thresholds are looked up in its own domains."""
     native = native_of(coded, key_type)
     tests: list[list[NativeLiteral]] = [[] for _ in tree.nodes]
-    waiting: list[tuple[int, dict[int, str]]] = [(0, {})]
-    while waiting:
-        number, types = waiting.pop()
-        node = tree.nodes[number]
-        if node.is_leaf:
-            continue
-        inside = dict(types)
-        native.check_constants(node.test)
-        tests[number] = native.query(node.test, inside)
-        waiting += [(node.yes, inside), (node.no, types)]
+    types: list[dict[int, str]] = [{} for _ in tree.nodes]
+    for i, node in enumerate(tree.nodes):
+        if not node.is_leaf:
+            types[node.yes], types[node.no] = dict(types[i]), types[i]
+            native.check_constants(node.test)
+            tests[i] = native.query(node.test, types[node.yes])
     yes, no = (np.array([getattr(n, way) for n in tree.nodes], dtype=np.int32) for way in ("yes", "no"))
     asked = examples_of(examples, native.n_examples)
     return np.asarray(_core.route_first_order(native.core, tests, yes, no, asked))
@@ -350,7 +346,7 @@ def _domains_of_types(bias: Bias, database: NativeDatabase) -> dict[str, str | N
     """The domain of each type: that of the columns it stands for. None: it stands for no column."""
     found: dict[str, str | None] = {bias.key_type: None}
     used = {pattern.predicate for mode in bias.modes for pattern in mode.patterns}
-    used |= {pattern.predicate for ahead in bias.lookaheads for pattern in (ahead.after, *ahead.then)}
+    used |= {pattern.predicate for ahead in bias.lookaheads for pattern in ahead.patterns}
     for name in [*bias.types, *sorted(used - set(bias.types))]:
         if name not in database.relations:
             continue
@@ -384,12 +380,7 @@ def _check_comparison(pattern: Pattern) -> None:
 def _check_mode(patterns: tuple[Pattern, ...]) -> None:
     if not patterns:
         raise UsageError("a mode without literals; give it one at least")
-    if sum(map(_is_open, patterns)) > 1:
+    if sum(pattern.is_open for pattern in patterns) > 1:
         raise UsageError(
             "a mode with two thresholds left open; a test has one at most: list the constants of one"
         )
-
-
-def _is_open(pattern: Pattern) -> bool:
-    compares = pattern.predicate in COMPARISONS and pattern.predicate != EQUALS
-    return compares and any(p.sign == Sign.CONSTANT and p.constants is None for p in pattern.places)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -72,12 +72,18 @@ class DroppedTest:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The examples outside a training set, the leaf of its tree where each rests, and what that predicts: a
-    class as its place among the classes, or a number."""
+    """The examples outside a training set, and the leaf of its tree to which each comes."""
 
     examples: npt.NDArray[np.int64]
     leaf: npt.NDArray[np.int32]
-    predicted: npt.NDArray[Any]
+    tree: Callable[[], RelationalTree]
+
+    @property
+    def predicted(self) -> npt.NDArray[Any]:
+        """What the leaves predict: a class as its place among the classes, or a number."""
+        tree = self.tree()
+        of_node = tree.code if tree.task == "classification" else tree.answer
+        return np.array([of_node(node) for node in range(tree.n_nodes)])[self.leaf]
 
 
 class FirstOrderForest:
@@ -106,11 +112,8 @@ class FirstOrderForest:
     def held_out(self, i: int) -> HeldOut:
         """What tree i says of the examples outside its training set; they rode along while it grew."""
         arrays = self._native.tree(i)
-        counts = np.asarray(arrays["counts"]).reshape(-1, self._native.n_counts)
-        leaf = np.asarray(arrays["leaf"])
-        return HeldOut(
-            np.asarray(arrays["held_out"]).astype(np.int64), leaf, predictions(self._examples, counts)[leaf]
-        )
+        examples = np.asarray(arrays["held_out"]).astype(np.int64)
+        return HeldOut(examples, np.asarray(arrays["leaf"]), lambda: self.tree(i))
 
     @cached_property
     def counters(self) -> Counters:
@@ -139,7 +142,7 @@ class FirstOrderForest:
 
     @cached_property
     def _thresholds(self) -> tuple[Value, ...]:
-        """Those listed by the bias, then those that were found."""
+        """The thresholds that the bias lists, then those that growing found."""
         names = list(self._codes.database.domains)
         found = (self._between(names[d], lo, hi) for d, lo, hi in self._native.thresholds())
         return (*self._codes.thresholds, *found)
@@ -186,15 +189,6 @@ class FirstOrderForest:
         domain = list(self._codes.domain_of.values())[named]
         assert domain is not None
         return Constant(self._codes.database.value(domain, value))
-
-
-def predictions(examples: Examples, counts: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    """What nodes with these counts predict: the place of the majority class, or the mean."""
-    if examples.task == "regression":
-        return np.asarray(counts[:, 1])
-    if examples.ties_to_last:
-        return np.asarray(counts.shape[1] - 1 - counts[:, ::-1].argmax(axis=1), dtype=np.int64)
-    return np.asarray(counts.argmax(axis=1))
 
 
 def _spelled(literal: Literal) -> str:

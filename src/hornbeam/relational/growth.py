@@ -1,4 +1,10 @@
-"""Trees of several training sets: grown together by the native engine, pruned each for itself, judged."""
+"""Trees of several training sets: grown together by the native engine, pruned each for itself, judged.
+
+Estimators call `learn`, which calls `grow_first_order`, which calls the core. A single tree is the forest of
+one set:
+
+    grow_first_order(db.coded(bias), bias, FirstOrderParameters("entropy", 2)).tree(0)
+"""
 
 from __future__ import annotations
 

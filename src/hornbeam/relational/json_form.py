@@ -190,7 +190,7 @@ def _check_variables(nodes: tuple[Node, ...]) -> None:
 
 
 def digest_of(tree: RelationalTree) -> str:
-    """A SHA-256 in hexadecimal."""
+    """The SHA-256 of the canonical form, in hexadecimal."""
     text = json.dumps(canonical(tree), separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 

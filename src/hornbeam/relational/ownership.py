@@ -149,7 +149,7 @@ class JoinStep:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Examples, and rows that they see."""
+    """Pairs of an example and a row that it sees: two arrays of one length."""
 
     examples: Rows
     rows: Rows

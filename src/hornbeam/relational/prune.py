@@ -36,7 +36,7 @@ def check_pruning(task: str, how: str | None, confidence: float) -> None:
 
 
 def check_share(name: str, value: Any, also: str = "") -> None:
-    """Refuse what is no share of something."""
+    """Refuse what is no number above 0 up to 1."""
     if not is_number(value, numbers.Real) or not 0.0 < value <= 1.0:
         raise UsageError(f"{shown(name, value)}: a number above 0 up to 1 is allowed{also}")
 

@@ -1,4 +1,10 @@
-"""What a database of examples is once it is coded: domains, relations, what is predicted."""
+"""What the native engine reads: domains of values, relations of codes, and the examples with their target.
+
+`coding` makes these records, `engine` hands them to the engine. Orders of
+customers, who are the examples, are for instance
+
+    Relation("orders", ("id", "customer"), ("orders", "customers"), (ids, customers), owner=customers, key=1)
+"""
 
 from __future__ import annotations
 
@@ -83,7 +89,7 @@ class Examples:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """All of it: what the engine reads."""
+    """The examples, domains and relations of one database."""
 
     examples: Examples
     domains: Mapping[str, Domain]

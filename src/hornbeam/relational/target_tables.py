@@ -1,4 +1,7 @@
-"""Linked tables as the examples of one target see them: owners of rows, counts, columns to test."""
+"""Linked tables as the examples of one target see them: owners of rows, counts, columns to test.
+
+`LinkedTables.of_target("customers.churn")` makes one; coding, signatures, the default bias, groups read it.
+"""
 
 from __future__ import annotations
 
@@ -101,18 +104,13 @@ class TargetTables:
         )
 
     def _relation(self, name: str) -> Relation[Cells]:
-        columns, source, owners = self.columns_of(name), self.data.tables[name], self.owners[name]
-        if not columns:
+        source, of = self.data.tables[name], self.predicates[name]
+        if not of.columns:
             raise DataError(f"table {name!r} has no column that may be asked about; all are excluded")
+        cells = tuple(source.cells(column) for column in of.columns)
+        owners = self.owners[name]
         return Relation(
-            name,
-            columns,
-            tuple(self.data.type_of(name, column) for column in columns),
-            tuple(source.cells(column) for column in columns),
-            owners.owner,
-            _place(owners.key, columns),
-            _place(self.data.keys.get(name), columns),
-            rows=owners.rows,
+            name, of.columns, of.types, cells, owners.owner, of.key, of.identity, None, owners.rows
         )
 
     def _counted(self, count: CountColumn) -> Relation[Cells]:
@@ -121,17 +119,11 @@ class TargetTables:
         parents = self.data.parents[count.child, count.column]
         seen = parents if rows is None else parents[rows]
         numbers = np.bincount(seen[seen >= 0], minlength=source.n_rows).astype(np.int64)
-        key, owners = self.data.keys[count.parent], self.owners[count.parent]
+        of, owners = self.predicates[count.name], self.owners[count.parent]
+        cells = source.cells(self.data.keys[count.parent]), Cells("int64", numbers)
+        counts = count.child, count.column
         return Relation(
-            count.name,
-            (key, "count"),
-            (self.data.type_of(count.parent, key), count.name),
-            (source.cells(key), Cells("int64", numbers)),
-            owners.owner,
-            0 if owners.hops == 0 else None,
-            0,
-            counts=(count.child, count.column),
-            rows=owners.rows,
+            of.name, of.columns, of.types, cells, owners.owner, of.key, of.identity, counts, owners.rows
         )
 
     def _warn_of_sharing(self, used: Collection[str]) -> None:
@@ -153,10 +145,15 @@ class TargetTables:
 
     # what predicates are called
 
-    def signature(self, coded: Coded) -> Signature:
+    @cached_property
+    def predicates(self) -> dict[str, Predicate]:
         """All tables and counts, also those that the bias leaves out: routes may lead through them."""
-        predicates = {name: self._predicate(name) for name in self.data.tables}
-        predicates |= {count.name: self._count_predicate(count) for count in self.counts}
+        tables = {name: self._predicate(name) for name in self.data.tables}
+        return tables | {count.name: self._count_predicate(count) for count in self.counts}
+
+    def signature(self, coded: Coded) -> Signature:
+        """What predicates are called, with the types that the columns of coded relations have."""
+        predicates = dict(self.predicates)
         for name, relation in coded.relations.items():
             predicates[name] = replace(predicates[name], types=relation.types)
         data = self.data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -29,14 +30,7 @@ COMPARED = ("=", "\\=", "==", "\\==", "=:=", "=\\=", "<", ">", "=<", ">=")
 MOST_ALTERNATIVES = 256
 
 
-@dataclass(frozen=True)
-class Slot:
-    """A variable of a rule by its name."""
-
-    name: str
-
-
-Argument: TypeAlias = Slot | Value
+Argument: TypeAlias = Var | Value
 
 
 @dataclass(frozen=True)
@@ -143,7 +137,7 @@ def _call(term: Term, numbers: Iterator[int]) -> Call:
 
 def _argument(term: Term, numbers: Iterator[int]) -> Argument:
     if isinstance(term, Var):
-        return Slot(term.name if term.name != "_" else f"_{next(numbers)}_")
+        return term if term.name != "_" else Var(f"_{next(numbers)}_")
     value = value_of(term)
     if value is None:
         raise NotDatalogError(f"{show(term)[:40]} is neither a variable nor a constant")
@@ -151,7 +145,7 @@ def _argument(term: Term, numbers: Iterator[int]) -> Argument:
 
 
 def slots(args: Sequence[Argument]) -> set[str]:
-    return {arg.name for arg in args if isinstance(arg, Slot)}
+    return {arg.name for arg in args if isinstance(arg, Var)}
 
 
 def check_safe(conjunction: Conjunction) -> None:
@@ -245,22 +239,9 @@ def reached(start: Iterable[Name], needs: Mapping[Name, Collection[Name]]) -> se
 Binding: TypeAlias = dict[str, Value]
 Rows: TypeAlias = Mapping[Name, Sequence[Row]]
 
-_ARITHMETIC: dict[tuple[str, int], Callable[..., int | float]] = {
-    ("+", 2): lambda a, b: a + b,
-    ("-", 2): lambda a, b: a - b,
-    ("*", 2): lambda a, b: a * b,
-    ("/", 2): lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) and a % b == 0 else a / b,
-    ("//", 2): lambda a, b: _truncated(a, b),
-    ("mod", 2): lambda a, b: a % b,
-    ("-", 1): lambda a: -a,
-    ("+", 1): lambda a: +a,
-    ("abs", 1): abs,
-    ("min", 2): min,
-    ("max", 2): max,
-    ("sqrt", 1): math.sqrt,
-    ("log", 1): math.log,
-    ("exp", 1): math.exp,
-}
+
+class EvaluationError(Exception):
+    """Arithmetic on what is no number, or without a result."""
 
 
 def _truncated(a: int | float, b: int | float) -> int:
@@ -270,8 +251,30 @@ def _truncated(a: int | float, b: int | float) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-class EvaluationError(Exception):
-    """Arithmetic on what is no number, or without a result."""
+_ORDERS: dict[str, Callable[..., bool]] = {
+    "=:=": operator.eq,
+    "=\\=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=<": operator.le,
+    ">=": operator.ge,
+}
+_ARITHMETIC: dict[tuple[str, int], Callable[..., int | float]] = {
+    ("+", 2): operator.add,
+    ("-", 2): operator.sub,
+    ("*", 2): operator.mul,
+    ("/", 2): lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) and a % b == 0 else a / b,
+    ("//", 2): _truncated,
+    ("mod", 2): operator.mod,
+    ("-", 1): operator.neg,
+    ("+", 1): operator.pos,
+    ("abs", 1): abs,
+    ("min", 2): min,
+    ("max", 2): max,
+    ("sqrt", 1): math.sqrt,
+    ("log", 1): math.log,
+    ("exp", 1): math.exp,
+}
 
 
 def solutions(conjunction: Conjunction, rows: Rows) -> list[Row]:
@@ -289,14 +292,14 @@ def solutions(conjunction: Conjunction, rows: Rows) -> list[Row]:
 
 
 def _value(arg: Argument, binding: Binding) -> Value:
-    return binding[arg.name] if isinstance(arg, Slot) else arg
+    return binding[arg.name] if isinstance(arg, Var) else arg
 
 
 def _join(call: Call, rows: Sequence[Row], bindings: list[Binding]) -> list[Binding]:
     if not bindings:
         return []
     known = set(bindings[0])  # all bindings have the same names
-    fixed = [i for i, arg in enumerate(call.args) if not isinstance(arg, Slot) or arg.name in known]
+    fixed = [i for i, arg in enumerate(call.args) if not isinstance(arg, Var) or arg.name in known]
     index: dict[Row, list[Row]] = {}
     for row in rows:
         if _agrees(call, row):
@@ -309,7 +312,7 @@ def _join(call: Call, rows: Sequence[Row], bindings: list[Binding]) -> list[Bind
             continue
         for row in found:
             extended = dict(binding)
-            extended.update((arg.name, row[i]) for i, arg in enumerate(call.args) if isinstance(arg, Slot))
+            extended.update((arg.name, row[i]) for i, arg in enumerate(call.args) if isinstance(arg, Var))
             joined.append(extended)
     return joined
 
@@ -318,7 +321,7 @@ def _agrees(call: Call, row: Row) -> bool:
     """Whether a variable that stands twice has one value."""
     seen: Binding = {}
     for arg, value in zip(call.args, row, strict=True):
-        if isinstance(arg, Slot) and seen.setdefault(arg.name, value) != value:
+        if isinstance(arg, Var) and seen.setdefault(arg.name, value) != value:
             return False
     return True
 
@@ -326,7 +329,7 @@ def _agrees(call: Call, row: Row) -> bool:
 def _members(step: Member, bindings: list[Binding]) -> list[Binding]:
     found: list[Binding] = []
     for binding in bindings:
-        if isinstance(step.arg, Slot) and step.arg.name not in binding:
+        if isinstance(step.arg, Var) and step.arg.name not in binding:
             found += [{**binding, step.arg.name: value} for value in step.values]
         elif _value(step.arg, binding) in step.values:
             found.append(binding)
@@ -339,16 +342,8 @@ def _compare(step: Comparison, binding: Binding) -> Binding | None:
     if step.operator in ("\\=", "==", "\\=="):
         same = _ground(step.left, binding) == _ground(step.right, binding)
         return binding if same == (step.operator == "==") else None
-    left, right = _number(step.left, binding), _number(step.right, binding)
-    holds = {
-        "=:=": left == right,
-        "=\\=": left != right,
-        "<": left < right,
-        ">": left > right,
-        "=<": left <= right,
-        ">=": left >= right,
-    }
-    return binding if holds[step.operator] else None
+    holds = _ORDERS[step.operator](_number(step.left, binding), _number(step.right, binding))
+    return binding if holds else None
 
 
 def _unify(step: Comparison, binding: Binding) -> Binding | None:

@@ -84,7 +84,7 @@ class _AceWriter(DeclarationWriter):
     ) -> str:
         """A threshold is a constant that ACE generates for the variable it is compared with."""
         text = super().conjunction(patterns, names)
-        variable = next((pattern.places[0].name for pattern in patterns if _has_threshold(pattern)), "")
+        variable = next((pattern.places[0].name for pattern in patterns if pattern.is_open), "")
         if variable == "":
             return text
         rows = [p for p in (*before, *patterns) if p.predicate not in COMPARISONS]
@@ -99,18 +99,13 @@ class _AceWriter(DeclarationWriter):
     def pattern(self, pattern: Pattern, names: set[str], key: Sign = Sign.OLD) -> str:
         places = [place_text(place, names) for place in pattern.places]
         if pattern.predicate in COMPARISONS:
-            right = "Threshold" if _has_threshold(pattern) else places[1]
+            right = "Threshold" if pattern.is_open else places[1]
             if pattern.predicate == EQUALS:
                 return f"equals({places[0]}, {right})"
             return f"{places[0]} {'=<' if pattern.predicate == '<=' else pattern.predicate} {right}"
         if pattern.predicate in self._keyless:
             places.insert(0, place_text(Placemarker(key), names))
         return call(pattern.predicate, places)
-
-
-def _has_threshold(pattern: Pattern) -> bool:
-    compares = pattern.predicate in COMPARISONS and pattern.predicate != EQUALS
-    return compares and pattern.places[-1] == Placemarker(Sign.CONSTANT)
 
 
 def _facts(coded: Coded, bias: Bias, target: str) -> Iterator[str]:

@@ -105,7 +105,7 @@ class FactBase:
 
 
 def cells_of(values: Sequence[Value | None], numeric: bool) -> Cells:
-    """A column; None is missing."""
+    """Values as a column of numbers or of labels; None is a missing value."""
     if not numeric:
         texts = [None if value is None else label_of(value) for value in values]
         return nominal_from_text(np.fromiter(texts, dtype=object, count=len(texts)), "a column of facts")
@@ -127,7 +127,7 @@ def column_names(types: Sequence[str]) -> tuple[str, ...]:
 def with_labels(bias: Bias, numeric: Collection[str]) -> Bias:
     """The bias with the constants of nominal types as labels."""
     modes = (Mode(_with_labels(mode.patterns, bias.types, numeric), mode.most) for mode in bias.modes)
-    lookaheads = (_with_labels((ahead.after, *ahead.then), bias.types, numeric) for ahead in bias.lookaheads)
+    lookaheads = (_with_labels(ahead.patterns, bias.types, numeric) for ahead in bias.lookaheads)
     return replace(
         bias,
         modes=tuple(modes),

@@ -209,7 +209,7 @@ class _Application:
             for lookahead in reader.lookahead(first, second):
                 (after,) = self._with_key((lookahead.after,), Placemarker(Sign.ANYTHING))
                 lookaheads.append(LookaheadDeclaration(after, self._with_key(lookahead.then)))
-                source.check(fault_of((after, *lookaheads[-1].then), types), first.at)
+                source.check(fault_of(lookaheads[-1].patterns, types), first.at)
         depth = self._settings.max_lookahead
         return Bias(self._key_type, dict(types), tuple(modes), tuple(lookaheads), depth)
 

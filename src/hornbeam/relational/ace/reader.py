@@ -97,7 +97,7 @@ def _values(text: str) -> tuple[Value, ...] | None:
 
 
 def read_term(source: PrologText) -> Term:
-    """One term, and nothing behind it."""
+    """The only term of a text."""
     parser = _Parser(source, 0)
     term = parser.clause()
     if term is None:
@@ -216,12 +216,17 @@ class _Parser:
 
     def _compound(self, token: Token) -> Term:
         self._expect("(")
-        args = [self._term(999)]
+        args = self._listed()
+        self._expect(")")
+        return Compound(token.text, args, token.at, token.quoted)
+
+    def _listed(self) -> tuple[Term, ...]:
+        """One term or several, with commas between them."""
+        terms = [self._term(999)]
         while self._is(","):
             self._take()
-            args.append(self._term(999))
-        self._expect(")")
-        return Compound(token.text, tuple(args), token.at, token.quoted)
+            terms.append(self._term(999))
+        return tuple(terms)
 
     def _bracketed(self, token: Token) -> Term:
         if token.text == "(":
@@ -234,16 +239,13 @@ class _Parser:
         if self._is("]"):
             self._take()
             return Atom("[]", token.at)
-        items = [self._term(999)]
-        while self._is(","):
-            self._take()
-            items.append(self._term(999))
+        items = self._listed()
         tail = None
         if self._is("|"):
             self._take()
             tail = self._term(999)
         self._expect("]")
-        return ListTerm(tuple(items), tail, token.at)
+        return ListTerm(items, tail, token.at)
 
     def _begins_term(self, token: Token) -> bool:
         """Whether an operand follows, so that the name is an operator and no atom by itself."""
