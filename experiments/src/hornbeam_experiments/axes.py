@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hornbeam.drawing.palette import class_fill
 from hornbeam.drawing.scales import round_steps
-from hornbeam.drawing.svg import element, label
+from hornbeam.drawing.svg import class_fill, element, label
 from hornbeam.drawing.text import number_text, width_em
 
 

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hornbeam.drawing.palette import class_fill
-from hornbeam.drawing.svg import element, frame, label
+from hornbeam.drawing.svg import class_fill, element, frame, label
 from hornbeam.drawing.text import escape, number_text, width_em
 
 from .axes import Axis, place_key

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hornbeam.drawing.html import cell, section, table, tag
-from hornbeam.drawing.style import page_head, write_page
+from hornbeam.drawing.page import cell, page_head, section, table, tag, write_page
 from hornbeam.drawing.text import escape, number_text
 from hornbeam_experiments.records import Cell, Part, Results, Sheet
 

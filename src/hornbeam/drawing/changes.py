@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 
-from .layout import Shown, across, visible_part
 from .node import LINE, PAD, STRIPE, describe, draw_test, striped_card
-from .places import LEGEND, MARGIN, NARROWEST, WIDEST, Place, Places, place_columns, test_width
-from .records import PictureNode
-from .sides import KEPT, STATES, ChangesPicture, Side, shown_counts, state_fill
-from .svg import BOLD, element, frame, label
+from .places import LEGEND, MARGIN, NARROWEST, WIDEST, Box, Layout, across, place_columns, test_width
+from .records import Picture, PictureNode, Shown, visible_part
+from .svg import BOLD, class_fill, element, frame, label, path, swatch
 from .text import clean, count_text, escape, width_em
 from .tree import caption_of, draw_edge, draw_hidden, draw_left_out
 
@@ -23,7 +23,114 @@ _LEGEND = 30.0
 _HEADING = 28.0
 _LETTERS = 16.0  # of the heading
 
-Part = tuple[Shown, ...]
+KEPT, CHANCE, BEYOND, MOVED, REBUILT = "kept", "chance", "beyond", "moved", "rebuilt"
+STATES = {
+    KEPT: "kept",
+    CHANCE: "moved within chance",
+    MOVED: "moved, chance not known",
+    BEYOND: "moved beyond chance",
+    REBUILT: "rebuilt",
+}
+"""In words, from little to much."""
+_FILLS = {
+    KEPT: "var(--hb-other)",
+    CHANCE: class_fill(0),
+    MOVED: class_fill(4),
+    BEYOND: class_fill(1),
+    REBUILT: class_fill(5),
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two trees, with the state of each node."""
+
+    picture: Picture
+    states: tuple[str, ...]
+    rows_before: tuple[float | None, ...]
+    """How many rows each node had before, where it is compared; all None before the batch."""
+
+    @cached_property
+    def states_below(self) -> tuple[str, ...]:
+        """The most that happened below each node; kept at a leaf."""
+        order = list(STATES)
+        most = [0] * len(self.states)
+        for index in range(len(self.states) - 1, 0, -1):
+            parent = self.picture.nodes[index].parent
+            most[parent] = max(most[parent], most[index], order.index(self.states[index]))
+        return tuple(order[place] for place in most)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A test that is not the same; texts are raw."""
+
+    state: str
+    path: str
+    before: str
+    after: str
+    rows_before: int | None
+    rows_after: int | None
+    standard_errors: float | None
+
+
+@dataclass(frozen=True)
+class ChangesPicture:
+    """A batch ready to be drawn. A side without rows has no tree."""
+
+    number: int
+    inserted: int
+    deleted: int
+    rows: int
+    before: Side | None
+    after: Side | None
+    counts: tuple[tuple[str, int], ...]
+    """How many tests have each state, in the order of STATES; nothing below a rebuilt one is counted."""
+    changes: tuple[Change, ...] = ()
+    withheld: tuple[Change, ...] = ()
+    """Tests that were kept, `after` being a better one that chance may explain."""
+
+    @property
+    def sides(self) -> tuple[Side | None, Side | None]:
+        return self.before, self.after
+
+    @property
+    def depth(self) -> int:
+        """Of the deeper tree."""
+        return max((side.picture.depth for side in self.sides if side), default=0)
+
+    @property
+    def heading(self) -> str:
+        """The batch and its rows."""
+        return f"Batch {self.number}: {self.rows_text}"
+
+    @property
+    def rows_text(self) -> str:
+        """How many rows came, went and are there."""
+        inserted, deleted, rows = map(count_text, (self.inserted, self.deleted, self.rows))
+        return f"{inserted} rows inserted, {deleted} deleted, {rows} present"
+
+    def boxes(self, depth: int) -> int:
+        """How many nodes the larger tree has down to a depth."""
+        return max(
+            (sum(node.depth <= depth for node in side.picture.nodes) for side in self.sides if side),
+            default=0,
+        )
+
+    def depths(self, most: int) -> list[int]:
+        """From 2 down, while no tree has more boxes than these."""
+        found = [d for d in range(2, self.depth + 1) if self.boxes(d) <= most]
+        return found or [min(self.depth, 2)]
+
+
+def state_fill(state: str) -> str:
+    """The colour of a state."""
+    return _FILLS[state]
+
+
+def shown_counts(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Without the ways of moving that do not occur."""
+    return [(state, count) for state, count in counts if count or state in (KEPT, REBUILT)]
 
 
 def draw_changes(
@@ -47,14 +154,14 @@ def draw_changes(
     height = top + max((place.height for place in places if place), default=LEGEND + MARGIN)
     parting = f"M{start - _BETWEEN / 2:.1f} {top + 12:.1f}V{height - MARGIN:.1f}"
     body = ("" if inline else _heading(changes)) + _moved(legend, 0.0, above)
-    body += element("path", d=parting, class_="m")
+    body += path(parting, class_="m")
     for x, name, side, part, place in zip((0.0, start), names, changes.sides, parts, places, strict=True):
         drawn = label(MARGIN, 26, name, whole)
         if side is not None and place is not None:
             drawn += _draw(side, part, place)
         body += _moved(drawn, x, top)
-    told = ", ".join(f"{count} {STATES[state]}" for state, count in shown_counts(changes.counts))
-    return frame(whole, height, body, title, f"{changes.heading}; tests: {told}", inline)
+    counts = ", ".join(f"{count} {STATES[state]}" for state, count in shown_counts(changes.counts))
+    return frame(whole, height, body, title, f"{changes.heading}; tests: {counts}", inline)
 
 
 def _moved(drawn: str, x: float, y: float) -> str:
@@ -64,21 +171,21 @@ def _moved(drawn: str, x: float, y: float) -> str:
 # places
 
 
-def _place(sides: Sequence[Side | None], parts: Sequence[Part]) -> list[Places | None]:
+def _place(sides: Sequence[Side | None], parts: Sequence[tuple[Shown, ...]]) -> list[Layout | None]:
     """Both trees in columns, nodes that are reached by the same branches at the same height."""
     nodes = [
         [side.picture.nodes[node.index] if node.index >= 0 else None for node in part] if side else []
         for side, part in zip(sides, parts, strict=True)
     ]
     heights = [[_BOX + (LINE if node and _is_broken(node) else 0.0) for node in some] for some in nodes]
-    shape, spots = _superposed(parts)
+    shape, slots = _superposed(parts)
     tall = [0.0] * len(shape)
-    for at, sizes in zip(spots, heights, strict=True):
+    for at, sizes in zip(slots, heights, strict=True):
         for spot, size in zip(at, sizes, strict=True):
             tall[spot] = max(tall[spot], size)
     middle = across(shape, tall, _GAP)
-    placed: list[Places | None] = []
-    for side, part, some, sizes, at in zip(sides, parts, nodes, heights, spots, strict=True):
+    placed: list[Layout | None] = []
+    for side, part, some, sizes, at in zip(sides, parts, nodes, heights, slots, strict=True):
         if side is None:
             placed.append(None)
             continue
@@ -87,9 +194,9 @@ def _place(sides: Sequence[Side | None], parts: Sequence[Part]) -> list[Places |
     return placed
 
 
-def _superposed(parts: Sequence[Part]) -> tuple[list[Shown], list[list[int]]]:
+def _superposed(parts: Sequence[tuple[Shown, ...]]) -> tuple[list[Shown], list[list[int]]]:
     """The shape that has all branches of either tree, and where in it the nodes of each tree are."""
-    spots = [[0] * len(part) for part in parts]
+    slots = [[0] * len(part) for part in parts]
     roots: tuple[int | None, ...] = tuple(0 if part else None for part in parts)
     pending = [(roots, -1, 0)]
     shape: list[Shown] = []
@@ -97,14 +204,14 @@ def _superposed(parts: Sequence[Part]) -> tuple[list[Shown], list[list[int]]]:
         at = len(shape)
         here, parent, depth = pending[at]
         below = []
-        for part, spot, place in zip(parts, spots, here, strict=True):
+        for part, spot, place in zip(parts, slots, here, strict=True):
             below.append(() if place is None else part[place].children)
             if place is not None:
                 spot[place] = at
         first = len(pending)
         pending += [(pair, at, depth + 1) for pair in zip_longest(*below)]
         shape.append(Shown(at, parent, depth, tuple(range(first, len(pending)))))
-    return shape, spots
+    return shape, slots
 
 
 def _width(side: Side, index: int) -> float:
@@ -136,16 +243,12 @@ def _legend(changes: ChangesPicture) -> tuple[str, float]:
     """The colour of each state and how many tests have it, and how wide that is."""
     drawn, x = [label(MARGIN, 23, "tests:", 60, 12, "s")], MARGIN + 44
     for state, count in shown_counts(changes.counts):
-        text = f"{count_text(count)} {STATES[state]}"
-        room = width_em(text) * 12 + 4
-        fill = f"fill:{state_fill(state)}"
-        drawn.append(element("rect", x=x, y=13, width=12, height=12, rx=3, style=fill))
-        drawn.append(label(x + 18, 23, text, room, 12, "s"))
-        x += 18 + room + 16
+        entry, x = swatch(x, 23, f"{count_text(count)} {STATES[state]}", state_fill(state))
+        drawn.append(entry)
     return "".join(drawn), x + MARGIN
 
 
-def _name(name: str, side: Side | None, part: Part) -> str:
+def _name(name: str, side: Side | None, part: tuple[Shown, ...]) -> str:
     """Which tree, how large, and how much of it is drawn."""
     if side is None:
         return f"{name}: no rows, so no tree"
@@ -157,21 +260,20 @@ def _name(name: str, side: Side | None, part: Part) -> str:
 # boxes
 
 
-def _draw(side: Side, part: Part, places: Places) -> str:
+def _draw(side: Side, part: tuple[Shown, ...], places: Layout) -> str:
     edges = [draw_edge(side.picture, part, places, place) for place in range(1, len(part))]
     boxes = [_box(side, node, place) for node, place in zip(part, places.boxes, strict=True)]
     return "".join(edges) + "".join(boxes)
 
 
-def _box(side: Side, shown: Shown, place: Place) -> str:
+def _box(side: Side, shown: Shown, place: Box) -> str:
     if shown.index < 0:
         return draw_left_out(shown, place)
     node, state = side.picture.nodes[shown.index], side.states[shown.index]
     x, room = place.x + STRIPE + PAD, place.width - STRIPE - 2 * PAD
-    told = f"{describe(side.picture, node)}; {STATES[state]}"
     size = place.x, place.y, place.width, place.height
     parts = [
-        element("title", escape(told)),
+        element("title", escape(f"{describe(side.picture, node)}; {STATES[state]}")),
         striped_card(node, state_fill(state), *size, tinted=state != KEPT),
         draw_test(node, x, place.y + 19, room, _is_broken(node))
         if node.test
@@ -182,7 +284,7 @@ def _box(side: Side, shown: Shown, place: Place) -> str:
     return draw_hidden(shown, place, False) + _hidden_state(side, shown, place) + box
 
 
-def _hidden_state(side: Side, shown: Shown, place: Place) -> str:
+def _hidden_state(side: Side, shown: Shown, place: Box) -> str:
     """A dot for what is not drawn below a box: the most that happened there."""
     if not shown.hidden_leaves:
         return ""

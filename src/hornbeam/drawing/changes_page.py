@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from .changes import MOST_BOXES, draw_changes
-from .depths import depth_views
-from .html import cell, section, table, tag
-from .sides import KEPT, REBUILT, STATES, Change, ChangesPicture, shown_counts, state_fill
-from .style import page_head, write_page
+from .changes import (
+    KEPT,
+    MOST_BOXES,
+    REBUILT,
+    STATES,
+    Change,
+    ChangesPicture,
+    draw_changes,
+    shown_counts,
+    state_fill,
+)
+from .page import FOOTER, cards, cell, depth_views, header_row, page_head, section, table, tag, write_page
 from .text import count_text, escape
 
 _EASY_BOXES = 15
@@ -26,7 +33,7 @@ def render_changes(changes: ChangesPicture, title: str) -> str:
         _tree_section(changes),
         _list_section(changes),
         _withheld_section(changes),
-        tag("footer", "Drawn by Hornbeam; this page needs no network."),
+        tag("footer", FOOTER),
         more_style=_STYLE,
     )
 
@@ -39,16 +46,9 @@ def _heading(changes: ChangesPicture) -> str:
 
 
 def _cards(changes: ChangesPicture) -> str:
-    cards = [
-        tag(
-            "div",
-            tag("b", count_text(count)),
-            tag("span", _swatch(state), STATES[state]),
-            class_="card state",
-        )
-        for state, count in shown_counts(changes.counts)
-    ]
-    return tag("div", *cards, class_="cards")
+    counts = shown_counts(changes.counts)
+    figures = [(count_text(count), _swatch(state) + STATES[state]) for state, count in counts]
+    return cards(*figures, class_="card state")
 
 
 def _swatch(state: str) -> str:
@@ -76,7 +76,7 @@ def _list_section(changes: ChangesPicture) -> str:
     if not changes.changes:
         return section("What changed", "Every test was kept.")
     names = ("", "where", "before", "after", "rows before", "rows after", "standard errors")
-    header = tag("tr", *(cell(name, right=place > 3, name="th") for place, name in enumerate(names)))
+    header = header_row(names, (4, 5, 6))
     hint = (
         "By how many standard errors the new test is better than the old one, on the present rows: up to two "
         "are chance."
@@ -90,7 +90,7 @@ def _withheld_section(changes: ChangesPicture) -> str:
     if not changes.withheld:
         return ""
     names = ("where", "kept", "the best", "rows", "standard errors")
-    header = tag("tr", *(cell(name, right=place > 2, name="th") for place, name in enumerate(names)))
+    header = header_row(names, (3, 4))
     hint = (
         "Tests that stay although another one is better on the present rows, by so many standard errors: up "
         "to two are chance."
@@ -120,15 +120,15 @@ def _row(change: Change) -> str:
         "tr",
         tag("td", _swatch(change.state), escape(STATES[change.state]), class_="state"),
         cell(change.path or "root"),
-        cell(_said(change.before, change.rows_before)),
-        cell(_said(change.after, change.rows_after)),
+        cell(_test_or_end(change.before, change.rows_before)),
+        cell(_test_or_end(change.after, change.rows_after)),
         cell(_count(change.rows_before), right=True),
         cell(_count(change.rows_after), right=True),
         cell("" if errors is None else f"{errors:.1f}", right=True),
     )
 
 
-def _said(test: str, rows: int | None) -> str:
+def _test_or_end(test: str, rows: int | None) -> str:
     return test or ("no tree" if rows is None else "a leaf")
 
 

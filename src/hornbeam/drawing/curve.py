@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .palette import class_fill
-from .scales import Across, round_steps
-from .svg import BOLD, element, frame, label
+from .scales import Across, dashes, foot_tick, grid_line, round_steps
+from .svg import BOLD, class_fill, element, frame, label, path, rect
 from .text import escape, number_text, width_em
 
 WIDTH, HEIGHT = 1132.0, 300.0
@@ -19,7 +18,7 @@ _DASHES = ("", "7 4", "2 3", "10 3 2 3", "4 2", "1 5")
 
 
 @dataclass(frozen=True)
-class Spot:
+class SearchPoint:
     """One setting: where it stands across (a value, or the place of a name), its error and standard error."""
 
     x: float
@@ -27,14 +26,14 @@ class Spot:
     spread: float
     leaves: int
     name: str
-    """What a reader is told who points at it."""
+    """The tooltip."""
 
 
 @dataclass(frozen=True)
-class Mark:
+class NamedPoint:
     """A setting with a name of its own: "chosen" or "best"."""
 
-    spot: Spot
+    point: SearchPoint
     text: str
     chosen: bool
 
@@ -43,10 +42,10 @@ class Mark:
 class SearchCurve:
     """All settings of a search; `lines` are joined, each under its name, unless the settings are `loose`."""
 
-    lines: tuple[tuple[str, tuple[Spot, ...]], ...]
+    lines: tuple[tuple[str, tuple[SearchPoint, ...]], ...]
     x_name: str
     y_name: str
-    marks: tuple[Mark, ...]
+    marks: tuple[NamedPoint, ...]
     names: tuple[str, ...] = ()
     """Where x is no number: what stands at 0, 1, ..."""
     loose: bool = False
@@ -62,25 +61,25 @@ class SearchCurve:
     top_name: str = "leaves"
 
     @property
-    def spots(self) -> tuple[Spot, ...]:
-        return tuple(spot for _, line in self.lines for spot in line)
+    def points(self) -> tuple[SearchPoint, ...]:
+        return tuple(point for _, line in self.lines for point in line)
 
 
 def draw_curve(curve: SearchCurve, *, title: str, inline: bool = False) -> str:
     """The picture: band of one standard error, line, the level of one standard error, the marks."""
-    spots = [spot for spot in curve.spots if math.isfinite(spot.y)]
+    points = [point for point in curve.points if math.isfinite(point.y)]
     key, top = _key(curve)
     names, top = top + 12.0, top + (44.0 if curve.tops else 24.0)
-    across = _across(curve, spots)
-    heights = _Heights.of(curve, spots, top, top + HEIGHT)
+    across = _across(curve, points)
+    heights = _Heights.of(curve, points, top, top + HEIGHT)
     body = [key, label(4, names, curve.y_name, 560), heights.draw(curve)]
     body += [_feet(curve, across, heights), _tops(curve, across, top, names)]
     for kind, (name, line) in enumerate(curve.lines):
         body.append(_line(curve, kind, name, [s for s in line if math.isfinite(s.y)], across, heights))
-    if curve.level is not None and spots:
-        body.append(_dashes(_LEFT, WIDTH - _RIGHT, heights.at(curve.level)))
+    if curve.level is not None and points:
+        body.append(dashes(_LEFT, WIDTH - _RIGHT, heights.at(curve.level)))
     body.append(_marks(curve, across, heights))
-    described = f"{curve.y_name} of {len(spots)} settings by {curve.x_name}; " + "; ".join(
+    described = f"{curve.y_name} of {len(points)} settings by {curve.x_name}; " + "; ".join(
         mark.text for mark in curve.marks
     )
     return frame(WIDTH, heights.bottom + _FOOT, "".join(body), title, described, inline)
@@ -95,11 +94,11 @@ class _Heights:
     bottom: float
 
     @classmethod
-    def of(cls, curve: SearchCurve, spots: Sequence[Spot], top: float, bottom: float) -> _Heights:
-        marked = [mark.spot for mark in curve.marks]
-        reach = [spot for spot in spots if not curve.loose or spot in marked]
-        ends = [spot.y + side * spot.spread for spot in reach for side in (-1, 1)]
-        ends += [spot.y for spot in spots]
+    def of(cls, curve: SearchCurve, points: Sequence[SearchPoint], top: float, bottom: float) -> _Heights:
+        marked = [mark.point for mark in curve.marks]
+        reach = [point for point in points if not curve.loose or point in marked]
+        ends = [point.y + side * point.spread for point in reach for side in (-1, 1)]
+        ends += [point.y for point in points]
         ends += [curve.level] if curve.level is not None else []
         low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
         return cls(tuple(round_steps(low, high)), top, bottom)
@@ -115,20 +114,18 @@ class _Heights:
         digits += 0 if abs(round(step * scale, digits) - step * scale) < 1e-9 * step * scale else 1
         drawn = []
         for value in self.steps:
-            y = self.at(value)
             text = f"{value * scale:.{digits}f}" + ("\u202f%" if curve.percent else "")
-            drawn.append(element("line", x1=_LEFT, x2=WIDTH - _RIGHT, y1=y, y2=y, class_="e"))
-            drawn.append(label(_LEFT - 8, y + 4, text, _LEFT - 10, 11, "s", "end"))
+            drawn.append(grid_line(_LEFT, WIDTH - _RIGHT, self.at(value), text, _LEFT - 10))
         return "".join(drawn)
 
 
-def _across(curve: SearchCurve, spots: Sequence[Spot]) -> Across:
+def _across(curve: SearchCurve, points: Sequence[SearchPoint]) -> Across:
     inner = 22.0
     if curve.names:
         room = (WIDTH - _LEFT - _RIGHT) / len(curve.names) / 2
         values = tuple(float(i) for i in range(len(curve.names)))
         return Across(values, _LEFT + room, WIDTH - _RIGHT - room)
-    values = tuple(sorted({spot.x for spot in spots})) or (0.0,)
+    values = tuple(sorted({point.x for point in points})) or (0.0,)
     return Across(values, _LEFT + inner, WIDTH - _RIGHT - inner)
 
 
@@ -137,10 +134,8 @@ def _feet(curve: SearchCurve, across: Across, heights: _Heights) -> str:
     ticks = list(across.values) if curve.names else across.ticks()
     room = (WIDTH - _LEFT) / max(len(curve.names), 1) - 6 if curve.names else 60.0
     for value in ticks:
-        x = across.at(value)
         text = curve.names[int(value)] if curve.names else _value_text(value)
-        drawn.append(element("path", d=f"M{x:.1f} {heights.bottom:.1f}v4", class_="e"))
-        drawn.append(label(x, heights.bottom + 17, text, room, 11, "s", "middle"))
+        drawn.append(foot_tick(across.at(value), heights.bottom, text, room))
     middle = (_LEFT + WIDTH - _RIGHT) / 2
     drawn.append(label(middle, heights.bottom + 37, curve.x_name, 700, 12, "t", "middle"))
     return "".join(drawn)
@@ -160,7 +155,7 @@ def _tops(curve: SearchCurve, across: Across, top: float, names: float) -> str:
         if x - half < end + 20 or x + half > WIDTH:
             continue
         end = x + half
-        drawn.append(element("path", d=f"M{x:.1f} {top:.1f}v-4", class_="e"))
+        drawn.append(path(f"M{x:.1f} {top:.1f}v-4", class_="e"))
         drawn.append(label(x, top - 9, text, 2 * half + 4, 11, "s", "middle"))
     return "".join(drawn)
 
@@ -170,7 +165,7 @@ def _key(curve: SearchCurve) -> tuple[str, float]:
     entries: list[tuple[str, str]] = []
     if len(curve.lines) > 1:
         entries += [(name, f"stroke {kind}") for kind, (name, _) in enumerate(curve.lines)]
-    if any(spot.spread > 0 for spot in curve.spots):
+    if any(point.spread > 0 for point in curve.points):
         text = "one standard error to each side"
         if len(curve.lines) > 1:
             text += ", of the line chosen from"
@@ -192,24 +187,18 @@ def _key(curve: SearchCurve) -> tuple[str, float]:
 
 def _swatch(look: str, x: float, y: float, kind: int) -> str:
     if look == "level":
-        return _dashes(x, x + 26, y)
+        return dashes(x, x + 26, y)
     if look == "band":
-        style = f"fill:{class_fill(kind)}"
-        return element("rect", x=x, y=y - 6, width=26.0, height=12.0, style=style, fill_opacity=_PALE)
+        return rect(x, y - 6, 26.0, 12.0, fill=class_fill(kind), fill_opacity=_PALE)
     if look == "whisker":
-        return element("path", d=f"M{x + 13:.1f} {y - 6:.1f}v12m-4 0h8m-8 -12h8", style=_thin(kind))
-    return element("path", d=f"M{x:.1f} {y:.1f}h26", style=_stroke(int(look.split()[1])))
+        return path(f"M{x + 13:.1f} {y - 6:.1f}v12m-4 0h8m-8 -12h8", style=_thin(kind))
+    return path(f"M{x:.1f} {y:.1f}h26", style=_stroke(int(look.split()[1])))
 
 
 def _chosen_kind(curve: SearchCurve) -> int:
     """The place of the line that the chosen setting is on."""
-    chosen = [mark.spot for mark in curve.marks if mark.chosen]
+    chosen = [mark.point for mark in curve.marks if mark.chosen]
     return next((i for i, (_, line) in enumerate(curve.lines) if any(s in line for s in chosen)), 0)
-
-
-def _dashes(left: float, right: float, y: float) -> str:
-    style = "fill:none;stroke:var(--hb-ink);stroke-width:1.2;stroke-dasharray:6 4"
-    return element("path", d=f"M{left:.1f} {y:.1f}H{right:.1f}", style=style)
 
 
 def _thin(kind: int) -> str:
@@ -224,38 +213,41 @@ def _stroke(kind: int) -> str:
 
 
 def _line(
-    curve: SearchCurve, kind: int, name: str, spots: Sequence[Spot], across: Across, heights: _Heights
+    curve: SearchCurve, kind: int, name: str, points: Sequence[SearchPoint], across: Across, heights: _Heights
 ) -> str:
-    places = [(across.at(spot.x), spot) for spot in spots]
+    places = [(across.at(point.x), point) for point in points]
     drawn = []
     if not curve.loose and not curve.names and places:
         if kind == _chosen_kind(curve):
             drawn.append(_band(places, kind, heights))
-        path = "M" + "L".join(f"{x:.1f} {heights.at(spot.y):.1f}" for x, spot in places)
-        drawn.append(element("path", d=path, style=_stroke(kind)))
-    marked = [mark.spot for mark in curve.marks]
-    for x, spot in places:
-        if curve.names or (curve.loose and spot in marked):
-            drawn.append(_whisker(x, spot, heights, kind))
-        told = element("title", escape(f"{spot.name}" + (f" ({name})" if name else "")))
-        seen = len(spots) <= _MOST_DOTS
+        line = "L".join(f"{x:.1f} {heights.at(point.y):.1f}" for x, point in places)
+        drawn.append(path(f"M{line}", style=_stroke(kind)))
+    marked = [mark.point for mark in curve.marks]
+    for x, point in places:
+        if curve.names or (curve.loose and point in marked):
+            drawn.append(_whisker(x, point, heights, kind))
+        tooltip = element("title", escape(f"{point.name}" + (f" ({name})" if name else "")))
+        seen = len(points) <= _MOST_DOTS
         look = f"fill:{class_fill(kind)}" if seen else "fill:transparent"
-        drawn.append(element("circle", told, cx=x, cy=heights.at(spot.y), r=3.2 if seen else 5.0, style=look))
+        drawn.append(
+            element("circle", tooltip, cx=x, cy=heights.at(point.y), r=3.2 if seen else 5.0, style=look)
+        )
     return "".join(drawn)
 
 
-def _band(places: Sequence[tuple[float, Spot]], kind: int, heights: _Heights) -> str:
+def _band(places: Sequence[tuple[float, SearchPoint]], kind: int, heights: _Heights) -> str:
     """One standard error to each side."""
-    upper = [f"{x:.1f} {heights.at(spot.y + spot.spread):.1f}" for x, spot in places]
-    lower = [f"{x:.1f} {heights.at(spot.y - spot.spread):.1f}" for x, spot in reversed(places)]
-    path = "M" + "L".join([*upper, *lower]) + "Z"
-    return element("path", d=path, style=f"fill:{class_fill(kind)};stroke:none", fill_opacity=_PALE)
+    upper = [f"{x:.1f} {heights.at(point.y + point.spread):.1f}" for x, point in places]
+    lower = [f"{x:.1f} {heights.at(point.y - point.spread):.1f}" for x, point in reversed(places)]
+    outline = "L".join([*upper, *lower])
+    return path(f"M{outline}Z", style=f"fill:{class_fill(kind)};stroke:none", fill_opacity=_PALE)
 
 
-def _whisker(x: float, spot: Spot, heights: _Heights, kind: int) -> str:
-    top, foot = heights.at(spot.y + spot.spread), heights.at(spot.y - spot.spread)
-    path = f"M{x - 4:.1f} {top:.1f}h8M{x:.1f} {top:.1f}V{foot:.1f}M{x - 4:.1f} {foot:.1f}h8"
-    return element("path", d=path, style=_thin(kind))
+def _whisker(x: float, point: SearchPoint, heights: _Heights, kind: int) -> str:
+    top, foot = heights.at(point.y + point.spread), heights.at(point.y - point.spread)
+    return path(
+        f"M{x - 4:.1f} {top:.1f}h8M{x:.1f} {top:.1f}V{foot:.1f}M{x - 4:.1f} {foot:.1f}h8", style=_thin(kind)
+    )
 
 
 def _marks(curve: SearchCurve, across: Across, heights: _Heights) -> str:
@@ -264,9 +256,9 @@ def _marks(curve: SearchCurve, across: Across, heights: _Heights) -> str:
     signs: list[str] = []
     taken: list[tuple[float, float, float]] = []
     for mark in curve.marks:
-        if not math.isfinite(mark.spot.y):
+        if not math.isfinite(mark.point.y):
             continue
-        x, y = across.at(mark.spot.x), heights.at(mark.spot.y)
+        x, y = across.at(mark.point.x), heights.at(mark.point.y)
         wide = 12 * BOLD * width_em(mark.text) + 8
         right = x + 8 + wide <= WIDTH
         start = x + 8 if right else x - 8 - wide
@@ -275,7 +267,7 @@ def _marks(curve: SearchCurve, across: Across, heights: _Heights) -> str:
             row += 1
         taken.append((start, start + wide, row))
         at = heights.bottom - 12 - 20 * row if curve.more_is_better else heights.top + 16 + 20 * row
-        drawn.append(element("path", d=f"M{x:.1f} {y:.1f}V{at - 4:.1f}", class_="m"))
+        drawn.append(path(f"M{x:.1f} {y:.1f}V{at - 4:.1f}", class_="m"))
         drawn.append(_halo(x + 8 if right else x - 8, at, mark.text, None if right else "end"))
         signs.insert(0, _sign(x, y, mark))  # the first is the chosen one and lies on top
     return "".join([*drawn, *signs])
@@ -287,12 +279,11 @@ def _halo(x: float, y: float, text: str, anchor: str | None) -> str:
     return element("text", escape(text), x=x, y=y, class_="t", style=style, text_anchor=anchor)
 
 
-def _sign(x: float, y: float, mark: Mark) -> str:
+def _sign(x: float, y: float, mark: NamedPoint) -> str:
     """A full disc in a ring for the chosen one, an open diamond for the best."""
-    told = element("title", escape(f"{mark.text}: {mark.spot.name}"))
+    tooltip = element("title", escape(f"{mark.text}: {mark.point.name}"))
     if mark.chosen:
         ring = element("circle", cx=x, cy=y, r=9.0, style="fill:none;stroke:var(--hb-ink);stroke-width:1.6")
-        return ring + element("circle", told, cx=x, cy=y, r=5.4, style="fill:var(--hb-ink)")
-    path = f"M{x:.1f} {y - 8:.1f}l8 8l-8 8l-8 -8Z"
+        return ring + element("circle", tooltip, cx=x, cy=y, r=5.4, style="fill:var(--hb-ink)")
     look = "fill:var(--hb-card);stroke:var(--hb-ink);stroke-width:1.8"
-    return element("path", told, d=path, style=look)
+    return element("path", tooltip, d=f"M{x:.1f} {y - 8:.1f}l8 8l-8 8l-8 -8Z", style=look)

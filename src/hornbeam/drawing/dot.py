@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from . import palette
-from .layout import Shown, visible_part
 from .node import Legend, small_line
-from .records import Picture, PictureNode
+from .records import Picture, PictureNode, Shown, visible_part
+from .svg import pale_class, pale_step
 from .text import clean, count_text, shorten
 
 _LONGEST_EM = 28.0
@@ -37,10 +36,10 @@ def quoted(text: str) -> str:
 def _lines(picture: Picture, shown: tuple[Shown, ...], place: int, legend: Legend) -> list[str]:
     node = shown[place]
     this = picture.nodes[node.index]
-    said = (this.test or this.prediction, small_line(picture, this))
-    text = "\\n".join(quoted(shorten(line, _LONGEST_EM))[1:-1] for line in said)
+    shown_lines = (this.test or this.prediction, small_line(picture, this))
+    text = "\\n".join(quoted(shorten(line, _LONGEST_EM))[1:-1] for line in shown_lines)
     width = ", penwidth=2" if not this.test else ""
-    lines = [f'n{node.index} [label="{text}", {_ground(this, legend)}{width}]']
+    lines = [f'n{node.index} [label="{text}", {_background(this, legend)}{width}]']
     if node.parent >= 0:
         branch = quoted(shorten(this.branch, _LONGEST_EM))
         lines.append(f"n{shown[node.parent].index} -> n{node.index} [label={branch}]")
@@ -51,13 +50,11 @@ def _lines(picture: Picture, shown: tuple[Shown, ...], place: int, legend: Legen
     return lines
 
 
-def _ground(node: PictureNode, legend: Legend) -> str:
+def _background(node: PictureNode, legend: Legend) -> str:
     """The rows of each class as stripes, or the position of the mean as a colour."""
     if not node.shares:
-        return f'style=filled, fillcolor="{palette.pale_step(legend.position(node.means[0]))}"'
-    stripes = [
-        (palette.pale_class(legend.ranks[index]), share) for index, share in node.shares if share >= _THINNEST
-    ]
+        return f'style=filled, fillcolor="{pale_step(legend.position(node.means[0]))}"'
+    stripes = [(pale_class(legend.ranks[index]), share) for index, share in node.shares if share >= _THINNEST]
     if len(stripes) == 1:
         return f'style=filled, fillcolor="{stripes[0][0]}"'
     total = math.fsum(share for _, share in stripes)

@@ -1,16 +1,17 @@
-"""The folds at a node as cells of a bar, their thresholds as marks on a scale, and what the colours mean."""
+"""The folds at each node of a tree: the records, what they say in words, their bar and their thresholds."""
 
 from __future__ import annotations
 
-from . import palette
-from .agreement import Agreement, Mark, StabilityPicture, folds_text
+from dataclasses import dataclass
+
 from .places import MARGIN
-from .svg import element, label
+from .records import Picture
+from .svg import N_STEPS, element, label, path, rect, step_fill, step_scale, swatch
 from .text import width_em
 
 BAR = 9.0
 _MOST_CELLS = 25  # folds drawn one by one; more are a continuous bar
-_KINDS = (
+KINDS = (
     ("same", "var(--hb-c0)", "same test or leaf"),
     ("astray", "var(--hb-c3)", "same leaf, other answer"),
     ("others", "var(--hb-c1)", "asks something else"),
@@ -19,96 +20,192 @@ _KINDS = (
 )
 
 
-def agreement_fill(share: float) -> str:
-    """From pale (no fold) to dark (every fold): a scale of one hue, so it holds on grey paper too."""
-    return palette.step_fill(share)
+@dataclass(frozen=True)
+class ThresholdRange:
+    """Where thresholds lie on the scale of their attribute: 0 is its smallest threshold, 1 its largest."""
+
+    own: float
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    """The thresholds of the folds, each place once."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What some folds do: ask something of an attribute, or stop; then the subject says so by itself."""
+
+    folds: int
+    subject: str
+    condition: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.subject} {self.condition}".rstrip()
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What the folds do at a node: same + others + leaves + gone is the number of folds."""
+
+    same: int
+    """Folds that ask the same; at a leaf those that end here too."""
+    others: int
+    """Folds that ask something else."""
+    leaves: int
+    """Folds that stop where the tree asks."""
+    gone: int
+    """Folds that parted above."""
+    astray: int = 0
+    """At a leaf: folds of `same` that give another answer."""
+    thresholds: ThresholdRange | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    """What the others that are here do, the most folds first."""
+
+    @property
+    def folds(self) -> int:
+        return self.same + self.others + self.leaves + self.gone
+
+    @property
+    def share(self) -> float:
+        return self.same / self.folds
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Folds by what they do; those that end at the same leaf with another answer on their own."""
+        return {
+            "same": self.same - self.astray,
+            "astray": self.astray,
+            "others": self.others,
+            "leaves": self.leaves,
+            "gone": self.gone,
+        }
+
+    @property
+    def fill(self) -> str:
+        """From pale (no fold) to dark (every fold): a scale of one hue, so it holds on grey paper too."""
+        return step_fill(self.share)
+
+    @property
+    def spread(self) -> ThresholdRange | None:
+        """The thresholds, where they differ."""
+        found = self.thresholds
+        return found if found and found.low != found.high else None
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """One level of the tree, for the table of levels."""
+
+    level: int
+    tests: int
+    agreement: float
+    forest_tests: int
+    f: float
+
+
+@dataclass(frozen=True)
+class Parting:
+    """A bifurcation: where it is, and what each arm does, that of the final tree first."""
+
+    path: str
+    rows: int
+    arms: tuple[Alternative, ...]
+    final: bool
+    """Whether the tree of all rows is here; then its arm is the first."""
+
+
+@dataclass(frozen=True)
+class StabilityPicture:
+    """A tree and what the folds do at each of its nodes."""
+
+    picture: Picture
+    agreements: tuple[Agreement, ...]
+    agreement: float
+    levels: tuple[LevelRow, ...] = ()
+    partings: tuple[Parting, ...] = ()
+    """The bifurcations to be listed, those that touch the most rows first."""
+    n_partings: int = 0
+    """How many there are altogether."""
+    text: str = ""
+
+    @property
+    def folds(self) -> int:
+        return self.agreements[0].folds
+
+
+def folds_text(count: int) -> str:
+    return f"{count} fold" if count == 1 else f"{count} folds"
+
+
+def alternative_head(alternative: Alternative, leaf: bool) -> str:
+    """How many folds do it: at a leaf those that go on asking."""
+    asks = "asks" if alternative.folds == 1 else "ask"
+    return f"{folds_text(alternative.folds)} {asks} " if leaf else f"{folds_text(alternative.folds)}: "
+
+
+def alternative_text(alternative: Alternative, leaf: bool) -> str:
+    return alternative_head(alternative, leaf) + alternative.text
+
+
+def sentence(agreement: Agreement, leaf: bool) -> str:
+    """What the folds do at a node, for tooltips and for those who hear the picture."""
+    did = "end here too" if leaf else "ask the same"
+    parts = [f"{agreement.same} of {folds_text(agreement.folds)} {did}"]
+    if agreement.astray:
+        parts.append(f"{agreement.astray} of them with another answer")
+    parts += [alternative_text(one, leaf) for one in agreement.alternatives]
+    if agreement.gone:
+        parts.append(f"{folds_text(agreement.gone)} parted above")
+    if agreement.spread:
+        parts.append(f"thresholds {agreement.spread.text}")
+    return "; ".join(parts)
 
 
 def draw_folds(agreement: Agreement, x: float, y: float, width: float) -> str:
     """A cell for each fold while there are few, else stretches; folds that parted above are empty."""
-    counts = counts_of(agreement)
     few = agreement.folds <= _MOST_CELLS
-    step = width / agreement.folds
-    parts, at = [], 0
-    for name, fill, _ in _KINDS:
-        many, width_each = (counts[name], 1) if few else (min(counts[name], 1), counts[name])
-        look = {"style": f"fill:{fill}"} if fill else {"class_": "b"}
+    step, at, parts = width / agreement.folds, 0, []
+    for name, fill, _ in KINDS:
+        count = agreement.counts[name]
+        many, folds_each = (count, 1) if few else (min(count, 1), count)
         for _ in range(many):
-            wide = max(step * width_each - (1.2 if few else 0.0), 0.6)
-            parts.append(element("rect", x=x + at * step, y=y, width=wide, height=BAR, rx=1.5, **look))
-            at += width_each
+            wide = max(step * folds_each - (1.2 if few else 0.0), 0.6)
+            parts.append(rect(x + at * step, y, wide, BAR, 1.5, fill=fill, class_=None if fill else "b"))
+            at += folds_each
     return "".join(parts)
 
 
-def counts_of(agreement: Agreement) -> dict[str, int]:
-    """Folds by what they do; those that end at the same leaf with another answer on their own."""
-    return {
-        "same": agreement.same - agreement.astray,
-        "astray": agreement.astray,
-        "others": agreement.others,
-        "leaves": agreement.leaves,
-        "gone": agreement.gone,
-    }
-
-
-def draw_mark(mark: Mark, x: float, y: float, width: float) -> str:
-    """Centred on y."""
-    inner = width - 6
+def draw_range(thresholds: ThresholdRange, x: float, y: float, width: float) -> str:
+    """A tick a fold and a dot for the tree itself on the scale of the attribute, centred on y."""
 
     def at(share: float) -> float:
-        return x + 3 + inner * share
+        return x + 3 + (width - 6) * share
 
-    low, high = at(mark.low), at(mark.high)
-    parts = [
-        element("path", d=f"M{x:.1f} {y:.1f}h{width:.1f}", class_="e"),
-        element(
-            "rect",
-            x=low - 1,
-            y=y - 4,
-            width=high - low + 2,
-            height=8,
-            rx=2,
-            style="fill:var(--hb-c0)",
-            fill_opacity=0.3,
-        ),
-    ]
-    ticks = "".join(f"M{at(tick):.1f} {y - 4:.1f}v8" for tick in mark.ticks)
-    parts.append(element("path", d=ticks or "M0 0", style="stroke:var(--hb-c0)", stroke_width=1.2))
-    parts.append(element("circle", cx=at(mark.own), cy=y, r=3.2, style="fill:var(--hb-ink)"))
-    return "".join(parts)
+    low, high = at(thresholds.low), at(thresholds.high)
+    ticks = "".join(f"M{at(tick):.1f} {y - 4:.1f}v8" for tick in thresholds.ticks)
+    return (
+        path(f"M{x:.1f} {y:.1f}h{width:.1f}", class_="e")
+        + rect(low - 1, y - 4, high - low + 2, 8, 2, fill="var(--hb-c0)", fill_opacity=0.3)
+        + path(ticks or "M0 0", style="stroke:var(--hb-c0)", stroke_width=1.2)
+        + element("circle", cx=at(thresholds.own), cy=y, r=3.2, style="fill:var(--hb-ink)")
+    )
 
 
 def draw_legend(stability: StabilityPicture, width: float) -> str:
     """What the cells mean, those that occur; then the scale of the stripe, where there is room."""
-    seen = [counts_of(agreement) for agreement in stability.agreements]
+    seen = {name for agreement in stability.agreements for name, n in agreement.counts.items() if n}
     parts, x = [], MARGIN
-    for name, fill, text in _KINDS:
-        if not any(counts[name] for counts in seen):
-            continue
-        look = {"style": f"fill:{fill}"} if fill else {"class_": "b"}
-        parts.append(element("rect", x=x, y=17, width=10, height=10, rx=1.5, **look))
-        room = width_em(text) * 11 + 4
-        parts.append(label(x + 15, 26, text, room, 11, "s"))
-        x += 15 + room + 12
-    wide = 62.0 + 11 * palette.N_STEPS + width_em(folds_text(stability.folds)) * 11
-    if x + wide <= width - MARGIN:
-        parts.append(_scale(stability.folds, width - MARGIN - wide))
-    return "".join(parts)
-
-
-def _scale(folds: int, x: float) -> str:
-    step = 11.0
-    blocks = "".join(
-        element(
-            "rect",
-            x=x + 50 + step * i,
-            y=17,
-            width=step + 0.5,
-            height=10,
-            style=f"fill:{agreement_fill(i / (palette.N_STEPS - 1))}",
-        )
-        for i in range(palette.N_STEPS)
-    )
-    left = label(x + 44, 26, "no fold", 60, 11, "s", "end")
-    right = label(x + 50 + step * palette.N_STEPS + 6, 26, folds_text(folds), 90, 11, "s")
-    return left + blocks + right
+    for name, fill, text in KINDS:
+        if name in seen:
+            drawn, x = swatch(x, 26, text, fill, small=True)
+            parts.append(drawn)
+    folds = folds_text(stability.folds)
+    wide = 62.0 + 11 * N_STEPS + width_em(folds) * 11
+    if x + wide > width - MARGIN:
+        return "".join(parts)
+    start = width - MARGIN - wide
+    left = label(start + 44, 26, "no fold", 60, 11, "s", "end")
+    right = label(start + 50 + 11.0 * N_STEPS + 6, 26, folds, 90, 11, "s")
+    return "".join([*parts, left, step_scale(start + 50, 17, 11.0, 10), right])

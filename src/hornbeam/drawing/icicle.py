@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .node import Legend, describe
 from .records import Picture, PictureNode
-from .svg import element, frame, text_line
+from .svg import element, frame, rect, text_line
 from .text import clean, escape, percent_text, shorten, shorten_middle, width_em
 
 WIDTH = 1132.0
@@ -23,7 +23,7 @@ _SLIM_STEPS = 2
 class Brush:
     """How a block is painted: its fill, how strongly, the class of its text, what its tooltip adds.
 
-    With a plate the text stands on a ground of its own: for fills of any lightness.
+    With a plate the text has a background of its own: for fills of any lightness.
     """
 
     fill: str
@@ -89,26 +89,15 @@ def _by_prediction(node: PictureNode, legend: Legend) -> Brush:
 def _block(picture: Picture, index: int, brush: Brush, x: float, y: float, width: float, band: float) -> str:
     node = picture.nodes[index]
     path = _path_text(picture, index, _SLIM_STEPS if width < _SLIM else _MOST_STEPS)
-    parts = [element("title", escape(f"{path}; {brush.note}" if brush.note else path))]
-    parts.append(
-        element(
-            "rect",
-            x=x,
-            y=y,
-            width=max(width - 0.8, 0.4),
-            height=band - 0.8,
-            rx=2 if width >= _SLIM else None,
-            style=f"fill:{brush.fill}",
-            fill_opacity=f"{brush.opacity:.2f}",
-            data_node=index,
-        )
-    )
+    wide, rx = max(width - 0.8, 0.4), 2 if width >= _SLIM else None
+    opacity = f"{brush.opacity:.2f}"
+    block = rect(x, y, wide, band - 0.8, rx, fill=brush.fill, fill_opacity=opacity, data_node=index)
+    parts = [element("title", escape(f"{path}; {brush.note}" if brush.note else path)), block]
     if width > 64 and band >= 16:
         text, shown = node.test or node.prediction, _short(node, (width - (20 if brush.plate else 12)) / 11)
         if brush.plate:
             wide, top = width_em(shown) * 11 + 8, y + band / 2 - 8
-            ground = "fill:var(--hb-card);fill-opacity:.85"
-            parts.append(element("rect", x=x + 4, y=top, width=wide, height=15.0, rx=3, style=ground))
+            parts.append(rect(x + 4, top, wide, 15.0, 3, fill="var(--hb-card);fill-opacity:.85"))
         parts.append(text_line(x + (8 if brush.plate else 6), y + band / 2 + 4, shown, text, brush.look))
     return element("g", "".join(parts))
 
@@ -143,8 +132,5 @@ def _joined(slivers: list[tuple[int, float, float]], band: float) -> str:
             runs[-1][2] = x + width - runs[-1][1]
         else:
             runs.append([depth, x, width])
-    blocks = [
-        element("rect", x=x, y=depth * band, width=max(width, 0.4), height=band - 0.8)
-        for depth, x, width in runs
-    ]
+    blocks = [rect(x, depth * band, max(width, 0.4), band - 0.8) for depth, x, width in runs]
     return element("g", "".join(blocks), style="fill:var(--hb-other)", fill_opacity=0.6) if blocks else ""

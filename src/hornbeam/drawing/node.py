@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from . import palette
 from .records import Picture, PictureNode
-from .svg import BOLD, element, label, text_line
+from .svg import BOLD, N_DISTINCT, N_HUES, class_fill, element, label, rect, step_fill, text_line
 from .text import (
     clean,
     count_text,
@@ -43,7 +42,7 @@ class Legend:
     def of(cls, picture: Picture) -> Legend:
         """Classes keep their order while each has a look of its own; else those that win most come first."""
         order = list(range(len(picture.classes)))
-        if len(order) > palette.N_DISTINCT:
+        if len(order) > N_DISTINCT:
             wins = [0.0] * len(order)
             for node in picture.nodes:
                 if node.depth <= _NEAR and node.shares:
@@ -59,8 +58,8 @@ class Legend:
         """The colour of a node's prediction."""
         if node.shares:
             best = winner(node)
-            return palette.class_fill(best, self.ranks[best])
-        return palette.step_fill(self.position(node.means[0])) if node.means else "var(--hb-other)"
+            return class_fill(best, self.ranks[best])
+        return step_fill(self.position(node.means[0])) if node.means else "var(--hb-other)"
 
     def position(self, value: float) -> float:
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
@@ -87,10 +86,8 @@ def draw_test(node: PictureNode, x: float, y: float, room: float, broken: bool) 
     """The question on one line, on two or on its own; where one was shortened, the tooltip has the whole."""
     room_em = room / 12 / BOLD
     if node.lines:
-        return "".join(
-            text_line(x, y + LINE * k, shorten(line, room_em), node.test, "t")
-            for k, line in enumerate(node.lines)
-        )
+        shortened = [shorten(line, room_em) for line in node.lines]
+        return "".join(text_line(x, y + LINE * k, line, node.test, "t") for k, line in enumerate(shortened))
     if not broken:
         return text_line(x, y, shorten_test(node.subject, node.condition, room_em), node.test, "t")
     lines = (
@@ -115,16 +112,15 @@ def branch_text(node: PictureNode, room_em: float) -> str:
             return shown
     if node.n_labels == 1:
         return shorten_middle(node.labels[0], room_em)
-    rest = f" +{node.n_labels - 1}"
-    return shorten_middle(node.labels[0], room_em - width_em(rest)) + rest
+    more = f" +{node.n_labels - 1}"
+    return shorten_middle(node.labels[0], room_em - width_em(more)) + more
 
 
 def describe(picture: Picture, node: PictureNode) -> str:
     """The node as a sentence, for tooltips and for those who hear the picture."""
     asks = f"asks {node.test}" if node.test else f"leaf: {node.prediction}"
     if node.shares:
-        ordered = sorted(node.shares, key=lambda pair: -pair[1])[:6]
-        spread = ", ".join(f"{picture.classes[index]} {percent_text(share)}" for index, share in ordered)
+        spread = _spread_text(picture, sorted(node.shares, key=lambda pair: -pair[1])[:6])
     else:
         spread = ", ".join(
             f"mean {name} {number_text(mean)}"
@@ -134,43 +130,29 @@ def describe(picture: Picture, node: PictureNode) -> str:
     return f"{asks}; {count_text(node.rows)} rows: {spread}{missing}"
 
 
+def _spread_text(picture: Picture, shares: Iterable[tuple[int, float]]) -> str:
+    return ", ".join(f"{picture.classes[index]} {percent_text(share)}" for index, share in shares)
+
+
 def _card(node: PictureNode, fill: str, x: float, y: float, width: float, height: float) -> str:
-    card = element("rect", x=x, y=y, width=width, height=height, rx=7, class_="b")
-    return card if node.test else card + draw_tint(fill, x, y, width, height, 7.0)
+    card = rect(x, y, width, height, 7, class_="b")
+    return card if node.test else card + _tint(fill, x, y, width, height, 7.0)
 
 
-def draw_tint(fill: str, x: float, y: float, width: float, height: float, round_: float) -> str:
+def _tint(fill: str, x: float, y: float, width: float, height: float, rx: float) -> str:
     """A breath of a colour over a card, and its edge."""
-    return element(
-        "rect",
-        x=x,
-        y=y,
-        width=width,
-        height=height,
-        rx=round_,
-        style=f"fill:{fill};stroke:{fill}",
-        fill_opacity=0.13,
-    )
+    return rect(x, y, width, height, rx, style=f"fill:{fill};stroke:{fill}", fill_opacity=0.13)
 
 
 def striped_card(
     node: PictureNode, fill: str, x: float, y: float, width: float, height: float, *, tinted: bool = False
 ) -> str:
     """A card with a stripe of a colour, and tinted with it if asked; a leaf has round ends."""
-    round_ = 7.0 if node.test else 14.0
-    ground = element("rect", x=x, y=y, width=width, height=height, rx=round_, class_="b")
-    tint = draw_tint(fill, x, y, width, height, round_) if tinted else ""
-    inset = round_ * 0.45
-    stripe = element(
-        "rect",
-        x=x + 1,
-        y=y + inset,
-        width=STRIPE,
-        height=height - 2 * inset,
-        rx=3,
-        style=f"fill:{fill}",
-    )
-    return ground + tint + stripe
+    rx = 7.0 if node.test else 14.0
+    inset = rx * 0.45
+    card = rect(x, y, width, height, rx, class_="b")
+    tint = _tint(fill, x, y, width, height, rx) if tinted else ""
+    return card + tint + rect(x + 1, y + inset, STRIPE, height - 2 * inset, 3, fill=fill)
 
 
 def winner(node: PictureNode) -> int:
@@ -180,7 +162,7 @@ def winner(node: PictureNode) -> int:
 
 def is_crowded(picture: Picture) -> bool:
     """Whether classes are too many to be told by their colours: then boxes name the leading ones."""
-    return len(picture.classes) > palette.N_HUES
+    return len(picture.classes) > N_HUES
 
 
 def small_line(picture: Picture, node: PictureNode) -> str:
@@ -188,15 +170,10 @@ def small_line(picture: Picture, node: PictureNode) -> str:
     rows = f"n = {count_text(node.rows)}"
     if is_crowded(picture) and node.shares:
         ordered = sorted(node.shares, key=lambda pair: (-pair[1], pair[0]))[:_LEADING]
-        leading = ", ".join(f"{picture.classes[index]} {percent_text(share)}" for index, share in ordered)
-        return f"{rows} · {leading}"
+        return f"{rows} · {_spread_text(picture, ordered)}"
     if node.shares:
-        best = max(share for _, share in node.shares)
-        return (
-            f"{rows} · {percent_text(best)} {node.prediction}"
-            if node.test
-            else f"{rows} · {percent_text(best)}"
-        )
+        best = percent_text(max(share for _, share in node.shares))
+        return f"{rows} · {best} {node.prediction}" if node.test else f"{rows} · {best}"
     if node.test and len(node.means) > 1:
         return f"{rows} · {node.prediction}"
     if node.test and node.means:
@@ -214,36 +191,25 @@ def _class_bar(
     node: PictureNode, legend: Legend, x: float, y: float, width: float, largest_first: bool
 ) -> str:
     """How the rows divide; many classes stand in the order of their shares, a hair apart."""
-    parts = [element("rect", x=x, y=y, width=width, height=_BAR, class_="k")]
-    at = x
+    parts, at = [rect(x, y, width, _BAR, class_="k")], x
     for index, share in sorted(node.shares, key=lambda pair: (-pair[1] if largest_first else 0, pair[0])):
-        fill = palette.class_fill(index, legend.ranks[index])
         shown = width * share - (_HAIR if largest_first and width * share > 2 * _HAIR else 0)
-        parts.append(element("rect", x=at, y=y, width=shown, height=_BAR, style=f"fill:{fill}"))
+        parts.append(rect(at, y, shown, _BAR, fill=class_fill(index, legend.ranks[index])))
         at += width * share
     return "".join(parts)
 
 
 def _mean_track(node: PictureNode, legend: Legend, x: float, y: float, width: float) -> str:
     """Where the mean lies between all means of the tree, with one standard deviation to both sides."""
-    parts = [element("rect", x=x, y=y, width=width, height=_BAR, rx=4, class_="k")]
-    if node.means:
-        centre = legend.position(node.means[0])
-        half = node.spread / (legend.high - legend.low) if legend.high > legend.low else 0.0
-        low, high = max(0.0, centre - half), min(1.0, centre + half)
-        fill = legend.fill(node)
-        band: dict[str, Any] = {
-            "x": x + low * width,
-            "y": y + 2,
-            "width": max(1.0, (high - low) * width),
-            "height": _BAR - 4,
-        }
-        parts.append(element("rect", **band, rx=2, style=f"fill:{fill}", fill_opacity=0.55))
-        dot: dict[str, Any] = {
-            "cx": x + 4 + centre * (width - 8),
-            "cy": y + _BAR / 2,
-            "r": 5.0,
-            "stroke_width": 1.5,
-        }
-        parts.append(element("circle", **dot, style=f"fill:{fill};stroke:var(--hb-card)"))
-    return "".join(parts)
+    track = rect(x, y, width, _BAR, 4, class_="k")
+    if not node.means:
+        return track
+    centre = legend.position(node.means[0])
+    half = node.spread / (legend.high - legend.low) if legend.high > legend.low else 0.0
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    fill = legend.fill(node)
+    band = rect(
+        x + low * width, y + 2, max(1.0, (high - low) * width), _BAR - 4, 2, fill=fill, fill_opacity=0.55
+    )
+    cx, style = x + 4 + centre * (width - 8), f"fill:{fill};stroke:var(--hb-card)"
+    return track + band + element("circle", cx=cx, cy=y + _BAR / 2, r=5.0, stroke_width=1.5, style=style)

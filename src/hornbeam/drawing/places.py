@@ -1,13 +1,13 @@
-"""Where boxes stand and how large they are: wide enough for their tests, within a page where it can be."""
+"""Where boxes are and how large: siblings as close as their outlines allow, a parent over their middle, boxes
+wide enough for their tests, all within a page where it can be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .layout import Shown, across
 from .node import BOX_HEIGHT, LINE, PAD, branch_text, small_line
-from .records import Picture, PictureNode
+from .records import Picture, PictureNode, Shown
 from .svg import BOLD
 from .text import clean, width_em
 
@@ -23,7 +23,7 @@ _LEAST_TEXT = 22.0
 
 
 @dataclass(frozen=True)
-class Place:
+class Box:
     """One box: its upper left corner and its size."""
 
     x: float
@@ -33,17 +33,17 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Places:
+class Layout:
     """Every box of a picture, and the size of the whole."""
 
-    boxes: tuple[Place, ...]
+    boxes: tuple[Box, ...]
     width: float
     height: float
     down: bool
     """Top-down; else from left to right."""
 
 
-def place_boxes(shown: Sequence[Shown], picture: Picture) -> Places:
+def place_boxes(shown: Sequence[Shown], picture: Picture) -> Layout:
     """Top-down while every test is read in full on a page, on one line or on two; else from left to right."""
     nodes = [picture.nodes[node.index] if node.index >= 0 else None for node in shown]
     for broken, widths in ((False, (230.0, 210.0, 190.0, 172.0)), (True, (210.0, 190.0, 172.0, 156.0))):
@@ -80,22 +80,32 @@ def _box_width(node: PictureNode, broken: bool, picture: Picture) -> float:
     return max(test_width(node, broken) if node.test else 0.0, max(answer, small) + 2 * PAD + 1)
 
 
-def _place_down(shown: Sequence[Shown], width: float, heights: Sequence[float]) -> Places:
+def _place_down(shown: Sequence[Shown], width: float, heights: Sequence[float]) -> Layout:
     step = max(heights) + 50.0
+    tops = [MARGIN + LEGEND + depth * step for depth in range(1 + max(node.depth for node in shown))]
+    boxes, whole = boxes_down(shown, width, heights, tops, 420.0)
+    return Layout(boxes, whole, _bottom(shown, boxes, _MARKER_BELOW), True)
+
+
+def boxes_down(
+    shown: Sequence[Shown], width: float, heights: Sequence[float], tops: Sequence[float], least: float
+) -> tuple[tuple[Box, ...], float]:
+    """Boxes of one width, a row for each level that begins at its top, in a picture of at least some width;
+    and the width of the picture."""
     middle = across(shown, width, 16.0)
     natural = max(middle) + width / 2 + 2 * MARGIN
-    whole = max(natural, 420.0)
+    whole = max(natural, least)
     left = MARGIN + (whole - natural) / 2 - width / 2
     boxes = tuple(
-        Place(left + m, MARGIN + LEGEND + node.depth * step, width, height)
+        Box(left + m, tops[node.depth], width, height)
         for node, m, height in zip(shown, middle, heights, strict=True)
     )
-    return Places(boxes, whole, _bottom(shown, boxes, _MARKER_BELOW), True)
+    return boxes, whole
 
 
 def _place_right(
     shown: Sequence[Shown], picture: Picture, nodes: Sequence[PictureNode | None], broken: bool
-) -> Places:
+) -> Layout:
     widths = [max(NARROWEST, _box_width(node, broken, picture) if node else 0.0) for node in nodes]
     heights = _heights(nodes, broken)
     return place_columns(shown, nodes, widths, heights, across(shown, max(heights), 12.0))
@@ -108,7 +118,7 @@ def place_columns(
     heights: Sequence[float],
     middle: Sequence[float],
     spare: float = 30.0,
-) -> Places:
+) -> Layout:
     """From left to right: a column for each level, as wide as its widest box needs; `middle` is where each
     box lies from top to bottom, `spare` what a branch has beside its text."""
     levels = 1 + max(node.depth for node in shown)
@@ -120,14 +130,10 @@ def place_columns(
         gaps[place.depth] = max(gaps[place.depth], branch)
     starts = list(_running(columns, gaps))
     boxes = tuple(
-        Place(starts[node.depth], MARGIN + LEGEND + m - height / 2, columns[node.depth], height)
+        Box(starts[node.depth], MARGIN + LEGEND + m - height / 2, columns[node.depth], height)
         for node, m, height in zip(shown, middle, heights, strict=True)
     )
-    whole = MARGIN + max(
-        box.x + box.width + (MARKER if node.hidden_leaves and node.index >= 0 else 0.0)
-        for node, box in zip(shown, boxes, strict=True)
-    )
-    return Places(boxes, whole, _bottom(shown, boxes, 0.0), False)
+    return Layout(boxes, right_edge(shown, boxes), _bottom(shown, boxes, 0.0), False)
 
 
 def _running(columns: Sequence[float], gaps: Sequence[float]) -> Iterator[float]:
@@ -138,8 +144,65 @@ def _running(columns: Sequence[float], gaps: Sequence[float]) -> Iterator[float]
         at += column + gap
 
 
-def _bottom(shown: Sequence[Shown], boxes: Sequence[Place], marker: float) -> float:
+def right_edge(shown: Sequence[Shown], boxes: Sequence[Box]) -> float:
+    return MARGIN + max(
+        box.x + box.width + (MARKER if node.hidden_leaves and node.index >= 0 else 0.0)
+        for node, box in zip(shown, boxes, strict=True)
+    )
+
+
+def _bottom(shown: Sequence[Shown], boxes: Sequence[Box], marker: float) -> float:
     return MARGIN + max(
         box.y + box.height + (marker if node.hidden_leaves else 0.0)
         for node, box in zip(shown, boxes, strict=True)
     )
+
+
+def across(shown: Sequence[Shown], extent: float | Sequence[float], gap: float) -> list[float]:
+    """The middle of each box on the axis along which siblings lie; the leftmost box starts at 0.
+
+    Follows Reingold and Tilford: a subtree is an outline by level, siblings are pushed until outlines
+    stand a gap apart. `extent` is that of every box, or of each.
+    """
+    half = [(extent if isinstance(extent, float | int) else extent[place]) / 2 for place in range(len(shown))]
+    offset = [0.0] * len(shown)  # of a node's box relative to its parent's
+    low: list[list[float]] = [[] for _ in shown]
+    high: list[list[float]] = [[] for _ in shown]
+    for place in range(len(shown) - 1, -1, -1):
+        low[place], high[place] = [-half[place]], [half[place]]
+        children = shown[place].children
+        if children:
+            _join(children, offset, low, high, gap)
+            low[place] += low[children[0]]
+            high[place] += high[children[0]]
+    middle = [0.0] * len(shown)
+    for place, node in enumerate(shown):
+        if node.parent >= 0:
+            middle[place] = middle[node.parent] + offset[place]
+    least = min(value - own for value, own in zip(middle, half, strict=True))
+    return [value - least for value in middle]
+
+
+def _join(
+    children: tuple[int, ...],
+    offset: list[float],
+    low: list[list[float]],
+    high: list[list[float]],
+    gap: float,
+) -> None:
+    """Place children side by side; the first is left with the outline of all, seen from the parent."""
+    at = [0.0]
+    joined_low, joined_high = list(low[children[0]]), list(high[children[0]])
+    for child in children[1:]:
+        levels = min(len(joined_high), len(low[child]))
+        shift = max(joined_high[level] - low[child][level] for level in range(levels)) + gap
+        at.append(shift)
+        joined_high[:levels] = [shift + value for value in high[child][:levels]]
+        joined_high += [shift + value for value in high[child][levels:]]
+        joined_low += [shift + value for value in low[child][len(joined_low) :]]
+        high[child], low[child] = [], []
+    centre = (at[0] + at[-1]) / 2
+    for child, place in zip(children, at, strict=True):
+        offset[child] = place - centre
+    low[children[0]] = [value - centre for value in joined_low]
+    high[children[0]] = [value - centre for value in joined_high]

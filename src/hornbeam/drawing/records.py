@@ -1,8 +1,8 @@
-"""The plain records that every picture is drawn from: a node, and the tree it belongs to."""
+"""The plain records that every picture is drawn from: nodes, their tree, and the part of it that is drawn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -72,3 +72,48 @@ class Picture:
         """Smallest and largest mean of the first target (regression)."""
         means = [node.means[0] for node in self.nodes if node.means]
         return (min(means), max(means)) if means else (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A node of the visible part; index -1 stands for branches that were left out."""
+
+    index: int
+    parent: int
+    depth: int
+    children: tuple[int, ...]
+    hidden_branches: int = 0
+    hidden_leaves: int = 0
+
+
+def visible_part(picture: Picture, depth: int | None, most_branches: int | None = 12) -> tuple[Shown, ...]:
+    """The nodes down to a depth, breadth first; what lies below or beside is counted, never just dropped.
+
+    None is no limit.
+    """
+    leaves = picture.leaves_below
+    shown: list[Shown] = [Shown(0, -1, 0, ())]
+    place = 0
+    while place < len(shown):
+        current = shown[place]
+        children = picture.nodes[current.index].children if current.index >= 0 else ()
+        if children and depth is not None and current.depth >= depth:
+            shown[place] = replace(current, hidden_leaves=leaves[current.index])
+        elif children:
+            kept, left_out = _largest(picture, children, most_branches)
+            first = len(shown)
+            shown += [Shown(child, place, current.depth + 1, ()) for child in kept]
+            if left_out:
+                hidden = sum(leaves[child] for child in left_out)
+                shown.append(Shown(-1, place, current.depth + 1, (), len(left_out), hidden))
+            shown[place] = replace(current, children=tuple(range(first, len(shown))))
+        place += 1
+    return tuple(shown)
+
+
+def _largest(picture: Picture, children: tuple[int, ...], most: int | None) -> tuple[list[int], list[int]]:
+    if most is None or len(children) <= most:
+        return list(children), []
+    ordered = sorted(children, key=lambda child: -picture.nodes[child].rows)
+    kept = sorted(ordered[: most - 1])
+    return kept, sorted(ordered[most - 1 :])

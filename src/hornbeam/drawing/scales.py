@@ -1,12 +1,14 @@
-"""Where values stand along a picture: round steps between two bounds, and places across, also by powers."""
+"""The axes of charts: round steps between two bounds, places across, also by powers, and what both draw."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+from .svg import element, label, path
 
 _SPAN = 20.0
 """Positive values that differ by this factor are placed by their logarithms."""
@@ -98,10 +100,26 @@ def _round_powers(low: float, high: float) -> list[float]:
     return [float(f"{many}e{power}") for rank in by_rank for power in range(first, last + 1) for many in rank]
 
 
-def _apart(values: list[float], at, room: float) -> list[float]:  # type: ignore[no-untyped-def]
+def _apart(values: list[float], at: Callable[[float], float], room: float) -> list[float]:
     """As many of the values as keep their distance; the first have precedence."""
     kept: list[float] = []
     for value in values:
         if all(abs(at(value) - at(other)) >= room for other in kept):
             kept.append(value)
     return sorted(kept)
+
+
+def grid_line(left: float, right: float, y: float, text: str, room: float) -> str:
+    """A line across a chart, and its value to the left of it."""
+    line = element("line", x1=left, x2=right, y1=y, y2=y, class_="e")
+    return line + label(left - 8, y + 4, text, room, 11, "s", "end")
+
+
+def foot_tick(x: float, y: float, text: str, room: float) -> str:
+    """A tick below a chart, and its value."""
+    return path(f"M{x:.1f} {y:.1f}v4", class_="e") + label(x, y + 17, text, room, 11, "s", "middle")
+
+
+def dashes(left: float, right: float, y: float) -> str:
+    style = "fill:none;stroke:var(--hb-ink);stroke-width:1.2;stroke-dasharray:6 4"
+    return path(f"M{left:.1f} {y:.1f}H{right:.1f}", style=style)

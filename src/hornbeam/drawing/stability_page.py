@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from .agreement import Agreement, Parting, StabilityPicture, folds_text, way_head
-from .depths import depth_views
-from .folds import agreement_fill, counts_of, draw_mark
-from .html import cell, section, table, tag
+from .folds import (
+    KINDS,
+    Agreement,
+    Parting,
+    StabilityPicture,
+    alternative_text,
+    draw_range,
+    folds_text,
+)
 from .icicle import Brush, draw_icicle
+from .page import (
+    FOOTER,
+    cards,
+    cell,
+    depth_views,
+    header_row,
+    page_head,
+    read_part,
+    section,
+    table,
+    tag,
+    write_page,
+)
 from .stability import draw_stability
-from .style import page_head, read_part, write_page
 from .svg import element
 from .text import count_text, escape, percent_text
 
@@ -31,7 +48,7 @@ def render_stability(stability: StabilityPicture, title: str) -> str:
         _level_section(stability),
         _parting_section(stability),
         _outline_section(stability),
-        tag("footer", "Drawn by Hornbeam; this page needs no network."),
+        tag("footer", FOOTER),
         more_style=read_part("stability.css"),
     )
 
@@ -58,11 +75,7 @@ def _cards(stability: StabilityPicture) -> str:
         (f"{most} of {len(tests)}", "in more than half of the folds"),
         (count_text(stability.n_partings), "places where folds part"),
     ]
-    cards = [
-        tag("div", tag("b", escape(figure)), tag("span", escape(said)), class_="card")
-        for figure, said in figures
-    ]
-    return tag("div", *cards, class_="cards")
+    return cards(*((figure, escape(name)) for figure, name in figures))
 
 
 def _tree_section(stability: StabilityPicture) -> str:
@@ -100,7 +113,7 @@ def _icicle_section(stability: StabilityPicture) -> str:
     def paint(index: int) -> Brush:
         agreement = stability.agreements[index]
         note = f"{agreement.same} of {folds_text(agreement.folds)} agree"
-        return Brush(agreement_fill(agreement.share), 1.0, "s", note, plate=True)
+        return Brush(agreement.fill, 1.0, "s", note, plate=True)
 
     hint = (
         "Every level is a band and every node as wide as its share of the rows; the stronger its colour, the "
@@ -114,7 +127,7 @@ def _level_section(stability: StabilityPicture) -> str:
     if not stability.levels:
         return section("By level", "The tree is a single leaf: it asks nothing.")
     names = ("level", "questions", "agreement", "", "in all trees", "f")
-    header = tag("tr", *(cell(name, right=name != "", name="th") for name in names))
+    header = header_row(names, (0, 1, 2, 4, 5))
     rows = [
         tag(
             "tr",
@@ -163,26 +176,23 @@ def _parting_section(stability: StabilityPicture) -> str:
     hint = "Places where trees that came the same way ask different questions, those of most rows first."
     if listed < stability.n_partings:
         hint += f" Listed are {listed} of {count_text(stability.n_partings)}."
-    header = tag(
-        "tr", cell("rows", right=True, name="th"), cell("where", name="th"), cell("who asks what", name="th")
-    )
+    header = header_row(("rows", "where", "who asks what"), (0,))
     return section("Where folds part", hint, table(header, *map(_parting, stability.partings)), class_="long")
 
 
 def _parting(parting: Parting) -> str:
     arms = []
-    for place, way in enumerate(parting.arms[:_MOST_ARMS]):
-        final = parting.final and place == 0
-        who = folds_text(way.folds)
-        if final:
-            who = f"{who} and this tree" if way.folds else "this tree alone"
-        arms.append(tag("li", tag("span", escape(who), class_="who"), " ", escape(way.text)))
+    for place, arm in enumerate(parting.arms[:_MOST_ARMS]):
+        who = folds_text(arm.folds)
+        if parting.final and place == 0:
+            who = f"{who} and this tree" if arm.folds else "this tree alone"
+        arms.append(tag("li", tag("span", escape(who), class_="who"), " ", escape(arm.text)))
     more = len(parting.arms) - _MOST_ARMS
     if more > 0:
         arms.append(tag("li", f"… {more} more ways"))
-    where = escape(parting.path or "at the root")
-    rows = cell(count_text(parting.rows), right=True)
-    return tag("tr", rows, tag("td", where, class_="where"), tag("td", tag("ul", *arms, class_="arms")))
+    path = tag("td", escape(parting.path or "at the root"), class_="where")
+    asked = tag("td", tag("ul", *arms, class_="arms"))
+    return tag("tr", cell(count_text(parting.rows), right=True), path, asked)
 
 
 def _outline_section(stability: StabilityPicture) -> str:
@@ -228,11 +238,11 @@ def _line(stability: StabilityPicture, index: int, below: str, lines: int) -> st
 
 def _fold_bar(agreement: Agreement) -> str:
     """The folds as stretches of one bar."""
-    fills = {"same": "--hb-c0", "astray": "--hb-c3", "others": "--hb-c1", "leaves": "--hb-other"}
+    counts = agreement.counts
     parts = [
-        tag("i", style=f"flex:{count};" + (f"background:var({fills[name]})" if name in fills else ""))
-        for name, count in counts_of(agreement).items()
-        if count
+        tag("i", style=f"flex:{counts[name]};" + (f"background:{fill}" if fill else ""))
+        for name, fill, _ in KINDS
+        if counts[name]
     ]
     return tag("span", *parts, class_="folds", aria_hidden="true")
 
@@ -240,12 +250,11 @@ def _fold_bar(agreement: Agreement) -> str:
 def _details(agreement: Agreement, leaf: bool) -> str:
     """The thresholds on their scale, and what the other folds do."""
     parts = []
-    if agreement.mark and agreement.mark.low != agreement.mark.high:
-        drawing = element(
-            "svg", draw_mark(agreement.mark, 0, 7, 120), class_="hb", width=120, height=14, aria_hidden="true"
-        )
-        parts.append(tag("li", "thresholds ", drawing, " ", escape(agreement.mark.text)))
-    parts += [tag("li", escape(way_head(way, leaf) + way.text)) for way in agreement.alternatives]
+    if agreement.spread:
+        drawn = draw_range(agreement.spread, 0, 7, 120)
+        drawing = element("svg", drawn, class_="hb", width=120, height=14, aria_hidden="true")
+        parts.append(tag("li", "thresholds ", drawing, " ", escape(agreement.spread.text)))
+    parts += [tag("li", escape(alternative_text(one, leaf))) for one in agreement.alternatives]
     if agreement.astray:
         parts.append(tag("li", f"{folds_text(agreement.astray)} with another answer"))
     if agreement.gone:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from . import palette
-from .layout import Shown, visible_part
 from .node import Legend, branch_text, draw_box
-from .places import MARGIN, MARKER, Place, Places, place_boxes
-from .records import Picture
-from .svg import element, frame, label, text_line
+from .places import MARGIN, MARKER, Box, Layout, place_boxes
+from .records import Picture, Shown, visible_part
+from .svg import N_DISTINCT, N_STEPS, class_fill, frame, label, path, step_scale, swatch, text_line
 from .text import count_text, number_text, width_em
 
 
@@ -29,6 +27,19 @@ def draw_tree(
     body = _legend(picture, legend, places.width) + "".join(edges) + "".join(boxes)
     drawn = max(node.depth for node in shown)
     described = f"{picture.leaves_below[0]} leaves, depth {picture.depth}; drawn down to depth {drawn}"
+    return captioned(picture, shown, places, body, title, described, inline)
+
+
+def captioned(
+    picture: Picture,
+    shown: tuple[Shown, ...],
+    places: Layout,
+    body: str,
+    title: str,
+    described: str,
+    inline: bool,
+) -> str:
+    """The picture, and below it how much of the tree is hidden, if anything is."""
     caption = caption_of(picture, shown)
     if not caption:
         return frame(places.width, places.height, body, title, described, inline)
@@ -44,23 +55,23 @@ def caption_of(picture: Picture, shown: tuple[Shown, ...]) -> str:
     return f"{count_text(boxes)} of {count_text(len(picture.nodes))} nodes are drawn"
 
 
-def draw_edge(picture: Picture, shown: tuple[Shown, ...], places: Places, place: int) -> str:
+def draw_edge(picture: Picture, shown: tuple[Shown, ...], places: Layout, place: int) -> str:
     """A branch as wide as its share of all rows, with the answer that leads along it."""
     node = shown[place]
     above, box = places.boxes[node.parent], places.boxes[place]
     if places.down:
         x1, y1, x2, y2 = above.x + above.width / 2, above.y + above.height, box.x + box.width / 2, box.y
         half = (y2 - y1) / 2
-        path = f"M{x1:.1f} {y1:.1f}C{x1:.1f} {y1 + half:.1f} {x2:.1f} {y2 - half:.1f} {x2:.1f} {y2:.1f}"
+        d = f"M{x1:.1f} {y1:.1f}C{x1:.1f} {y1 + half:.1f} {x2:.1f} {y2 - half:.1f} {x2:.1f} {y2:.1f}"
     else:
         x1, y1, x2, y2 = above.x + above.width, above.y + above.height / 2, box.x, box.y + box.height / 2
         half = (x2 - x1) / 2
-        path = f"M{x1:.1f} {y1:.1f}C{x1 + half:.1f} {y1:.1f} {x2 - half:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
+        d = f"M{x1:.1f} {y1:.1f}C{x1 + half:.1f} {y1:.1f} {x2 - half:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
     if node.index < 0:
-        return element("path", d=path, class_="m")
+        return path(d, class_="m")
     this = picture.nodes[node.index]
     share = this.rows / picture.nodes[0].rows if picture.nodes[0].rows else 0.0
-    line = element("path", d=path, class_="e", stroke_width=1.5 + 7 * share, data_node=node.index)
+    line = path(d, class_="e", stroke_width=1.5 + 7 * share, data_node=node.index)
     if places.down:
         shown_text = branch_text(this, (box.width - 8) / 11)
         return line + text_line(x2, y2 - 9, shown_text, this.branch, "l", "middle")
@@ -68,14 +79,14 @@ def draw_edge(picture: Picture, shown: tuple[Shown, ...], places: Places, place:
     return line + text_line(x2 - 7, y2 + 4, shown_text, this.branch, "l", "end")
 
 
-def _box(picture: Picture, node: Shown, place: Place, down: bool, legend: Legend) -> str:
+def _box(picture: Picture, node: Shown, place: Box, down: bool, legend: Legend) -> str:
     if node.index < 0:
         return draw_left_out(node, place)
     box = draw_box(picture, node.index, legend, place.x, place.y, place.width, place.height)
     return draw_hidden(node, place, down) + box
 
 
-def draw_left_out(node: Shown, place: Place) -> str:
+def draw_left_out(node: Shown, place: Box) -> str:
     """What stands for branches beside those that are drawn."""
     text = f"… {count_text(node.hidden_branches)} more branches"
     small = f"{count_text(node.hidden_leaves)} leaves"
@@ -83,17 +94,17 @@ def draw_left_out(node: Shown, place: Place) -> str:
     return first + label(place.x + 10, place.y + 42, small, place.width, 11, "s")
 
 
-def draw_hidden(node: Shown, place: Place, down: bool) -> str:
+def draw_hidden(node: Shown, place: Box, down: bool) -> str:
     """How many leaves lie below a box whose branches are not drawn."""
     if not node.hidden_leaves:
         return ""
     text = f"… {count_text(node.hidden_leaves)} leaves"
     if down:
         bottom, middle = place.y + place.height, place.x + place.width / 2
-        stub = element("path", d=f"M{middle:.1f} {bottom:.1f}v12", class_="m")
+        stub = path(f"M{middle:.1f} {bottom:.1f}v12", class_="m")
         return stub + label(middle, bottom + 24, text, place.width, 11, "s", "middle")
     right, middle = place.x + place.width, place.y + place.height / 2
-    stub = element("path", d=f"M{right:.1f} {middle:.1f}h12", class_="m")
+    stub = path(f"M{right:.1f} {middle:.1f}h12", class_="m")
     return stub + label(right + 16, middle + 4, text, MARKER - 6, 11, "s")
 
 
@@ -106,29 +117,21 @@ def _class_legend(picture: Picture, legend: Legend, width: float) -> str:
     order = sorted(range(len(picture.classes)), key=lambda index: legend.ranks[index])
     parts, x = [], MARGIN
     for count, index in enumerate(order):
-        name = picture.classes[index]
-        room = min(width_em(name) * 12 + 4, 150.0)
-        if (x + 18 + room > width - MARGIN - 90 and count + 1 < len(order)) or legend.ranks[
-            index
-        ] >= palette.N_DISTINCT:
+        name, rank = picture.classes[index], legend.ranks[index]
+        drawn, end = swatch(x, 26, name, class_fill(index, rank), most=150.0)
+        last = count + 1 == len(order)
+        if (end - 16 > width - MARGIN - 90 and not last) or rank >= N_DISTINCT:
             parts.append(label(x, 26, f"… {len(order) - count} more", 90, 12, "s"))
             break
-        fill = palette.class_fill(index, legend.ranks[index])
-        parts.append(element("rect", x=x, y=16, width=12, height=12, rx=3, style=f"fill:{fill}"))
-        parts.append(label(x + 18, 26, name, room, 12, "s"))
-        x += 18 + room + 16
+        parts.append(drawn)
+        x = end
     return "".join(parts)
 
 
 def _range_legend(picture: Picture, legend: Legend) -> str:
     name = picture.targets[0] if picture.targets else "mean"
-    parts = [label(MARGIN, 26, f"mean {name}", 150, 12, "s")]
-    x = MARGIN + 156
     low, high = number_text(legend.low), number_text(legend.high)
-    parts.append(label(x, 26, low, 70, 12, "s"))
-    x += width_em(low) * 11 + 8
-    for step in range(palette.N_STEPS):
-        fill = palette.step_fill(step / (palette.N_STEPS - 1))
-        parts.append(element("rect", x=x + 14 * step, y=16, width=14.5, height=12, style=f"fill:{fill}"))
-    parts.append(label(x + 14 * palette.N_STEPS + 8, 26, high, 70, 12, "s"))
-    return "".join(parts)
+    start = MARGIN + 156
+    x = start + width_em(low) * 11 + 8
+    left = label(MARGIN, 26, f"mean {name}", 150, 12, "s") + label(start, 26, low, 70, 12, "s")
+    return left + step_scale(x, 16, 14, 12) + label(x + 14 * N_STEPS + 8, 26, high, 70, 12, "s")

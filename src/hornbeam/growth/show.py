@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hornbeam.drawing.agreement import StabilityPicture
+from hornbeam.drawing.folds import StabilityPicture
 from hornbeam.drawing.stability import draw_stability
 from hornbeam.drawing.stability_page import render_stability
 from hornbeam.growth.stability_picture import stability_picture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hornbeam.drawing.agreement import Agreement, LevelRow, Mark, Parting, StabilityPicture, Way
+from hornbeam.drawing.folds import Agreement, Alternative, LevelRow, Parting, StabilityPicture, ThresholdRange
 from hornbeam.drawing.text import number_text
 from hornbeam.growth.arms import Arm, Bifurcation, NodeStability, ThresholdBand
 from hornbeam.model.arrays import NUMERIC
@@ -47,17 +47,17 @@ def _agreement(record: NodeStability, scales: Scales) -> Agreement:
         leaves=record.leaves,
         gone=record.gone,
         astray=0 if record.agreeing is None else record.same - record.agreeing,
-        mark=scales.mark(record) if record.band is not None and record.same else None,
+        thresholds=scales.range_of(record) if record.band is not None and record.same else None,
         alternatives=tuple(map(_way, record.alternatives)),
     )
 
 
-def _way(arm: Arm) -> Way:
+def _way(arm: Arm) -> Alternative:
     if arm.is_leaf:
-        return Way(len(arm.folds), arm.test)
+        return Alternative(len(arm.folds), arm.test)
     if arm.band is not None:
-        return Way(len(arm.folds), arm.attribute, f"≤ {_band_text(arm.band)}")
-    return Way(len(arm.folds), arm.attribute, arm.test[len(arm.attribute) :].strip())
+        return Alternative(len(arm.folds), arm.attribute, f"≤ {_band_text(arm.band)}")
+    return Alternative(len(arm.folds), arm.attribute, arm.test[len(arm.attribute) :].strip())
 
 
 def _band_text(band: ThresholdBand) -> str:
@@ -83,7 +83,7 @@ class Scales:
                 least, most = self._ranges.get(attribute, (low, high))
                 self._ranges[attribute] = min(least, low), max(most, high)
 
-    def mark(self, record: NodeStability) -> Mark:
+    def range_of(self, record: NodeStability) -> ThresholdRange:
         assert record.band is not None
         tree = self._stability.tree
         low, high = self._ranges[int(tree.arrays["attribute"][record.node])]
@@ -95,7 +95,7 @@ class Scales:
 
         ticks = tuple(sorted({round(place(value), 4) for value in folds}))
         ends = min(own, *folds), max(own, *folds)
-        return Mark(place(own), place(ends[0]), place(ends[1]), ticks, _band_text(record.band))
+        return ThresholdRange(place(own), place(ends[0]), place(ends[1]), ticks, _band_text(record.band))
 
 
 def _ranges(tree: Tree) -> list[tuple[int, float, float]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from hornbeam.drawing import Picture, PictureNode, draw_tree
-from hornbeam.drawing.agreement import Agreement, LevelRow, Parting, StabilityPicture, Way
+from hornbeam.drawing.folds import Agreement, Alternative, LevelRow, Parting, StabilityPicture
 from hornbeam.drawing.node import PAD
 from hornbeam.drawing.places import WIDEST
 from hornbeam.drawing.stability import draw_stability
@@ -120,7 +120,7 @@ class RelationalStabilityView(View):
 
 
 def _parting(place: Bifurcation) -> Parting:
-    arms = tuple(Way(len(arm.folds), arm.test) for arm in place.arms)
+    arms = tuple(Alternative(len(arm.folds), arm.test) for arm in place.arms)
     return Parting(place.path, place.rows, arms, place.node is not None)
 
 
@@ -131,5 +131,5 @@ def _agreement(record: NodeStability) -> Agreement:
         leaves=record.leaves,
         gone=record.gone,
         astray=0 if record.agreeing is None else record.same - record.agreeing,
-        alternatives=tuple(Way(len(arm.folds), arm.test) for arm in record.alternatives),
+        alternatives=tuple(Alternative(len(arm.folds), arm.test) for arm in record.alternatives),
     )

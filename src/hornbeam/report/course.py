@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hornbeam.anytime.course import SearchCourse
 from hornbeam.anytime.states import State
-from hornbeam.drawing.html import section, tag
+from hornbeam.drawing.page import section, tag
 from hornbeam.drawing.text import count_text, escape
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hornbeam.drawing.html import cell, section, table, tag
+from hornbeam.drawing.page import cell, section, table, tag
 from hornbeam.drawing.text import clean, count_text, escape, number_text, percent_text, shorten
 
 from .overview import rows_scored

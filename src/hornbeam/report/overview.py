@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from hornbeam.drawing import Picture, draw_icicle, draw_tree
-from hornbeam.drawing.depths import depth_views
-from hornbeam.drawing.html import section, tag
-from hornbeam.drawing.style import page_head
+from hornbeam.drawing.page import depth_views, page_head, section, tag
 from hornbeam.drawing.text import count_text, escape, number_text
 from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from importlib import resources
 
-from hornbeam.drawing.html import tag
-from hornbeam.drawing.style import write_page
+from hornbeam.drawing.page import tag, write_page
 from hornbeam.drawing.text import escape
 
 from . import findings, overview

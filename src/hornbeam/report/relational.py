@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hornbeam.drawing.html import cell, section, table, tag
-from hornbeam.drawing.style import page_head, write_page
+from hornbeam.drawing.page import cell, page_head, section, table, tag, write_page
 from hornbeam.drawing.text import clean, count_text, escape
 from hornbeam.relational.picture import picture_of
 from hornbeam.relational.stability import RelationalStability

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hornbeam.boat.stats import SourceStats, seconds_text
-from hornbeam.drawing.html import section, tag
+from hornbeam.drawing.page import section, tag
 from hornbeam.drawing.text import count_text, escape
 
 _SAID = ("algorithm", "seconds")  # elsewhere in the section

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hornbeam.drawing.curve import draw_curve
-from hornbeam.drawing.html import cell, section, table, tag
+from hornbeam.drawing.page import cell, section, table, tag
 from hornbeam.drawing.text import count_text, escape
 from hornbeam.tuning.picture import curve_of
 from hornbeam.tuning.records import SearchRecord

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.drawing.curve import Mark, SearchCurve, Spot
+from hornbeam.drawing.curve import NamedPoint, SearchCurve, SearchPoint
 
 from .rows import Row, SearchRows, rows_of
 from .text import level_text, size_text
@@ -43,17 +43,17 @@ def curve_of(record: SearchRecord) -> SearchCurve:
         assert rank is not None
         lines.setdefault(_params_text(others), []).append((rank, place))
     rows = {place: row for row in table.rows for place in row.results}
-    spots = {place: _spot(table, rows[place], x) for line in lines.values() for x, place in line}
-    drawn = tuple((name, tuple(spots[place] for _, place in sorted(line))) for name, line in lines.items())
-    tops = tuple((spot.x, str(spot.leaves)) for spot in spots.values()) if len(lines) == 1 else ()
-    return _curve(record, table, drawn, spots, x_name=axis, tops=tops)
+    points = {place: _point(table, rows[place], x) for line in lines.values() for x, place in line}
+    drawn = tuple((name, tuple(points[place] for _, place in sorted(line))) for name, line in lines.items())
+    tops = tuple((point.x, str(point.leaves)) for point in points.values()) if len(lines) == 1 else ()
+    return _curve(record, table, drawn, points, x_name=axis, tops=tops)
 
 
 def _by_leaves(record: SearchRecord, table: SearchRows, joined: bool) -> SearchCurve:
-    spots = {row.results[0]: _spot(table, row, float(row.leaves)) for row in table.rows}
+    points = {row.results[0]: _point(table, row, float(row.leaves)) for row in table.rows}
     for row in table.rows:
-        spots |= {place: spots[row.results[0]] for place in row.results}
-    line = tuple(spots[row.results[0]] for row in table.rows)
+        points |= {place: points[row.results[0]] for place in row.results}
+    line = tuple(points[row.results[0]] for row in table.rows)
     tops: tuple[tuple[float, str], ...] = ()
     if joined:
         tops = tuple((float(row.leaves), dict(row.setting).get("ccp_alpha", "")) for row in table.rows)
@@ -61,7 +61,7 @@ def _by_leaves(record: SearchRecord, table: SearchRows, joined: bool) -> SearchC
         record,
         table,
         (("", line),),
-        spots,
+        points,
         x_name="leaves of the tree",
         by_leaves=True,
         loose=not joined,
@@ -72,24 +72,24 @@ def _by_leaves(record: SearchRecord, table: SearchRows, joined: bool) -> SearchC
 
 def _by_name(record: SearchRecord, table: SearchRows, name: str) -> SearchCurve:
     rows = {place: row for row in table.rows for place in row.results}
-    spots = {place: _spot(table, rows[place], float(place)) for place in range(len(record.results))}
+    points = {place: _point(table, rows[place], float(place)) for place in range(len(record.results))}
     names = tuple(value_text(result.params.get(name)) for result in record.results)
-    tops = tuple((spot.x, str(spot.leaves)) for spot in spots.values())
-    return _curve(record, table, (("", tuple(spots.values())),), spots, x_name=name, names=names, tops=tops)
+    tops = tuple((point.x, str(point.leaves)) for point in points.values())
+    return _curve(record, table, (("", tuple(points.values())),), points, x_name=name, names=names, tops=tops)
 
 
 def _curve(
     record: SearchRecord,
     table: SearchRows,
-    lines: tuple[tuple[str, tuple[Spot, ...]], ...],
-    spots: Mapping[int, Spot],
+    lines: tuple[tuple[str, tuple[SearchPoint, ...]], ...],
+    points: Mapping[int, SearchPoint],
     **more: Any,
 ) -> SearchCurve:
     chosen, best = table.chosen, table.best
     word = "chosen and best" if chosen.best else "chosen"
-    marks = [Mark(spots[record.chosen], f"{word}: {_mark_text(table, chosen)}", True)]
+    marks = [NamedPoint(points[record.chosen], f"{word}: {_mark_text(table, chosen)}", True)]
     if not chosen.best:
-        marks.append(Mark(spots[record.best], f"best: {_mark_text(table, best)}", False))
+        marks.append(NamedPoint(points[record.best], f"best: {_mark_text(table, best)}", False))
     return SearchCurve(
         lines=lines,
         y_name=f"{table.words.name}: {table.words.about}",
@@ -107,9 +107,11 @@ def _mark_text(table: SearchRows, row: Row) -> str:
     return f"{leaves}, {table.both_text(row)}"
 
 
-def _spot(table: SearchRows, row: Row, x: float) -> Spot:
+def _point(table: SearchRows, row: Row, x: float) -> SearchPoint:
     spread = row.spread if math.isfinite(row.spread) else 0.0
-    return Spot(x, row.value, spread, row.leaves, f"{row.text} ({size_text(row)}): {table.both_text(row)}")
+    return SearchPoint(
+        x, row.value, spread, row.leaves, f"{row.text} ({size_text(row)}): {table.both_text(row)}"
+    )
 
 
 def _axis(results: Sequence[SettingResult], names: Sequence[str]) -> str | None:

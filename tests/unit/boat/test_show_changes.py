@@ -15,7 +15,7 @@ from hornbeam.boat.maintained import changes as record
 from hornbeam.boat.maintained.changes import NodeChange
 from hornbeam.boat.maintained.show import state_of
 from hornbeam.datasets import generate
-from hornbeam.drawing.sides import BEYOND, CHANCE, KEPT, MOVED, REBUILT
+from hornbeam.drawing.changes import BEYOND, CHANCE, KEPT, MOVED, REBUILT
 from hornbeam.errors import DataError, UsageError
 
 PEOPLE = pa.table(generate("agrawal", 3000, function=7, noise=0.05, seed=3))

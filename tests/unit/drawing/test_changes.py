@@ -9,9 +9,20 @@ from xml.etree import ElementTree
 import pytest
 
 from hornbeam.drawing import Picture
-from hornbeam.drawing.changes import MOST_BOXES, draw_changes
+from hornbeam.drawing.changes import (
+    BEYOND,
+    CHANCE,
+    KEPT,
+    MOST_BOXES,
+    MOVED,
+    REBUILT,
+    STATES,
+    Change,
+    ChangesPicture,
+    Side,
+    draw_changes,
+)
 from hornbeam.drawing.changes_page import render_changes
-from hornbeam.drawing.sides import BEYOND, CHANCE, KEPT, MOVED, REBUILT, STATES, Change, ChangesPicture, Side
 from tests.unit.drawing.test_drawing import (
     HOSTILE,
     SVG,

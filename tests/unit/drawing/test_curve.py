@@ -1,4 +1,4 @@
-"""The drawn curve: values stand at their heights, marks on their spots, axes at round numbers."""
+"""The drawn curve: values stand at their heights, marks on their points, axes at round numbers."""
 
 import itertools
 import math
@@ -7,19 +7,19 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from hornbeam.drawing.curve import Mark, SearchCurve, Spot, draw_curve
+from hornbeam.drawing.curve import NamedPoint, SearchCurve, SearchPoint, draw_curve
 from hornbeam.drawing.scales import Across, round_steps
 
 SVG = "{http://www.w3.org/2000/svg}"
-SPOTS = tuple(
-    Spot(x, y, 0.02, int(x), f"{x:g} leaves") for x, y in ((1, 0.34), (4, 0.25), (13, 0.24), (77, 0.3))
+POINTS = tuple(
+    SearchPoint(x, y, 0.02, int(x), f"{x:g} leaves") for x, y in ((1, 0.34), (4, 0.25), (13, 0.24), (77, 0.3))
 )
 
 
 def curve(**more: object) -> SearchCurve:
-    marks = (Mark(SPOTS[1], "chosen: 4", True), Mark(SPOTS[2], "best: 13", False))
+    marks = (NamedPoint(POINTS[1], "chosen: 4", True), NamedPoint(POINTS[2], "best: 13", False))
     given = {"x_name": "leaves", "y_name": "error", "marks": marks, "percent": True, **more}
-    return SearchCurve(lines=(("", SPOTS),), **given)  # type: ignore[arg-type]
+    return SearchCurve(lines=(("", POINTS),), **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,22 @@ def test_less_error_stands_lower_and_marks_on_their_spots() -> None:
     picture = draw_curve(curve(level=0.26, level_text="within one"), title="T")
     root = ElementTree.fromstring(picture)
     circles = [(float(c.get("cx", 0)), float(c.get("cy", 0)), c) for c in root.iter(f"{SVG}circle")]
-    spots = [(x, y) for x, y, c in circles if c.get("r") == "3.2"]
-    assert [x for x, _ in spots] == sorted(x for x, _ in spots)
-    heights = [y for _, y in spots]
+    points = [(x, y) for x, y, c in circles if c.get("r") == "3.2"]
+    assert [x for x, _ in points] == sorted(x for x, _ in points)
+    heights = [y for _, y in points]
     assert heights[0] < heights[3] < heights[1] < heights[2]
     ring = next((x, y) for x, y, c in circles if c.get("r") == "9")
-    assert ring == pytest.approx(spots[1], abs=0.05)
+    assert ring == pytest.approx(points[1], abs=0.05)
     for text in ("chosen: 4", "best: 13", "within one", "35\u202f%", "one standard error to each side"):
         assert text in picture
 
 
 def test_lines_differ_in_dashes_as_well_as_in_colour() -> None:
-    lines = tuple((f"line {i}", tuple(Spot(x, 0.1 * i, 0.01, 3, "s") for x in (1, 2, 3))) for i in range(4))
+    lines = tuple(
+        (f"line {i}", tuple(SearchPoint(x, 0.1 * i, 0.01, 3, "s") for x in (1, 2, 3))) for i in range(4)
+    )
     picture = draw_curve(
-        SearchCurve(lines, "depth", "error", (Mark(lines[2][1][0], "chosen", True),)), title="T"
+        SearchCurve(lines, "depth", "error", (NamedPoint(lines[2][1][0], "chosen", True),)), title="T"
     )
     strokes = set(re.findall(r"stroke:var\(--hb-c\d\);stroke-width:2(?:;stroke-dasharray:[\d ]+)?", picture))
     assert len({stroke.partition("dasharray:")[2] for stroke in strokes}) == 4
@@ -80,16 +82,18 @@ def test_lines_differ_in_dashes_as_well_as_in_colour() -> None:
 
 
 def test_hostile_names_stay_text() -> None:
-    spots = tuple(Spot(i, 0.1, 0.0, 3, "<script>&") for i in range(2))
-    marks = (Mark(spots[0], "<b>chosen</b>", True),)
-    drawn = SearchCurve((("", spots),), "<i>", "</svg>", marks, names=("<a>", "&b"))
+    points = tuple(SearchPoint(i, 0.1, 0.0, 3, "<script>&") for i in range(2))
+    marks = (NamedPoint(points[0], "<b>chosen</b>", True),)
+    drawn = SearchCurve((("", points),), "<i>", "</svg>", marks, names=("<a>", "&b"))
     picture = draw_curve(drawn, title="</title>")
     ElementTree.fromstring(picture)
     assert "<script>" not in picture
 
 
 def test_many_settings_are_a_line_without_dots() -> None:
-    spots = tuple(Spot(i + 1, 0.2, 0.01, i, "s") for i in range(400))
-    picture = draw_curve(SearchCurve((("", spots),), "x", "y", (Mark(spots[3], "c", True),)), title="T")
+    points = tuple(SearchPoint(i + 1, 0.2, 0.01, i, "s") for i in range(400))
+    picture = draw_curve(
+        SearchCurve((("", points),), "x", "y", (NamedPoint(points[3], "c", True),)), title="T"
+    )
     assert 'r="3.2"' not in picture
     assert picture.count("fill:transparent") == 400

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.drawing import Picture, PictureNode, draw_icicle, draw_tree
-from hornbeam.drawing.layout import across, visible_part
 from hornbeam.drawing.node import BOX_HEIGHT, LINE
-from hornbeam.drawing.places import place_boxes
+from hornbeam.drawing.places import across, place_boxes
+from hornbeam.drawing.records import visible_part
 from hornbeam.drawing.text import (
     clean,
     count_text,
@@ -254,7 +254,7 @@ def test_a_deep_chain_is_drawn() -> None:
 
 
 def test_many_classes_get_distinct_looks_until_grey() -> None:
-    from hornbeam.drawing.palette import N_DISTINCT, class_fill
+    from hornbeam.drawing.svg import N_DISTINCT, class_fill
 
     fills = [class_fill(i) for i in range(N_DISTINCT)]
     assert len(set(fills)) == N_DISTINCT

@@ -11,8 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbeam.drawing.agreement import Agreement, Mark, StabilityPicture, Way, sentence
-from hornbeam.drawing.folds import draw_folds
+from hornbeam.drawing.folds import (
+    Agreement,
+    Alternative,
+    StabilityPicture,
+    ThresholdRange,
+    draw_folds,
+    sentence,
+)
 from hornbeam.drawing.stability import draw_stability
 from hornbeam.errors import StorageError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget, Parameters, Stability, stability_of
@@ -151,13 +157,13 @@ def test_regressions_and_single_leaves_are_drawn() -> None:
     assert len(boxes(single.show().svg())) == 1
 
 
-def test_marks_lie_on_the_scale_of_their_attribute() -> None:
+def test_thresholds_lie_on_the_scale_of_their_attribute() -> None:
     given = stability()
-    marks = [a.mark for a in given.show().picture.agreements if a.mark is not None]
-    assert any(mark.low < mark.high for mark in marks)
-    for mark in marks:
-        assert 0 <= mark.low <= mark.own <= mark.high <= 1
-        assert all(mark.low - 1e-4 <= tick <= mark.high + 1e-4 for tick in mark.ticks)
+    found = [a.thresholds for a in given.show().picture.agreements if a.thresholds is not None]
+    assert any(drawn.low < drawn.high for drawn in found)
+    for drawn in found:
+        assert 0 <= drawn.low <= drawn.own <= drawn.high <= 1
+        assert all(drawn.low - 1e-4 <= tick <= drawn.high + 1e-4 for tick in drawn.ticks)
 
 
 def test_the_sentence_of_a_node_counts_every_fold() -> None:
@@ -166,14 +172,14 @@ def test_the_sentence_of_a_node_counts_every_fold() -> None:
         others=2,
         leaves=1,
         gone=1,
-        mark=Mark(0.5, 0.4, 0.6, (0.4, 0.6), "4 to 6"),
-        alternatives=(Way(2, "age", "≤ 3"), Way(1, "leaf: no")),
+        thresholds=ThresholdRange(0.5, 0.4, 0.6, (0.4, 0.6), "4 to 6"),
+        alternatives=(Alternative(2, "age", "≤ 3"), Alternative(1, "leaf: no")),
     )
     assert sentence(agreement, False) == (
         "6 of 10 folds ask the same; 2 folds: age ≤ 3; 1 fold: leaf: no; 1 fold parted above; "
         "thresholds 4 to 6"
     )
-    assert sentence(Agreement(9, 1, 0, 0, 3, None, (Way(1, "age", "≤ 3"),)), True) == (
+    assert sentence(Agreement(9, 1, 0, 0, 3, None, (Alternative(1, "age", "≤ 3"),)), True) == (
         "9 of 10 folds end here too; 3 of them with another answer; 1 fold asks age ≤ 3"
     )
 

@@ -27,18 +27,18 @@ def by(name: str, values: list[Any]) -> SearchRecord:
 def test_a_path_is_drawn_by_size() -> None:
     curve = curve_of(path_search())
     assert curve.by_leaves
-    assert [spot.x for spot in curve.spots] == [1, 2, 4, 7, 13, 40, 77]
+    assert [point.x for point in curve.points] == [1, 2, 4, 7, 13, 40, 77]
     assert [text for _, text in curve.tops][-1] == "0"
-    assert [(mark.chosen, mark.spot.leaves) for mark in curve.marks] == [(True, 4), (False, 13)]
+    assert [(mark.chosen, mark.point.leaves) for mark in curve.marks] == [(True, 4), (False, 13)]
     assert curve.level == pytest.approx(0.24)
     assert curve.percent
 
 
 def test_one_number_is_the_axis_and_sizes_stand_above() -> None:
     curve = curve_of(by("min_samples_leaf", [1, 5, 50]))
-    assert (curve.x_name, [spot.x for spot in curve.spots]) == ("min_samples_leaf", [1, 5, 50])
+    assert (curve.x_name, [point.x for point in curve.points]) == ("min_samples_leaf", [1, 5, 50])
     assert curve.tops == ((1, "20"), (5, "19"), (50, "18"))
-    assert curve_of(by("max_depth", [1, 2, None])).spots[-1].x == math.inf
+    assert curve_of(by("max_depth", [1, 2, None])).points[-1].x == math.inf
 
 
 def test_names_and_mixed_counts_stand_side_by_side() -> None:
@@ -49,7 +49,7 @@ def test_names_and_mixed_counts_stand_side_by_side() -> None:
 def test_a_second_parameter_makes_lines_and_many_make_dots() -> None:
     curve = curve_of(grid_search())
     assert [name for name, _ in curve.lines] == ["criterion gini", "criterion entropy"]
-    assert [spot.x for spot in curve.lines[0][1]] == [1, 2, 4, 8, math.inf]
+    assert [point.x for point in curve.lines[0][1]] == [1, 2, 4, 8, math.inf]
     many = [
         result(
             {"max_depth": d, "min_samples_leaf": m, "min_samples_split": s}, 0.7 + d / 99 + m / 999, d * 9 - m

@@ -9,10 +9,9 @@ from functools import cached_property
 
 from hornbeam.boat.maintained import changes as record
 from hornbeam.boat.maintained.changes import Changes, NodeChange, matched, sides_text, tests_below
-from hornbeam.drawing import sides
-from hornbeam.drawing.changes import MOST_BOXES, draw_changes
+from hornbeam.drawing import changes as drawn
+from hornbeam.drawing.changes import MOST_BOXES, Change, ChangesPicture, Side, draw_changes
 from hornbeam.drawing.changes_page import render_changes
-from hornbeam.drawing.sides import Change, ChangesPicture, Side
 from hornbeam.model import Tree
 from hornbeam.model.picture import picture_of
 from hornbeam.model.view import Levels, View
@@ -57,7 +56,7 @@ def changes_picture(changes: Changes, before: Tree | None, after: Tree | None) -
     )
     tests = [(state_of(node), node) for node in changes.nodes if node.before or node.after]
     counts = Counter(state for state, _ in tests)
-    counts[sides.KEPT] += sum(tests_below(node) for node in changes.nodes)
+    counts[drawn.KEPT] += sum(tests_below(node) for node in changes.nodes)
     return ChangesPicture(
         changes.number,
         changes.inserted,
@@ -65,8 +64,8 @@ def changes_picture(changes: Changes, before: Tree | None, after: Tree | None) -
         changes.rows,
         left,
         right if left is None or right is None else _since(right, left, earlier),
-        tuple((state, counts[state]) for state in sides.STATES),
-        tuple(_change(state, node) for state, node in tests if state != sides.KEPT),
+        tuple((state, counts[state]) for state in drawn.STATES),
+        tuple(_change(state, node) for state, node in tests if state != drawn.KEPT),
         tuple(_change(state, replace(node, after=node.withheld)) for state, node in tests if node.withheld),
     )
 
@@ -74,16 +73,16 @@ def changes_picture(changes: Changes, before: Tree | None, after: Tree | None) -
 def state_of(node: NodeChange) -> str:
     """As the picture has it: what moved did so within chance, beyond it, or nobody knows."""
     if node.state != record.MOVED:
-        return sides.KEPT if node.state == record.KEPT else sides.REBUILT
+        return drawn.KEPT if node.state == record.KEPT else drawn.REBUILT
     if node.standard_errors is None:
-        return sides.MOVED
-    return sides.BEYOND if node.beyond_chance else sides.CHANCE
+        return drawn.MOVED
+    return drawn.BEYOND if node.beyond_chance else drawn.CHANCE
 
 
 def _side(tree: Tree, known: Mapping[int, NodeChange]) -> Side:
     picture, rows = picture_of(tree), tree.arrays["rows"].tolist()
     nodes = tuple(replace(node, rows=float(n)) for node, n in zip(picture.nodes, rows, strict=True))
-    states = [state_of(known[node]) if node in known else sides.REBUILT for node in range(tree.n_nodes)]
+    states = [state_of(known[node]) if node in known else drawn.REBUILT for node in range(tree.n_nodes)]
     return Side(replace(picture, nodes=nodes), tuple(states), (None,) * tree.n_nodes)
 
 

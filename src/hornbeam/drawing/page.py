@@ -1,0 +1,100 @@
+"""What every page is made of: HTML elements, sections, tables, cards, a picture at several depths, the frame.
+
+Attributes are escaped and every element is closed; content is HTML already, but for `cell` and titles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from importlib import resources
+
+from .svg import attributes_text, page_definitions, style_sheet
+from .text import escape
+
+_LEAF = (
+    '<svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true">'
+    '<path d="M12 2C6 6 4 10 4 14a8 8 0 0 0 16 0c0-4-2-8-8-12z" style="fill:var(--hb-accent)"/>'
+    '<path d="M12 22V8m0 12l5-5m-5 2l-4-4m4 1l3-3" style="stroke:var(--hb-card)" '
+    'stroke-width="1.4" fill="none" stroke-linecap="round"/></svg>'
+)
+FOOTER = "Drawn by Hornbeam; this page needs no network."
+
+
+def tag(name: str, *content: str, **attributes: object) -> str:
+    """An element; class_ is class, True is an attribute without value, False is none."""
+    return f"<{name}{attributes_text(attributes)}>{''.join(content)}</{name}>"
+
+
+def section(title: str, hint: str, *content: str, **attributes: str | bool) -> str:
+    """A part of the page with its heading and, where there is one, a line that explains it."""
+    explained = tag("p", escape(hint), class_="hint") if hint else ""
+    return tag("section", tag("h2", escape(title)), explained, *content, **attributes)
+
+
+def table(header: str, *rows: str, **attributes: str | bool) -> str:
+    """A table from its rows, in a frame that scrolls where it is too wide."""
+    return tag("div", tag("table", header, *rows, **attributes), class_="scroll")
+
+
+def header_row(names: Sequence[str], right: Collection[int] = ()) -> str:
+    """The names of the columns; those of numbers, by their places, stand at the right."""
+    return tag("tr", *(cell(name, right=place in right, name="th") for place, name in enumerate(names)))
+
+
+def cell(text: str, right: bool = False, name: str = "td") -> str:
+    """One cell of plain text."""
+    return tag(name, escape(text), class_="r") if right else tag(name, escape(text))
+
+
+def cards(*figures: tuple[str, str], class_: str = "card") -> str:
+    """Figures in a row, each with what it is, which is HTML already."""
+    made = [
+        tag("div", tag("b", escape(figure)), tag("span", name), class_=class_) for figure, name in figures
+    ]
+    return tag("div", *made, class_="cards")
+
+
+def depth_views(depths: Sequence[int], start: int, whole: int, draw: Callable[[int], str]) -> tuple[str, ...]:
+    """The parts of a section: a button for each depth where there are several, and what `draw` gives; `whole`
+    is all of the tree. The choice works without script."""
+    picks = [
+        f'<input class="pick" type="radio" name="depth" id="d{depth}"{" checked" if depth == start else ""}>'
+        for depth in depths
+    ]
+    labels = [tag("label", "all" if depth >= whole else str(depth), for_=f"d{depth}") for depth in depths]
+    choice = tag("div", "levels shown", *labels, class_="depths") if len(depths) > 1 else ""
+    views = [tag("div", draw(depth), class_=f"view v{depth} scroll") for depth in depths]
+    return (tag("style", *map(_depth_rule, depths)), *picks, choice, *views)
+
+
+def _depth_rule(depth: int) -> str:
+    chosen = "background:var(--hb-ink);color:var(--hb-card);border-color:var(--hb-ink)"
+    picked = f"#d{depth}:checked"
+    return f"{picked}~.v{depth}{{display:block}}{picked}~.depths label[for=d{depth}]{{{chosen}}}"
+
+
+def page_head(headline: str, lead: str) -> str:
+    """The result in one sentence, which is HTML already, and where it comes from."""
+    brand = tag("div", _LEAF, tag("span", "Hornbeam"), class_="brand")
+    return tag("header", brand, tag("h1", headline), tag("p", escape(lead), class_="lead"))
+
+
+def write_page(title: str, *content: str, more_style: str = "", data: str = "", script: str = "") -> str:
+    """One HTML file without outside links, for screen, dark readers, phones and paper; `data` is an element
+    for the script."""
+    head = tag(
+        "head",
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        tag("title", escape(title)),
+        tag("style", style_sheet(":root"), read_part("page.css"), more_style),
+    )
+    run = tag("script", read_part("view.js"), script)
+    body = tag("body", page_definitions(), tag("main", *content), data, run)
+    return "<!doctype html>" + tag("html", head, body, lang="en") + "\n"
+
+
+def read_part(name: str) -> str:
+    """A file of this package."""
+    return (resources.files(__package__) / name).read_text(encoding="utf-8")
