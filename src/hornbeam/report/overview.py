@@ -7,8 +7,8 @@ from hornbeam.drawing.depths import depth_views
 from hornbeam.drawing.html import section, tag
 from hornbeam.drawing.style import page_head
 from hornbeam.drawing.text import count_text, escape, number_text
-from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate
+from hornbeam.validation.search_record import SearchRecord
 
 from .records import Score, Study
 from .search import search_figures, search_headline, search_lead
