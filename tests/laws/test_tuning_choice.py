@@ -16,9 +16,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.model_selection import TreeSearchCV
-from hornbeam.tuning.scores import Marks as RoomMarks
-from hornbeam.tuning.scores import trimmed_mean
-from hornbeam.tuning.select import Rule
+from hornbeam.validation.selection import SelectionRule, trimmed_mean
+from hornbeam.validation.selection import SettingScores as RoomScores
 from tests.laws.reading import frame, target_array
 from tests.laws.test_folds import some_rows
 from tests.laws.tuning_cases import QUIET
@@ -197,9 +196,9 @@ def nested_folds(case: Case, k: int, inner: int, repeats: int, state: int) -> li
 def test_one_standard_error_is_met_exactly() -> None:
     """Nine and seven of ten: 0.8 with an error of 0.1, so that 0.7 is just near enough."""
     right = np.array([[9, 7], [7, 7], [7, 6]])
-    marks = RoomMarks(right / 10, np.array([10, 10]), 1, right)
-    rule = Rule([{"m": m} for m in (1, 2, 3)], "score", "accuracy", "mean", "1se")
-    choice = rule.choose(rule.standing(marks, [9, 3, 3]))
+    marks = RoomScores(right / 10, np.array([10, 10]), 1, right)
+    rule = SelectionRule([{"m": m} for m in (1, 2, 3)], "score", "accuracy", "mean", "1se")
+    choice = rule.choose(rule.estimates(marks, [9, 3, 3]))
     assert (choice.best, choice.chosen) == (0, 1)
 
 
@@ -208,9 +207,9 @@ def test_equal_estimates_tie_though_their_doubles_do_not(mean: str, repeats: int
     """One and two of ten are as much as three and none; (0.1 + 0.2) / 2 is above 0.3 / 2."""
     assert np.mean([0.1, 0.2]) > np.mean([0.3, 0.0])
     right = np.array([[1, 2], [3, 0], [2, 1]])
-    rule = Rule([{"m": m} for m in (1, 2, 3)], "score", "accuracy", mean, "best")
-    standing = rule.standing(RoomMarks(right / 10, np.array([10, 10]), repeats, right), [9, 3, 3])
-    assert rule.choose(standing).chosen == 1
+    rule = SelectionRule([{"m": m} for m in (1, 2, 3)], "score", "accuracy", mean, "best")
+    estimates = rule.estimates(RoomScores(right / 10, np.array([10, 10]), repeats, right), [9, 3, 3])
+    assert rule.choose(estimates).chosen == 1
 
 
 def test_the_trimmed_mean_knows_this() -> None:

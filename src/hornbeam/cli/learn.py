@@ -28,9 +28,9 @@ from hornbeam.growth import (
 from hornbeam.model import Tree
 from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
 from hornbeam.table import Table, conform, from_data
-from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate, deal_classes, deal_rows, estimate_by_folds
 from hornbeam.validation.scores import means_of
+from hornbeam.validation.search_record import SearchRecord
 
 from .plan import Plan, Report, Settings, read_weights, settle
 from .targets import read_classes, read_numbers

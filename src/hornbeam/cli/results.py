@@ -21,8 +21,8 @@ from hornbeam.report import (
     questions_of,
     render_page,
 )
-from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate
+from hornbeam.validation.search_record import SearchRecord
 
 from .learn import Learned
 from .output import print_pairs, style

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import UsageError
 from hornbeam.table import Schema
-from hornbeam.tuning.tree_search import TreeSearchCV
+from hornbeam.validation.tree_search import TreeSearchCV
 
 from .c45 import C45Classifier
 from .reading import TableEstimator

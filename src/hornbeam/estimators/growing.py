@@ -25,7 +25,7 @@ from .threads import threads_of
 
 
 class Growing:
-    """What cross-validation asks of a tree estimator (hornbeam.validation.shared), and fit itself."""
+    """What cross-validation asks of a tree estimator (hornbeam.validation.shared_growth), and fit itself."""
 
     cv: Any
     n_jobs: int | None
@@ -51,7 +51,7 @@ class Growing:
             return self
         from hornbeam.validation.fold_scores import FoldScores
         from hornbeam.validation.scoring import Judge
-        from hornbeam.validation.shared import SharedWork
+        from hornbeam.validation.shared_growth import SharedWork
         from hornbeam.validation.splits import splits_of, splitter_of
 
         X, y = indexable(X, y)

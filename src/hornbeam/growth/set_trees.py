@@ -1,6 +1,6 @@
 """The trees of training sets: taken out of the forest that grew them, or grown again, and pruned.
 
-`grow_sets` and searches (hornbeam.tuning) read them here; `SetRows` says of each set which rows do what.
+`grow_sets` and searches (hornbeam.validation) read them here; `SetRows` says of each set which rows do what.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hornbeam.drawing import Picture, draw_icicle, draw_tree
 from hornbeam.drawing.page import depth_views, page_head, section, tag
 from hornbeam.drawing.text import count_text, escape, number_text
-from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate
+from hornbeam.validation.search_record import SearchRecord
 
 from .records import Score, Study
 from .search import search_figures, search_headline, search_lead

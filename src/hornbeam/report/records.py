@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from hornbeam.anytime.course import SearchCourse
 from hornbeam.boat.stats import SourceStats
 from hornbeam.drawing import Picture
-from hornbeam.tuning.records import SearchRecord
 from hornbeam.validation import Estimate
+from hornbeam.validation.search_record import SearchRecord
 
 
 @dataclass(frozen=True)

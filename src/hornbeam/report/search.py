@@ -5,11 +5,17 @@ from __future__ import annotations
 from hornbeam.drawing.curve import draw_curve
 from hornbeam.drawing.page import cell, section, table, tag
 from hornbeam.drawing.text import count_text, escape
-from hornbeam.tuning.picture import curve_of
-from hornbeam.tuning.records import SearchRecord
-from hornbeam.tuning.rows import Row, SearchRows, rows_of
-from hornbeam.tuning.text import choice_text, heading_text, level_text, nested_text, numbers_text, why_text
-from hornbeam.tuning.words import words_of
+from hornbeam.validation.search_curve import curve_of
+from hornbeam.validation.search_record import SearchRecord
+from hornbeam.validation.search_rows import Row, SearchRows, rows_of, words_of
+from hornbeam.validation.search_text import (
+    choice_text,
+    heading_text,
+    level_text,
+    nested_text,
+    numbers_text,
+    why_text,
+)
 
 _MOST_SHOWN = 14
 _MOST_ROWS = 1000

@@ -1,20 +1,86 @@
-"""The scores of all folds, taken while they grow, and the record that is made of them."""
+"""The scores of all folds, taken while they grow, and the record of cross-validation made of them."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import FitFailedWarning
 
-from hornbeam.growth import Forest, Pair
-from hornbeam.validation.records import CrossValidation, Timing
-from hornbeam.validation.scoring import Judge, Score, by_name
-from hornbeam.validation.shared import SharedWork
+from hornbeam.growth import ClassTarget, Forest, Pair
+from hornbeam.growth.levels import COMPONENTS
+from hornbeam.validation.scoring import Judge, Score, by_name, measure_of, score_of
+from hornbeam.validation.shared_growth import SharedWork
+
+
+@dataclass(frozen=True, eq=False)
+class Timing:
+    """Seconds of one cross-validation. `reading` is turning X and y into a table, `growing` all trees with
+    their pruning, `scoring` all folds; the others are parts of growing, by kind of work and by depth."""
+
+    reading: float
+    growing: float
+    scoring: float
+    forest: Forest | None = None
+
+    @property
+    def components(self) -> Mapping[str, float]:
+        """Seconds of the native growth by kind of work: tests, statistics, numeric, other."""
+        seconds = self.by_level.sum(axis=0)
+        return dict(zip(COMPONENTS, seconds.tolist(), strict=True))
+
+    @property
+    def by_level(self) -> npt.NDArray[np.float64]:
+        """The same seconds by depth: [level, component]."""
+        return np.zeros((0, len(COMPONENTS))) if self.forest is None else self.forest.levels.seconds
+
+    @property
+    def f(self) -> npt.NDArray[np.float64]:
+        """Different tests for each node of the forest, by depth (Blockeel and Struyf, section 3.2)."""
+        return np.zeros(0) if self.forest is None else self.forest.tests_by_level
+
+
+class CrossValidation(dict[str, Any]):
+    """The dict of scikit-learn's cross_validate, and beside it the tree of all rows, the forest, the timing.
+
+    `estimator_` is fitted to all rows; `forest` is None, and `algorithm` "serial", where the estimator was
+    not one of ours.
+    """
+
+    def __init__(
+        self,
+        results: Mapping[str, Any],
+        *,
+        forest: Forest | None,
+        algorithm: str,
+        timing: Timing,
+        whole: Callable[[], Any],
+    ) -> None:
+        super().__init__(results)
+        self.forest, self.algorithm, self.timing = forest, algorithm, timing
+        self._whole: Callable[[], Any] | None = whole
+        self._estimator: Any = None
+
+    @property
+    def estimator_(self) -> Any:
+        """The estimator fitted to all rows; one of ours was grown together with the folds."""
+        if self._whole is not None:
+            self._estimator, self._whole = self._whole(), None
+        return self._estimator
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {"forest": self.forest, "algorithm": self.algorithm, "timing": self.timing}
+        return _restore, (dict(self), kept, self.estimator_)
+
+
+def _restore(results: dict[str, Any], kept: dict[str, Any], estimator: Any) -> CrossValidation:
+    return CrossValidation(results, **kept, whole=lambda: estimator)
 
 
 @dataclass(eq=False)
@@ -38,6 +104,7 @@ class FoldScores:
     ) -> None:
         self._judge, self._work = judge, work
         self._train_score, self._keep, self._verbose = train_score, keep_estimators, verbose
+        self._measure = measure_of(judge, work.target, work.splits.sets, work.splits.tests, work.score_params)
         self._test: dict[int, Score] = {}
         self._train: dict[int, Score] = {}
         self._seconds: dict[int, float] = {}
@@ -59,11 +126,10 @@ class FoldScores:
             print(f"[CV {i}/{work.n_folds}] {_text(self._test[i])}")
 
     def _score(self, fold: _Fold, rows: Any) -> Score:
-        work = self._work
-        if not work.score_params:
-            quick = self._judge.quick(fold.pair.tree, work.routed, work.target, rows)
-            if quick is not None:
-                return quick
+        work, measure = self._work, self._measure
+        if measure is not None and (len(rows) > 1 or isinstance(work.target, ClassTarget)):
+            tree = fold.pair.tree
+            return score_of(measure, tree, work.routed.leaves(tree, rows), rows)
         return self._judge.score(fold.model, work.X, work.y, work.table, rows, work.score_params)
 
     def record(self, forest: Forest) -> CrossValidation:

@@ -1,4 +1,4 @@
-"""Scoring a fold as scikit-learn does: any scorer, several at once, and what a failure counts as."""
+"""Scoring as scikit-learn does: any scorer, several at once; what is scored here for all settings at once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import numbers
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from traceback import format_exc
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +18,13 @@ from sklearn.metrics import accuracy_score, check_scoring, log_loss, r2_score
 from sklearn.utils import _safe_indexing
 
 from hornbeam.errors import UsageError
-from hornbeam.growth import ClassTarget, Target
-from hornbeam.model import RoutedTable, Tree
+from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSets
+from hornbeam.model import Tree
 from hornbeam.table import Table
-from hornbeam.validation.scores import score_rows
+from hornbeam.validation.scores import accuracy, exact_mean, r2
 
 Rows = npt.NDArray[np.int64]
+Nodes = npt.NDArray[np.int32]
 Score = float | dict[str, float]
 
 
@@ -41,11 +44,6 @@ class Judge:
             own and is_classifier(estimator) and _calls(self.scorer, log_loss, -1, "predict_proba")
         )
         self.is_r2 = own and is_regressor(estimator) and _means(self.scorer, r2_score)
-
-    def quick(self, tree: Tree, routed: RoutedTable, target: Target, rows: Rows) -> float | None:
-        """Accuracy or R², where the scorer asks for that, without a model; None where it does not."""
-        known, least = (self.is_accuracy, 1) if isinstance(target, ClassTarget) else (self.is_r2, 2)
-        return score_rows(tree, routed, target, rows) if known and len(rows) >= least else None
 
     def score(self, model: Any, X: Any, y: Any, table: Table, rows: Rows, params: Mapping[str, Any]) -> Score:
         """The score, or scores by name, of a model on some of the rows."""
@@ -137,3 +135,143 @@ def by_name(scores: Sequence[Score]) -> dict[str, Any]:
     if not isinstance(first, dict):
         return {"score": np.asarray(scores)}
     return {name: np.asarray([one[name] for one in scores if isinstance(one, dict)]) for name in first}
+
+
+class Measure(Protocol):
+    """What a scorer asks for, of several prefixes of a tree at once."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it gives whole points of all rows together, and not a score."""
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[Any]:
+        """A value for each prefix; `nodes[prefix, row]` are the nodes of the tree that answer the rows."""
+
+
+def score_of(measure: Measure, tree: Tree, leaves: Nodes, rows: Rows) -> float:
+    """What a measure gives of a whole tree; `leaves` are those that the rows reach."""
+    value = measure(tree, leaves[None, :], rows)[0].item()
+    return float(value / len(rows) if measure.counts else value)
+
+
+def measure_of(
+    judge: Judge,
+    target: Target,
+    sets: TrainingSets,
+    tests: Sequence[Rows],
+    params: Mapping[str, Any],
+) -> Measure | None:
+    """What the judge's scorer asks for, by the law of scores; None where the scorer itself has to be asked.
+    `params` is what else the scorer is given."""
+    if params:
+        return _weighted(judge, target, tests, params)
+    least = min(map(len, tests))
+    if not isinstance(target, ClassTarget):
+        return RSquared(target) if judge.is_r2 and least > 1 else None
+    if least == 0:
+        return None
+    if isinstance(judge.scorer, CostScorer) and target.costs.matrix is not None:
+        return Cost(target, target.costs.matrix)
+    if judge.is_log_loss and _all_there(target, sets, tests):
+        return LogLoss(target)
+    return Accuracy(target) if judge.is_accuracy else None
+
+
+def _weighted(
+    judge: Judge, target: Target, tests: Sequence[Rows], params: Mapping[str, Any]
+) -> Measure | None:
+    if list(params) != ["sample_weight"] or not judge.is_accuracy or not isinstance(target, ClassTarget):
+        return None
+    weights = np.asarray(params["sample_weight"])
+    fit = weights.shape == (target.n_rows,) and all(weights[rows].any() for rows in tests)
+    return WeightedAccuracy(target, weights.astype(np.float64)) if fit else None
+
+
+def _all_there(target: ClassTarget, sets: TrainingSets, tests: Sequence[Rows]) -> bool:
+    """Whether each set, and the rows of each test, have every class: scikit-learn's log loss asks for it."""
+    n = len(target.labels)
+    counts = [one.count(target.codes, n, target.counts) for one in sets]
+    counts += [np.bincount(target.codes[rows], minlength=n) for rows in tests]
+    return n > 1 and all(count.all() for count in counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """How many rows are answered by their class."""
+
+    target: ClassTarget
+    counts = True
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.int64]:
+        right = tree.leaf_class.take(nodes) == self.target.codes.take(rows)
+        return np.asarray(np.count_nonzero(right, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedAccuracy:
+    """The share of the rows' weight that is answered by its class."""
+
+    target: ClassTarget
+    weights: npt.NDArray[np.float64]
+    counts = False
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
+        codes, weights = self.target.codes.take(rows), self.weights.take(rows)
+        return np.array([accuracy(codes, classes, weights) for classes in tree.leaf_class.take(nodes)])
+
+
+@dataclass(frozen=True, eq=False)
+class LogLoss:
+    """The mean logarithm of the share that a row's class has in its leaf."""
+
+    target: ClassTarget
+    counts = False
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
+        codes, shares = self.target.codes.take(rows), tree.probabilities(np.arange(tree.n_nodes))
+        if shares.shape[1] == 2:  # scikit-learn is given the share of the second alone
+            shares[:, 0] = 1.0 - shares[:, 1]
+        tiny = np.finfo(np.float64).eps
+        logarithms = np.log(np.clip(shares, tiny, 1.0 - tiny))
+        return np.array([exact_mean(logarithms[ends, codes]) for ends in nodes])
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """What the answers cost; less is better, so it is negative. Whole costs are added up, others averaged."""
+
+    target: ClassTarget
+    matrix: npt.NDArray[np.float64]
+
+    @cached_property
+    def counts(self) -> bool:
+        whole = bool((self.matrix == np.rint(self.matrix)).all())
+        return whole and float(self.matrix.max()) * self.target.n_rows < 2**53
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[Any]:
+        costs = self.matrix[self.target.codes.take(rows), tree.leaf_class.take(nodes)]
+        return np.asarray(-costs.sum(axis=1)) if self.counts else -np.array(list(map(exact_mean, costs)))
+
+
+class CostScorer:
+    """Minus the mean cost of a fitted model's answers."""
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        actual = estimator._encode(y, estimator.tree_).codes
+        answered = np.searchsorted(estimator.classes_, estimator.predict(X))
+        return -exact_mean(np.array(estimator.cost_matrix, dtype=np.float64)[actual, answered])
+
+    def __repr__(self) -> str:
+        return "minus the mean cost"
+
+
+@dataclass(frozen=True, eq=False)
+class RSquared:
+    """The coefficient of determination, averaged over targets."""
+
+    target: NumericTarget
+    counts = False
+
+    def __call__(self, tree: Tree, nodes: Nodes, rows: Rows) -> npt.NDArray[np.float64]:
+        actual = self.target.values[rows]
+        return np.array([r2(actual, tree.means[ends]) for ends in nodes])

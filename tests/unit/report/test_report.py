@@ -26,7 +26,7 @@ from hornbeam.report import (
 from hornbeam.report.page import embed_json
 from hornbeam.report.scores import r2
 from hornbeam.table import from_data
-from tests.unit.tuning.searches import nested, path_search, result, search
+from tests.unit.validation.searches import nested, path_search, result, search
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
 

@@ -13,9 +13,8 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget, NumericTarget, Target
-from hornbeam.validation import dealing
-from hornbeam.validation.dealing import dealt_rows
-from hornbeam.validation.splits import splits_of
+from hornbeam.validation import splits
+from hornbeam.validation.splits import dealt_rows, splits_of
 
 
 def classes(codes: list[int], n_labels: int = 6) -> ClassTarget:
@@ -115,10 +114,10 @@ def test_numbers_are_not_dealt_by_class() -> None:
 
 
 def test_another_dealing_of_scikit_learn_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert dealing._deals_as_we_do()
-    plain = dealing.spread_classes
-    monkeypatch.setattr(dealing, "spread_classes", lambda *given: (plain(*given) + 1) % given[2])
-    assert not dealing._deals_as_we_do.__wrapped__()
+    assert splits._deals_as_we_do()
+    plain = splits.spread_classes
+    monkeypatch.setattr(splits, "spread_classes", lambda *given: (plain(*given) + 1) % given[2])
+    assert not splits._deals_as_we_do.__wrapped__()
     monkeypatch.undo()
-    monkeypatch.setattr(dealing, "_few", lambda rows, k: "few rows")
-    assert not dealing._deals_as_we_do.__wrapped__()
+    monkeypatch.setattr(splits, "_few", lambda rows, k: "few rows")
+    assert not splits._deals_as_we_do.__wrapped__()

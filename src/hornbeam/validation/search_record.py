@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,22 +54,20 @@ class SearchRecord:
 
     def to_text(self, most: int | None = 20) -> str:
         """Sizes against errors in a table, the choice and why; at most `most` rows, all of them for None."""
-        from hornbeam.tuning.text import to_text
+        from hornbeam.validation.search_text import to_text
 
         return to_text(self, most)
 
     def to_svg(self, *, title: str = "Error by size") -> str:
         """The curve with its band of one standard error, and the chosen setting on it."""
         from hornbeam.drawing.curve import draw_curve
-        from hornbeam.tuning.picture import curve_of
+        from hornbeam.validation.search_curve import curve_of
 
         return draw_curve(curve_of(self), title=title) + "\n"
 
     def to_record(self) -> dict[str, Any]:
         """Everything as plain values for JSON; a score that is not a number is None."""
-        from hornbeam.tuning.plain import record_of
-
-        return record_of(self)
+        return plain_values(self)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -78,3 +77,52 @@ class SearchRecord:
         from hornbeam.drawing.text import escape
 
         return f"{self.to_svg()}<pre>{'<br>'.join(map(escape, self.to_text().splitlines()))}</pre>"
+
+
+def plain_values(record: SearchRecord) -> dict[str, Any]:
+    """All of it; the places `chosen` and `best` are those in `results`."""
+    return {
+        "measure": record.measure,
+        "select": record.select,
+        "mean": record.mean,
+        "folds": record.folds,
+        "repeats": record.repeats,
+        "chosen": record.chosen,
+        "best": record.best,
+        "reason": record.reason,
+        "results": [_result(result) for result in record.results],
+        "nested": None if record.nested is None else _nested(record.nested),
+    }
+
+
+def _result(result: SettingResult) -> dict[str, Any]:
+    return {
+        "params": _params(result.params),
+        "score": _number(result.score),
+        "standard_error": _number(result.error),
+        "scores": [_number(score) for score in result.scores],
+        "leaves": int(result.leaves),
+        "depth": int(result.depth),
+    }
+
+
+def _nested(nested: NestedRecord) -> dict[str, Any]:
+    return {
+        "score": _number(nested.score),
+        "standard_error": _number(nested.error),
+        "scores": [_number(score) for score in nested.scores],
+        "params": [_params(params) for params in nested.params],
+    }
+
+
+def _params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in params.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A value of NumPy as the one of Python that it is."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import Parameters, Pruning
-from hornbeam.validation.shared import shares_growth
+from hornbeam.validation.shared_growth import shares_growth
 
 TUNABLE = (
     "min_samples_split",

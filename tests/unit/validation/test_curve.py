@@ -13,9 +13,9 @@ from sklearn.model_selection import StratifiedKFold
 from hornbeam import TreeClassifier
 from hornbeam.datasets import load
 from hornbeam.model_selection import TreeSearchCV
-from hornbeam.tuning.picture import curve_of
-from hornbeam.tuning.records import SearchRecord
-from tests.unit.tuning.searches import grid_search, path_search, result, search
+from hornbeam.validation.search_curve import curve_of
+from hornbeam.validation.search_record import SearchRecord
+from tests.unit.validation.searches import grid_search, path_search, result, search
 
 DOCS = Path(__file__).parents[3] / "docs"
 

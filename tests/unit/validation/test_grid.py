@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from hornbeam import BaggedTreesClassifier, TreeClassifier, TreeRegressor
 from hornbeam.errors import UsageError
-from hornbeam.tuning.grid import TUNABLE, Grid, between
+from hornbeam.validation.grid import TUNABLE, Grid, between
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.tuning.records import NestedRecord, SearchRecord, SettingResult
+from hornbeam.validation.search_record import NestedRecord, SearchRecord, SettingResult
 
 PATH = ((77, 0.70), (40, 0.72), (13, 0.78), (7, 0.75), (4, 0.77), (2, 0.72), (1, 0.66))
 

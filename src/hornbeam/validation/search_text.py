@@ -7,11 +7,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .rows import Row, SearchRows, rows_of
-from .words import value_text
+from hornbeam.validation.search_rows import Row, SearchRows, rows_of, value_text
 
 if TYPE_CHECKING:
-    from .records import NestedRecord, SearchRecord
+    from hornbeam.validation.search_record import NestedRecord, SearchRecord
+
 
 WIDTH = 80
 _GAP = "  "

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedK
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import UsageError
 from hornbeam.model_selection import TreeSearchCV
-from hornbeam.tuning import search as drive
+from hornbeam.validation import search as drive
 
 X, Y = load_iris(return_X_y=True)
 X = X[:, :2]

@@ -7,7 +7,7 @@ import pytest
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget
-from hornbeam.tuning.folds import deal_in_turn, deal_repeatedly, folds_of
+from hornbeam.validation.splits import deal_in_turn, deal_repeatedly, folds_of
 
 
 def classes(*counts: int) -> ClassTarget:

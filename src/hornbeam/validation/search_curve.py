@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.drawing.curve import NamedPoint, SearchCurve, SearchPoint
-
-from .rows import Row, SearchRows, rows_of
-from .text import level_text, size_text
-from .words import rank_of, value_text
+from hornbeam.validation.search_rows import Row, SearchRows, rank_of, rows_of, value_text
+from hornbeam.validation.search_text import level_text, size_text
 
 if TYPE_CHECKING:
-    from .records import SearchRecord, SettingResult
+    from hornbeam.validation.search_record import SearchRecord, SettingResult
+
 
 _MOST_LINES = 6
 _FEWEST_ON_A_LINE = 3

@@ -10,20 +10,29 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hornbeam.growth import TrainingSet, TrainingSets
-from hornbeam.tuning.findings import Findings
-from hornbeam.tuning.records import NestedRecord
-from hornbeam.tuning.select import Rule
-from hornbeam.tuning.task import Rows, Trial
+from hornbeam.validation.folds import Rows
+from hornbeam.validation.search_record import NestedRecord
+from hornbeam.validation.selection import SelectionRule
 from hornbeam.validation.splits import Splits
+
+if TYPE_CHECKING:
+    from hornbeam.validation.search import Findings
+
+
+class Trial(NamedTuple):
+    """Rows that judge the trees of a training set that does not have them."""
+
+    of: int
+    rows: Rows
 
 
 @dataclass(eq=False)
-class Plan:
+class TrialPlan:
     """Training sets, each once, and the trials of their trees."""
 
     sets: list[TrainingSet]
@@ -31,7 +40,7 @@ class Plan:
     _known: dict[bytes, int] = field(init=False)
 
     @classmethod
-    def of(cls, splits: Splits) -> Plan:
+    def of(cls, splits: Splits) -> TrialPlan:
         """The folds of a cross-validation, each judged by its rows."""
         return cls(list(splits.sets), [Trial(i, rows) for i, rows in enumerate(splits.tests, 1)])
 
@@ -73,16 +82,16 @@ class OuterFold:
     settings: slice = field(default_factory=lambda: slice(None))
     """Those that it chooses among."""
 
-    def choose(self, findings: Findings, rule: Rule) -> tuple[int, float]:
+    def choose(self, findings: Findings, rule: SelectionRule) -> tuple[int, float]:
         """The setting, among its own, that is chosen without its rows, and what that scores on them."""
-        marks = findings.marks(self.inner)[rule.metric].among(self.settings)
+        scores = findings.scores(self.inner)[rule.metric].among(self.settings)
         leaves = findings.leaves[self.of][self.settings].tolist()
-        chosen = rule.choose(rule.standing(marks, leaves)).chosen
-        outer = findings.marks((self.trial,))[rule.metric].among(self.settings)
+        chosen = rule.choose(rule.estimates(scores, leaves)).chosen
+        outer = findings.scores((self.trial,))[rule.metric].among(self.settings)
         return chosen, float(outer.scores[chosen, 0])
 
 
-def outer_folds(plan: Plan, folds: Sequence[Rows], k: int) -> list[OuterFold]:
+def outer_folds(plan: TrialPlan, folds: Sequence[Rows], k: int) -> list[OuterFold]:
     """Add what the outer folds of some partitions, of k folds each, need to a plan."""
     found = []
     for begin in range(0, len(folds), k):
@@ -102,7 +111,7 @@ def nested_record(
     findings: Findings,
     outer: Sequence[OuterFold],
     k: int,
-    rule: Rule,
+    rule: SelectionRule,
     params: Sequence[Mapping[str, Any]],
 ) -> NestedRecord:
     """What was chosen inside each outer fold, and how well that did on its rows; `params`: all settings."""

@@ -1,36 +1,87 @@
-"""From what a search was given to its task: the table, the folds, the outer folds and the settings."""
+"""What a search works on: a table, settings, training sets, and the rows that judge each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import Engine, Target, TrainingSets, bytes_of, complexity_path, grow_sets
+from hornbeam.model import RoutedTable
 from hornbeam.table import Table
-from hornbeam.tuning.findings import Findings
-from hornbeam.tuning.folds import deal_repeatedly, folds_of
-from hornbeam.tuning.grid import Candidates, Grid, between
-from hornbeam.tuning.measures import measure_of
-from hornbeam.tuning.nested import OuterFold, Plan, nested_record, outer_folds
-from hornbeam.tuning.records import NestedRecord
-from hornbeam.tuning.scores import Marks
-from hornbeam.tuning.select import Rule
-from hornbeam.tuning.task import Task
-from hornbeam.validation.scoring import Judge
-from hornbeam.validation.splits import Splits
+from hornbeam.validation.grid import Candidates, Grid, between
+from hornbeam.validation.nested import OuterFold, Trial, TrialPlan, nested_record, outer_folds
+from hornbeam.validation.scoring import Judge, Measure, measure_of
+from hornbeam.validation.search_record import NestedRecord
+from hornbeam.validation.selection import SelectionRule, SettingScores
+from hornbeam.validation.splits import Splits, deal_repeatedly, folds_of
+
+if TYPE_CHECKING:
+    from hornbeam.validation.search import Findings
+
+Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class SearchTask:
+    """All that a search needs, read and checked. Set 0 is all rows."""
+
+    estimator: Any
+    candidates: Candidates
+    X: Any
+    y: Any
+    table: Table
+    target: Target
+    sets: TrainingSets
+    trials: Sequence[Trial]
+    sized: Set[int]
+    """The sets whose trees' sizes settle ties: that of all rows, and those of outer folds."""
+    judge: Judge
+    measure: Measure | None
+    score_params: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Sequence[int] = ()
+    """What each set draws its validation rows by, where some are kept out of growing."""
+    engine: Engine = field(default_factory=Engine)
+    memory_limit: int | None = None
+    threads: int = 1
+
+    @cached_property
+    def models(self) -> list[Any]:
+        """The unfitted estimator of each setting."""
+        return [self.model(params) for params in self.candidates.params]
+
+    def model(self, params: Mapping[str, Any]) -> Any:
+        """The unfitted estimator of a setting."""
+        return clone(self.estimator).set_params(**clone(params, safe=False))
+
+    @cached_property
+    def routed(self) -> RoutedTable:
+        """The table, ready to go down the trees."""
+        return RoutedTable(self.table)
+
+    @cached_property
+    def judged(self) -> Mapping[int, list[int]]:
+        """The trials of each set that has any."""
+        found: dict[int, list[int]] = {}
+        for t, trial in enumerate(self.trials):
+            found.setdefault(trial.of, []).append(t)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class SearchWork:
     """A task, and which of its trials are the folds', which judge trees by their own rows, and the outer."""
 
-    task: Task
+    task: SearchTask
     own: slice
     """The settings that the search itself chooses among."""
     folds: range
@@ -41,21 +92,21 @@ class Work:
     """Seconds that it took to come so far."""
 
     @classmethod
-    def of(cls, search: Any, grid: Grid, judge: Judge, X: Any, y: Any, routed: Any) -> Work:
+    def of(cls, search: Any, grid: Grid, judge: Judge, X: Any, y: Any, routed: Any) -> SearchWork:
         """Read X and y, deal the folds and expand the grid of a TreeSearchCV."""
         begin = perf_counter()
         estimator, threads = search.estimator, search.estimator._threads(search.n_jobs)
         table, target = estimator._reads(X, y, **routed.estimator.fit)
         dealer = _Dealer(search, X, y, target, routed.splitter.split)
         splits = dealer.folds()
-        plan, folds = Plan.of(splits), range(len(splits.tests))
+        plan, folds = TrialPlan.of(splits), range(len(splits.tests))
         train = plan.judge_by_own_rows(folds) if search.return_train_score else range(0)
         outer = dealer.outer(plan, splits) if search.nested is not None else []
         sets = plan.training_sets
         candidates, own, outer = _candidates(grid, table, target, sets, outer, threads)
         holds_out = any(setting.pruning.holds_out for setting in candidates.settings)
         tests = [trial.rows for trial in plan.trials]
-        task = Task(
+        task = SearchTask(
             estimator=estimator,
             candidates=candidates,
             X=X,
@@ -80,11 +131,11 @@ class Work:
         """The settings that the search itself chooses among."""
         return self.task.candidates.params[self.own]
 
-    def marks(self, findings: Findings, trials: Sequence[int], repeats: int = 1) -> dict[str, Marks]:
+    def scores(self, findings: Findings, trials: Sequence[int], repeats: int = 1) -> dict[str, SettingScores]:
         """What these scored in some trials, by the names of the measures."""
-        return {name: found.among(self.own) for name, found in findings.marks(trials, repeats).items()}
+        return {name: found.among(self.own) for name, found in findings.scores(trials, repeats).items()}
 
-    def judged_outside(self, findings: Findings, rule: Rule) -> NestedRecord:
+    def judged_outside(self, findings: Findings, rule: SelectionRule) -> NestedRecord:
         """What the outer folds say of the choice."""
         return nested_record(findings, self.outer, self.n_outer, rule, self.task.candidates.params)
 
@@ -104,7 +155,7 @@ class _Dealer:
         splits.sets.checked(search.algorithm)
         return splits
 
-    def outer(self, plan: Plan, splits: Splits) -> list[OuterFold]:
+    def outer(self, plan: TrialPlan, splits: Splits) -> list[OuterFold]:
         """Outer folds: those of the search where they are as many, so that their trees serve twice."""
         k, repeats = self._search.nested, self._search.repeats
         if any(given is not None for given in self._params.values()):

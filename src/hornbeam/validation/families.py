@@ -1,8 +1,8 @@
 """Settings that share a growth: which trees have to be grown, and what each setting reads off them.
 
 What chooses tests (criterion, nominal, the rows kept out) parts settings into families, grown one by one. In
-a family those that differ in what admits a test (min_samples_leaf, min_objs) are strands, grown together. In
-a strand limits of depth, size and gain only cut the tree that the laxest of them grows, and pruning follows.
+a family those that differ in what admits a test (min_samples_leaf, min_objs) have a tree each, all grown
+together. Settings that share such a tree only cut it, by limits of depth, size and gain, and prune it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy.typing as npt
 from hornbeam.growth import Cut, Cuts, Pair, Parameters, Pruning
 from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree
-from hornbeam.tuning.grid import Setting
+from hornbeam.validation.grid import Setting
 
 Places = npt.NDArray[np.intp]
 Prune = Callable[[Tree, Pruning], Tree]
 """What a pruning that needs rows leaves of a tree; the rows are those of the tree's training set."""
 
 
-class Reading(NamedTuple):
+class SettingTrees(NamedTuple):
     """The trees of some settings as prefixes of one: `cuts` has one for each, None: it is the tree itself."""
 
     settings: Places
@@ -54,7 +54,7 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class Branch:
-    """Settings of a strand that cut alike and are pruned: by each alpha, or by rows in each of some ways."""
+    """Settings of a tree that cut it equally and are pruned: by each alpha, or by rows in some ways."""
 
     cut: Cut
     alphas: tuple[float, ...]
@@ -63,7 +63,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Strand:
+class SharedTree:
     """Settings that read their trees off one: those that only cut it, those that prune what a cut left."""
 
     parameters: Parameters
@@ -84,12 +84,12 @@ class Strand:
         own = Cut.of(self.parameters)
         return not self.branches and all(cut == own for cut in self.cuts)
 
-    def readings(self, tree: Tree, prune: Prune) -> Iterator[Reading]:
+    def readings(self, tree: Tree, prune: Prune) -> Iterator[SettingTrees]:
         """What each setting leaves of the grown tree (C4.5's as it was before its collapse)."""
         own = Cut.of(self.parameters)
         if self.cuts:
             whole = all(cut == own for cut in self.cuts)
-            yield Reading(self.of_cuts, tree, None if whole else Cuts(tree, self.cuts))
+            yield SettingTrees(self.of_cuts, tree, None if whole else Cuts(tree, self.cuts))
         cut = [branch.cut for branch in self.branches if branch.cut != own]
         left = iter(map(Cuts(tree, cut).tree, range(len(cut)))) if cut else iter(())
         for branch in self.branches:
@@ -97,29 +97,29 @@ class Strand:
             if self.parameters.criterion == "c45":
                 grown = collapsed(grown)
             if branch.alphas:
-                yield Reading(branch.of_alphas, grown, Cuts(grown, alphas=branch.alphas), unpruned=grown)
+                yield SettingTrees(branch.of_alphas, grown, Cuts(grown, alphas=branch.alphas), unpruned=grown)
             for pruning, places in branch.ways:
-                yield Reading(places, prune(grown, pruning), unpruned=grown)
+                yield SettingTrees(places, prune(grown, pruning), unpruned=grown)
 
 
 @dataclass(frozen=True)
-class Family:
-    """Strands that are grown together."""
+class SettingFamily:
+    """Trees that are grown together, and the settings that read theirs off them."""
 
-    strands: tuple[Strand, ...]
+    trees: tuple[SharedTree, ...]
     holds_out: Pruning | None
     """How rows are kept out of growing, where some are."""
 
     @cached_property
     def only_grows(self) -> bool:
-        return all(strand.only_grows for strand in self.strands)
+        return all(tree.only_grows for tree in self.trees)
 
     @property
     def parameters(self) -> list[Parameters]:
-        return [strand.parameters for strand in self.strands]
+        return [tree.parameters for tree in self.trees]
 
 
-def families_of(settings: Sequence[Setting], reads_gains: bool = True) -> list[Family]:
+def families_of(settings: Sequence[Setting], reads_gains: bool = True) -> list[SettingFamily]:
     """The settings, by what they share. `reads_gains`: limits of gain can be read off a tree."""
     numbered = list(enumerate(settings))
 
@@ -150,12 +150,12 @@ def _family_key(setting: Setting) -> Hashable:
     return chooses, pruning.validation_fraction if pruning.holds_out else None
 
 
-def _family(settings: list[Numbered]) -> Family:
+def _family(settings: list[Numbered]) -> SettingFamily:
     lax = _laxest([Cut.of(setting.parameters) for _, setting in settings])
-    strands = _grouped(settings, lambda setting: replace(setting.parameters, **vars(lax)))
+    trees = _grouped(settings, lambda setting: replace(setting.parameters, **vars(lax)))
     pruning = settings[0][1].pruning
-    return Family(
-        tuple(_strand(parameters, some) for parameters, some in strands.items()),
+    return SettingFamily(
+        tuple(_shared_tree(parameters, some) for parameters, some in trees.items()),
         pruning if pruning.holds_out else None,
     )
 
@@ -172,13 +172,13 @@ def _laxest(cuts: Sequence[Cut]) -> Cut:
     )
 
 
-def _strand(parameters: Parameters, settings: list[Numbered]) -> Strand:
+def _shared_tree(parameters: Parameters, settings: list[Numbered]) -> SharedTree:
     # C4.5 collapses what a cut has left, so that its trees are no prefixes that cuts alone would give.
     ways = _grouped(settings, lambda setting: setting.pruning.prune or parameters.criterion == "c45")
     plain = ways.pop(False, [])
-    rest = [numbered for some in ways.values() for numbered in some]
-    branches = _grouped(rest, lambda setting: Cut.of(setting.parameters))
-    return Strand(
+    pruned = [numbered for some in ways.values() for numbered in some]
+    branches = _grouped(pruned, lambda setting: Cut.of(setting.parameters))
+    return SharedTree(
         parameters,
         tuple(Cut.of(setting.parameters) for _, setting in plain),
         _places(plain),

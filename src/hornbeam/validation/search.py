@@ -1,9 +1,9 @@
-"""What the trees of all sets score and how large they are, written down as they are grown."""
+"""The drive of a search: each training set's tree is grown once, read by all settings, scored, and let go."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -12,13 +12,22 @@ import numpy.typing as npt
 from sklearn.exceptions import FitFailedWarning
 
 from hornbeam.errors import HornbeamError
-from hornbeam.growth import Pair
+from hornbeam.growth import (
+    Engine,
+    Pair,
+    Pruner,
+    Pruning,
+    SetRows,
+    SettingForest,
+    TrainingSets,
+    grow_settings,
+    reads_gains,
+)
 from hornbeam.model import Tree
-from hornbeam.tuning.measures import Measure
-from hornbeam.tuning.scores import Marks
-from hornbeam.tuning.strands import Family, Places, Reading
-from hornbeam.tuning.task import Rows, Task
-from hornbeam.validation.scoring import Score, by_name
+from hornbeam.validation.families import Places, SettingFamily, SettingTrees, families_of
+from hornbeam.validation.scoring import Measure, Score, by_name
+from hornbeam.validation.search_task import Rows, SearchTask
+from hornbeam.validation.selection import SettingScores
 
 
 class Answered(NamedTuple):
@@ -32,7 +41,7 @@ class Answered(NamedTuple):
 class Findings:
     """What the trees of all sets gave: scores [setting, trial], and the readings of the tree of all rows."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: SearchTask) -> None:
         shape = len(task.candidates), len(task.trials)
         self._task = task
         counts = task.measure is not None and task.measure.counts
@@ -40,14 +49,14 @@ class Findings:
         self._scored: dict[tuple[int, int], Score] = {}
         self.leaves = {i: np.zeros(shape[0], dtype=np.int64) for i in task.sized}
         self.depth = np.zeros(shape[0], dtype=np.int64)
-        self.readings: list[Reading] = []
+        self.readings: list[SettingTrees] = []
         self.failures: dict[tuple[int, int], HornbeamError] = {}
         """Settings and sets that have no tree."""
         self._sent: tuple[Tree | None, list[npt.NDArray[np.int32]]] = None, []
         """A tree, and the leaves that the rows of its trials reach: the next reading may be of it too."""
         self.growing = self.scoring = 0.0
 
-    def read(self, i: int, reading: Reading) -> None:
+    def read(self, i: int, reading: SettingTrees) -> None:
         """Write down what some settings make of set i."""
         if i in self._task.sized:
             self.leaves[i][reading.settings] = reading.n_leaves
@@ -77,7 +86,7 @@ class Findings:
                 self._counted[settings, t] = measure(nodes, ends, rows)
         self.scoring += perf_counter() - begin
 
-    def _count(self, i: int, reading: Reading, measure: Measure) -> None:
+    def _count(self, i: int, reading: SettingTrees, measure: Measure) -> None:
         """Judge all settings at once."""
         trials = [(t, self._task.trials[t].rows) for t in self._task.judged[i]]
         if self._sent[0] is not reading.tree:
@@ -86,7 +95,7 @@ class Findings:
         for (t, rows), reached in zip(trials, self._sent[1], strict=True):
             self._counted[reading.settings, t] = measure(reading.tree, reading.ends(reached), rows)
 
-    def _ask(self, i: int, reading: Reading) -> None:
+    def _ask(self, i: int, reading: SettingTrees) -> None:
         """Have the scorer judge each setting by itself."""
         task = self._task
         for k, setting in enumerate(reading.settings.tolist()):
@@ -96,26 +105,28 @@ class Findings:
                 scored = task.judge.score(model, task.X, task.y, task.table, rows, task.score_params)
                 self._scored[setting, t] = scored
 
-    def fail(self, family: Family, i: int, error: HornbeamError) -> None:
+    def fail(self, family: SettingFamily, i: int, error: HornbeamError) -> None:
         """Write down that the settings of a family have no tree of set i."""
         if i == 0:
             raise error
-        for strand in family.strands:
-            self.failures |= {(setting, i): error for setting in strand.settings.tolist()}
+        for shared in family.trees:
+            self.failures |= {(setting, i): error for setting in shared.settings.tolist()}
 
-    def marks(self, trials: Sequence[int], repeats: int = 1) -> dict[str, Marks]:
+    def scores(self, trials: Sequence[int], repeats: int = 1) -> dict[str, SettingScores]:
         """The scores of some trials, by the names of the measures."""
         task = self._task
         sizes = np.array([len(task.trials[t].rows) for t in trials], dtype=np.int64)
         if task.measure is None:
-            return {name: Marks(scores, sizes, repeats) for name, scores in self._named(trials).items()}
+            return {
+                name: SettingScores(scores, sizes, repeats) for name, scores in self._named(trials).items()
+            }
         # Sums over folds are scikit-learn's to the last bit only if they lie as its scores do.
         found = np.ascontiguousarray(self._counted[:, list(trials)])
         points = found if task.measure.counts and not self.failures else None
         scores = found / sizes if task.measure.counts else found
         for setting, of in self.failures:
             scores[setting, [task.trials[t].of == of for t in trials]] = task.judge.error_score
-        return {"score": Marks(scores, sizes, repeats, points)}
+        return {"score": SettingScores(scores, sizes, repeats, points)}
 
     def _named(self, trials: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
         scores = self._scored
@@ -146,3 +157,74 @@ class Findings:
             if len(found):
                 return reading.pair(int(found[0]))
         raise IndexError(setting)
+
+
+def examine(task: SearchTask) -> Findings:
+    """Grow every set under every setting, each family at once, and write down what they score."""
+    findings, forest = Findings(task), None
+    for family in families_of(task.candidates.settings, reads_gains(task.target)):
+        begin, scoring = perf_counter(), findings.scoring
+        growth = FamilyGrowth(task, family, findings, forest)
+        forest = growth.forest
+        for i in growth.grown:
+            if family.only_grows and findings.only_counts(i):
+                findings.count(i, growth.answers)
+                growth.release(i)
+                continue
+            for s, shared in enumerate(family.trees):
+                tree = growth.tree(i, s)
+                pruner = Pruner(growth.rows, i, tree, shared.parameters.criterion, task.threads)
+                for reading in shared.readings(tree, pruner.pruned):
+                    findings.read(i, reading)
+            growth.release(i)
+        findings.growing += perf_counter() - begin - (findings.scoring - scoring)
+    return findings
+
+
+class FamilyGrowth:
+    """The trees of all sets that can be grown under the settings of a family."""
+
+    def __init__(
+        self, task: SearchTask, family: SettingFamily, findings: Findings, like: SettingForest | None
+    ) -> None:
+        self._family, self._routed = family, task.routed
+        self.rows = SetRows(
+            task.table, task.target, task.sets, family.holds_out or Pruning(), task.seeds, task.routed
+        )
+        self.grown: list[int] = []
+        for i in range(task.sets.n_sets):
+            failure = self.rows.failure(i)
+            if failure is None:
+                self.grown.append(i)
+            else:
+                findings.fail(family, i, failure)
+        sets = map(self.rows.grown_from, self.grown)
+        together = TrainingSets(task.sets.n_rows, tuple(sets))
+        engine = task.engine
+        if engine.algorithm == "folds" and together.kind != "folds":
+            engine = Engine(algorithm="overlapping")  # rows were kept out, or outer folds are grown too
+        self._place = {i: place for place, i in enumerate(self.grown)}
+        self.forest = grow_settings(
+            task.table,
+            task.target,
+            family.parameters,
+            together,
+            threads=task.threads,
+            engine=engine,
+            memory_limit=task.memory_limit,
+            like=like,
+        )
+
+    def tree(self, i: int, s: int) -> Tree:
+        return self.forest.tree(self._place[i], s, collapse=False)
+
+    def answers(self, i: int, rows: Rows) -> Iterator[Answered]:
+        """Which nodes of set i answer some rows, for settings that only grow."""
+        trees = self._family.trees
+        for answers in self.forest.nodes(self._place[i], self._routed, rows):
+            places = [trees[s].of_cuts for s in answers.settings]
+            ends = np.repeat(answers.ends, [len(some) for some in places], axis=0)
+            yield Answered(np.concatenate(places), answers.nodes, ends)
+
+    def release(self, i: int) -> None:
+        self.forest.release(self._place[i])

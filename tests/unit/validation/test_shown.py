@@ -7,9 +7,8 @@ import math
 
 import pytest
 
-from hornbeam.tuning.rows import rows_of
-from hornbeam.tuning.words import value_text, values_text, words_of
-from tests.unit.tuning.searches import grid_search, nested, path_search, result, search
+from hornbeam.validation.search_rows import rows_of, value_text, values_text, words_of
+from tests.unit.validation.searches import grid_search, nested, path_search, result, search
 
 
 def test_the_table_is_by_size_with_errors_and_remarks() -> None:

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hornbeam.tuning.scores import Marks, trimmed_mean
+from hornbeam.validation.selection import SettingScores, trimmed_mean
 
 
-def counted(right: list[list[int]], sizes: list[int], repeats: int = 1) -> Marks:
+def counted(right: list[list[int]], sizes: list[int], repeats: int = 1) -> SettingScores:
     of, rows = np.array(sizes), np.array(right)
-    return Marks(rows / of, of, repeats, rows)
+    return SettingScores(rows / of, of, repeats, rows)
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def test_a_trimmed_mean_pools_each_repetition() -> None:
     sizes = [3, 2] * 5
     marks = counted([[0, 0, 1, 0, 3, 2, 1, 1, 2, 0]], sizes, repeats=5)
     assert marks.estimates("trimmed") == [Fraction(1 + 2 + 2, 5 * 3)]
-    plain = Marks(np.array([[0.0, 1.0, 0.5, 0.5]]), np.array([3, 1, 2, 2]), 2)
+    plain = SettingScores(np.array([[0.0, 1.0, 0.5, 0.5]]), np.array([3, 1, 2, 2]), 2)
     assert plain.estimates("trimmed") == [pytest.approx((0.25 + 0.5) / 2)]
 
 
 def test_the_standard_error_is_that_of_the_folds_of_one_repetition() -> None:
     scores = np.array([[0.5, 0.7, 0.6, 0.8]])
     spread = float(np.std(scores, ddof=1))
-    assert Marks(scores, np.full(4, 9)).errors.tolist() == [pytest.approx(spread / 2)]
-    assert Marks(scores, np.full(4, 9), 2).errors.tolist() == [pytest.approx(spread / math.sqrt(2))]
-    assert math.isnan(Marks(scores[:, :1], np.array([9])).errors[0])
+    assert SettingScores(scores, np.full(4, 9)).errors.tolist() == [pytest.approx(spread / 2)]
+    assert SettingScores(scores, np.full(4, 9), 2).errors.tolist() == [pytest.approx(spread / math.sqrt(2))]
+    assert math.isnan(SettingScores(scores[:, :1], np.array([9])).errors[0])
 
 
 def test_squared_errors_are_exact_whatever_the_sizes() -> None:

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import numbers
+import warnings
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from sklearn.model_selection._search import BaseSearchCV
+from scipy.stats import rankdata
+from sklearn.model_selection._search import BaseSearchCV, _yield_masked_array_for_each_param
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _check_method_params
 
 from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import UsageError
 from hornbeam.growth import bytes_of
-from hornbeam.tuning.findings import Findings
-from hornbeam.tuning.grid import Grid
-from hornbeam.tuning.measures import CostScorer
-from hornbeam.tuning.records import SearchRecord
-from hornbeam.tuning.results import cv_results, record_of
-from hornbeam.tuning.scores import MEANS
-from hornbeam.tuning.search import examine
-from hornbeam.tuning.select import SELECT, Rule
-from hornbeam.tuning.work import Work
-from hornbeam.validation.scoring import Judge
+from hornbeam.validation.grid import Grid
+from hornbeam.validation.scoring import CostScorer, Judge
+from hornbeam.validation.search import Findings, examine
+from hornbeam.validation.search_record import SearchRecord, SettingResult
+from hornbeam.validation.search_task import SearchWork
+from hornbeam.validation.selection import MEANS, SELECT, Scores, SelectionRule, SettingScores
 
 
 class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -139,7 +138,7 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         judge = Judge(self.estimator, scorer, self.error_score)
         X, y = indexable(X, y)
         routed = self._get_routed_params_for_fit(_check_method_params(X, params))
-        work = Work.of(self, grid, judge, X, y, routed)
+        work = SearchWork.of(self, grid, judge, X, y, routed)
         if self.verbose > 0:
             n, sets = len(work.params), len(work.task.sets)
             print(f"{n} settings in {len(work.folds)} folds: {sets} training sets are grown")
@@ -167,11 +166,11 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
             )
         bytes_of(self.memory_limit)
 
-    def _learn(self, work: Work, findings: Findings, metric: Any) -> None:
+    def _learn(self, work: SearchWork, findings: Findings, metric: Any) -> None:
         """Choose, and keep what scikit-learn's searches keep; traces of an earlier fit go."""
         for name in ("best_estimator_", "best_score_", "refit_time_", "feature_names_in_", "nested_score_"):
             self.__dict__.pop(name, None)
-        task, test = work.task, work.marks(findings, work.folds, self.repeats)
+        task, test = work.task, work.scores(findings, work.folds, self.repeats)
         self.multimetric_ = "score" not in test
         if self.multimetric_:
             self._check_refit_for_multimetric(test)
@@ -180,12 +179,12 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         results = cv_results(
             work.params,
             test,
-            work.marks(findings, work.train) if work.train else {},
+            work.scores(findings, work.train) if work.train else {},
             mean=self.mean,
             fitting=work.reading + findings.growing,
             scoring=findings.scoring,
         )
-        rule = Rule(work.params, metric, self._measure(metric), self.mean, self.select)
+        rule = SelectionRule(work.params, metric, self._measure(metric), self.mean, self.select)
         record = record_of(findings, test[metric], rule)
         if callable(self.refit):
             chosen = int(self._select_best_index(self.refit, metric, results))
@@ -219,7 +218,7 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         if not callable(self.refit):
             self.best_score_ = record.results[record.chosen].score
 
-    def _refit(self, work: Work, findings: Findings, params: Any) -> None:
+    def _refit(self, work: SearchWork, findings: Findings, params: Any) -> None:
         """The estimator of what was chosen: its tree of all rows is there already."""
         task, begin = work.task, perf_counter()
         model = task.model(self.best_params_)
@@ -230,3 +229,82 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.best_estimator_, self.refit_time_ = model, perf_counter() - begin
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
+
+
+def cv_results(
+    params: Sequence[Mapping[str, Any]],
+    test: Mapping[str, SettingScores],
+    train: Mapping[str, SettingScores],
+    *,
+    mean: str,
+    fitting: float,
+    scoring: float,
+) -> dict[str, Any]:
+    """The dict of arrays. All settings share the work, so each has its part of the seconds. Trimmed means are
+    given too where they are compared, and ranked by."""
+    n, folds = next(iter(test.values())).scores.shape
+    results: dict[str, Any] = {}
+    for name, seconds in (("fit_time", fitting), ("score_time", scoring)):
+        results |= {f"mean_{name}": np.full(n, seconds / (n * folds)), f"std_{name}": np.zeros(n)}
+    results |= dict(_yield_masked_array_for_each_param(params))
+    results["params"] = list(params)
+    for name, scores in test.items():
+        results |= _scores(f"test_{name}", scores)
+        compared = scores.means
+        if mean == "trimmed":
+            compared = np.array([float(estimate) for estimate in scores.estimates(mean)])
+            results[f"trimmed_test_{name}"] = compared
+        results[f"rank_test_{name}"] = _ranks(compared)
+        if name in train:
+            results |= _scores(f"train_{name}", train[name])
+    return results
+
+
+def _scores(name: str, scored: SettingScores) -> dict[str, Any]:
+    scores, means = scored.scores, scored.means
+    if not np.isfinite(means).all():
+        kind = name.split("_")[0]
+        warnings.warn(f"One or more of the {kind} scores are non-finite: {means}", UserWarning, stacklevel=4)
+    found: dict[str, Any] = {f"split{i}_{name}": scores[:, i] for i in range(scores.shape[1])}
+    found[f"mean_{name}"] = means
+    found[f"std_{name}"] = np.sqrt(np.average((scores - means[:, None]) ** 2, axis=1))
+    return found
+
+
+def _ranks(values: Scores) -> Any:
+    """1 is the highest; what is not a number shares the last rank."""
+    if np.isnan(values).all():
+        return np.ones(len(values), dtype=np.int32)
+    known = np.where(np.isnan(values), np.nanmin(values) - 1, values)
+    return rankdata(-known, method="min").astype(np.int32)
+
+
+def record_of(findings: Findings, scores: SettingScores, rule: SelectionRule) -> SearchRecord:
+    """Every setting with what it scored, and the choice among them."""
+    leaves = findings.leaves[0].tolist()[: scores.n_settings]
+    estimates = rule.estimates(scores, leaves)
+    choice = rule.choose(estimates)
+    compared = scores.means.tolist() if rule.mean == "mean" else list(map(float, estimates.values))
+    each = zip(
+        rule.params,
+        compared,
+        scores.errors.tolist(),
+        scores.scores.tolist(),
+        leaves,
+        findings.depth.tolist()[: scores.n_settings],
+        strict=True,
+    )
+    return SearchRecord(
+        measure=rule.measure,
+        results=tuple(
+            SettingResult(params, score, error, tuple(of_folds), n_leaves, depth)
+            for params, score, error, of_folds, n_leaves, depth in each
+        ),
+        chosen=choice.chosen,
+        best=choice.best,
+        select=rule.select,
+        mean=rule.mean,
+        folds=scores.folds,
+        repeats=scores.repeats,
+        reason=choice.reason,
+    )

@@ -54,7 +54,7 @@ def same_results(ours: Any, theirs: Any, close: bool = False) -> None:
             assert ours[name].tolist() == expected.tolist()
             assert ours[name].dtype == expected.dtype
         elif close and not name.startswith("rank_"):
-            assert ours[name] == pytest.approx(expected, rel=1e-12, abs=1e-14), name
+            assert ours[name] == pytest.approx(expected, rel=1e-12, abs=1e-14, nan_ok=True), name
         else:
             assert np.array_equal(ours[name], expected, equal_nan=True), name
 
