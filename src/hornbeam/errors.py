@@ -70,6 +70,11 @@ def one_line(text: str) -> str:
     return _shortened(text)
 
 
+def first_line(error: object) -> str:
+    """The first line of what another library says, without the stop at its end, for a clause of an error."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300].rstrip(".! ")
+
+
 def _shortened(text: str) -> str:
     if len(text) > LONGEST:
         text = _LONG_WORD.sub(lambda word: f"{word[0][:80]}...{word[0][-20:]}", text)
