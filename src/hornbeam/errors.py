@@ -12,8 +12,14 @@ class HornbeamError(ValueError):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: object = "") -> None:
+    def __init__(self, message: object = "", *, parameter: str | None = None) -> None:
+        """What is said of one parameter begins with its name and value in Python: `max_depth=0`."""
         super().__init__(one_line(str(message)))
+        self.parameter = parameter
+
+    def about(self, option: str) -> str:
+        """The line in the words of the command, where the parameter comes from an option: `--max-depth 0`."""
+        return f"{option} {str(self).removeprefix(f'{self.parameter}=')}"
 
 
 class UsageError(HornbeamError):

@@ -34,7 +34,8 @@ def folds_of(
     if cv is not None and not (is_number(cv, numbers.Integral) and cv >= 2):
         raise UsageError(
             f"{shown('cv', cv)} with repeats={repeats}: each repetition deals its own folds; give a number "
-            "from 2, or repeats=1"
+            "from 2, or repeats=1",
+            parameter="cv",
         )
     folds = deal_repeatedly(target, FOLDS if cv is None else int(cv), repeats, random)
     n_rows = target.n_rows

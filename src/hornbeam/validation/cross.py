@@ -139,7 +139,8 @@ def say_serial(estimator: Any, algorithm: str) -> None:
     name = type(estimator).__name__
     if algorithm not in ("auto", "serial"):
         raise UsageError(
-            f"algorithm={algorithm!r} for a {name}: only hornbeam's trees share their growth; use 'serial'"
+            f"algorithm={algorithm!r} for a {name}: only hornbeam's trees share their growth; use 'serial'",
+            parameter="algorithm",
         )
     if algorithm == "auto":
         warnings.warn(

@@ -42,7 +42,10 @@ def cross_val_predict(
         answers: NDArray[Any] = model_selection.cross_val_predict(estimator, X, y, **options)
         return answers
     if method not in METHODS:
-        raise UsageError(f"method={method!r}: use {', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}")
+        raise UsageError(
+            f"method={method!r}: use {', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}",
+            parameter="method",
+        )
     getattr(estimator, method)  # AttributeError where it has no such method
     work = SharedWork.of(
         "cross_val_predict",

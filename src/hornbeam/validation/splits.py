@@ -63,7 +63,7 @@ def splitter_of(cv: Any, y: Any, target: Target | None) -> Any:
     try:
         return check_cv(cv, [0, 1] if of_classes else y, classifier=of_classes)
     except (ValueError, TypeError) as error:
-        raise UsageError(f"{_shown(cv)}: {_one_line(error)}") from None
+        raise UsageError(f"{_shown(cv)}: {_one_line(error)}", parameter="cv") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,9 @@ def splits_of(
         if keep:
             given.append((train, test))
     if not tests:
-        raise UsageError(f"{_shown(cv)} gives no splits; give a number of folds, a splitter or a list")
+        raise UsageError(
+            f"{_shown(cv)} gives no splits; give a number of folds, a splitter or a list", parameter="cv"
+        )
     return Splits(TrainingSets(n_rows, tuple(sets)), tuple(tests), tuple(given))
 
 
@@ -108,7 +110,7 @@ def _pairs(cv: Any, X: Any, y: Any, target: Target, params: Mapping[str, Any]) -
     except HornbeamError:
         raise
     except (ValueError, TypeError) as error:
-        raise DataError(f"{_shown(cv)}: {_one_line(error)}") from None
+        raise DataError(f"{_shown(cv)}: {_one_line(error)}", parameter="cv") from None
 
 
 def _shown(cv: Any) -> str:
