@@ -24,7 +24,7 @@ def shown(name: str, value: Any) -> str:
 
 
 def refuse(name: str, value: Any, allowed: str) -> NoReturn:
-    raise UsageError(f"{shown(name, value)}: {allowed}")
+    raise UsageError(f"{shown(name, value)}: {allowed}", parameter=name)
 
 
 def one_of(name: str, value: Any, allowed: Collection[str], context: str = "", also: str = "") -> str:
@@ -32,7 +32,7 @@ def one_of(name: str, value: Any, allowed: Collection[str], context: str = "", a
     if not isinstance(value, str) or value not in allowed:
         *others, last = map(repr, allowed)
         listed = f"{', '.join(others)} or {last}" if others else last
-        raise UsageError(f"{shown(name, value)}{context}: use {listed}{also}")
+        raise UsageError(f"{shown(name, value)}{context}: use {listed}{also}", parameter=name)
     return str(value)
 
 

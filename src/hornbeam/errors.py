@@ -12,8 +12,14 @@ class HornbeamError(ValueError):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: object = "") -> None:
+    def __init__(self, message: object = "", *, parameter: str | None = None) -> None:
+        """What is said of one parameter begins with its name and value in Python: `max_depth=0`."""
         super().__init__(one_line(str(message)))
+        self.parameter = parameter
+
+    def about(self, option: str) -> str:
+        """The line in the words of the command, where the parameter comes from an option: `--max-depth 0`."""
+        return f"{option} {str(self).removeprefix(f'{self.parameter}=')}"
 
 
 class UsageError(HornbeamError):
@@ -68,6 +74,11 @@ def one_line(text: str) -> str:
         text = " ".join(line.strip() for line in text.splitlines())
         text = "".join(c if c.isprintable() else " " if c.isspace() else repr(c)[1:-1] for c in text)
     return _shortened(text)
+
+
+def first_line(error: object) -> str:
+    """The first line of what another library says, without the stop at its end, for a clause of an error."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300].rstrip(".! ")
 
 
 def _shortened(text: str) -> str:

@@ -49,7 +49,8 @@ def _seconds(name: str, value: Any) -> float | None:
         return None
     if not is_number(value, numbers.Real) or not value > 0:
         raise UsageError(
-            f"{shown(name, value)}: a number of seconds above 0 is allowed, or None for no limit"
+            f"{shown(name, value)}: a number of seconds above 0 is allowed, or None for no limit",
+            parameter=name,
         )
     return float(value)
 
@@ -58,7 +59,9 @@ def _count(name: str, value: Any) -> int | None:
     if value is None:
         return None
     if not is_number(value, numbers.Integral) or value < 1:
-        raise UsageError(f"{shown(name, value)}: a whole number from 1 is allowed, or None for no limit")
+        raise UsageError(
+            f"{shown(name, value)}: a whole number from 1 is allowed, or None for no limit", parameter=name
+        )
     return int(value)
 
 

@@ -83,7 +83,8 @@ class SourceTask:
             _check_bags(self.reading)
         if self.progress is not None and not callable(self.progress):
             raise UsageError(
-                f"{shown('progress', self.progress)}: give a function that takes a Progress, or None"
+                f"{shown('progress', self.progress)}: give a function that takes a Progress, or None",
+                parameter="progress",
             )
 
     @property
@@ -160,14 +161,16 @@ def check_targets(target: Any) -> tuple[str, ...]:
     """One name or several, as names."""
     names = (target,) if isinstance(target, str) else target
     if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"{shown('target', target)}: give the name of a column, or a list of names")
+        raise UsageError(
+            f"{shown('target', target)}: give the name of a column, or a list of names", parameter="target"
+        )
     return tuple(names)
 
 
 def check_key(key: Any) -> str | None:
     """The name of the key."""
     if key is not None and not isinstance(key, str):
-        raise UsageError(f"{shown('key', key)}: give the name of a column, or None")
+        raise UsageError(f"{shown('key', key)}: give the name of a column, or None", parameter="key")
     return key
 
 
@@ -179,7 +182,8 @@ def check_nominal(nominal: Any, source: Source) -> tuple[str, ...]:
     if isinstance(nominal, str) or not all(isinstance(name, str) for name in entries):
         raise UsageError(
             f"{shown('nominal_features', nominal)}: for a source give 'from_dtype' or a list of names; "
-            f"it has {list_names(source.schema.names)}"
+            f"it has {list_names(source.schema.names)}",
+            parameter="nominal_features",
         )
     return tuple(str(name) for name in entries)
 
@@ -188,7 +192,9 @@ def check_memory(limit: Any) -> int | None:
     """A memory limit in bytes, not below the least that is taken."""
     size = bytes_of(limit)
     if size is not None and size < LEAST_MEMORY:
-        raise UsageError(f"memory_limit={text_of(size)}: give at least {text_of(LEAST_MEMORY)}")
+        raise UsageError(
+            f"memory_limit={text_of(size)}: give at least {text_of(LEAST_MEMORY)}", parameter="memory_limit"
+        )
     return size
 
 
@@ -199,34 +205,38 @@ def check_cv(cv: Any) -> int | None:
     if not is_number(cv, numbers.Integral):
         raise UsageError(
             f"{shown('cv', cv)}: over a source folds are dealt by key= or by row numbers; give how many, "
-            "such as cv=10"
+            "such as cv=10",
+            parameter="cv",
         )
     return int(cv)
 
 
 def _check_variant(variant: Any, algorithm: str) -> None:
     if variant not in VARIANTS:
-        raise UsageError(f"{shown('variant', variant)}: use 'paper', or None")
+        raise UsageError(f"{shown('variant', variant)}: use 'paper', or None", parameter="variant")
     if algorithm != "boat":
         raise UsageError(
-            f"variant={variant!r} with algorithm={algorithm!r}: it is a way of algorithm='boat'; ask for that"
+            f"variant={variant!r} with algorithm={algorithm!r}: it is a way of algorithm='boat'; ask for that",
+            parameter="variant",
         )
 
 
 def _check_folds(folds: int, reading: Reading) -> None:
     if not 2 <= folds <= MOST_FOLDS:
-        raise UsageError(f"cv={folds}: from 2 to {MOST_FOLDS:,} folds are allowed")
+        raise UsageError(f"cv={folds}: from 2 to {MOST_FOLDS:,} folds are allowed", parameter="cv")
     if reading.key is None and not reading.source.ordered:
         raise UsageError(
             f"cv={folds}: {reading.source.name} may give its rows in another order each time, so their "
-            "numbers are no folds; name a column by key="
+            "numbers are no folds; name a column by key=",
+            parameter="cv",
         )
 
 
 def _check_bags(reading: Reading) -> None:
     if reading.source.weight is not None:
         raise UsageError(
-            f"weight={reading.source.weight!r}: bags over a source draw all rows alike; leave the weight out"
+            f"weight={reading.source.weight!r}: bags over a source draw all rows alike; leave the weight out",
+            parameter="weight",
         )
     if reading.key is None and not reading.source.ordered:
         raise UsageError(

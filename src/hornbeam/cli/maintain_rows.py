@@ -11,10 +11,9 @@ import pyarrow as pa
 
 from hornbeam.boat.maintained.changes import Changes
 from hornbeam.boat.maintained.opening import InUse
-from hornbeam.errors import DataError, NoRows, UsageError
+from hornbeam.errors import DataError, NoRows, UsageError, first_line
 from hornbeam.estimators.maintained import MaintainedTree
 from hornbeam.table.sources import Source, source
-from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.files import CSV, find_files
 
 from .fit_source import naming_options, open_source, settle_source

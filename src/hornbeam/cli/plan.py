@@ -126,11 +126,9 @@ def read_weights(data: pa.Table, plan: Plan, rows: NDArray[np.int64]) -> NDArray
     """What the given rows weigh; every weight of the column is judged."""
     if plan.weight is None:
         return None
-    try:
-        weights = encode_weights(data.column(plan.weight).to_numpy(), data.num_rows)
-        return encode_weights(None if weights is None else weights[rows], len(rows))
-    except DataError as error:
-        raise DataError(str(error).replace("sample_weight", f"weight {plan.weight!r}")) from None
+    name = f"weight {plan.weight!r}"
+    weights = encode_weights(data.column(plan.weight).to_numpy(), data.num_rows, name)
+    return None if weights is None else encode_weights(weights[rows], len(rows), name)
 
 
 def check_nominal(data: pa.Table, plan: Plan) -> None:
@@ -161,6 +159,13 @@ def naming_options(names: Mapping[str, str] | None = None) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        name, _, rest = str(error).partition("=")
-        option = (names or {}).get(name, f"--{name.replace('_', '-')}")
-        raise UsageError(f"{option} {rest}") from None
+        if error.parameter is None:
+            raise
+        raise UsageError(
+            error.about((names or {}).get(error.parameter, option_of(error.parameter)))
+        ) from None
+
+
+def option_of(parameter: str) -> str:
+    """The option of the command that a parameter comes from."""
+    return f"--{parameter.replace('_', '-')}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -24,7 +23,7 @@ from hornbeam.validation import deal_classes, deal_rows
 from hornbeam.validation.scores import means_of
 
 from .learn import Learned, model_of, naming_limit, table_of
-from .plan import Plan, Report, Settings, read_weights, settle, without
+from .plan import Plan, Report, Settings, option_of, read_weights, settle, without
 from .targets import read_classes, read_numbers
 
 
@@ -171,12 +170,11 @@ def _naming_params(asked: SearchPlan) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        name = re.match(r"\w+(?==)", str(error))
-        if name is None:
+        if error.parameter is None:
             raise
-        if name[0] in asked.grid:
+        if error.parameter in asked.grid:
             raise UsageError(f"--param {error}") from None
-        raise UsageError(f"--{name[0].replace('_', '-')} {str(error)[name.end() + 1 :]}") from None
+        raise UsageError(error.about(option_of(error.parameter))) from None
     except DataError as error:
         raise DataError(str(error).replace("n_samples=", "")) from None
     except ValueError as error:

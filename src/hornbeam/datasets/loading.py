@@ -13,7 +13,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from hornbeam.errors import DataError, HornbeamError, StorageError, UsageError
+from hornbeam.errors import DataError, HornbeamError, StorageError, UsageError, first_line
 
 from .dataset import Dataset
 
@@ -147,7 +147,7 @@ def load_openml(name: str | int, *, version: int | str = "active", target: str |
     except HornbeamError:
         raise
     except ValueError as error:
-        raise DataError(f"the OpenML set {name!r} is not to be had: {_first_line(error)}") from None
+        raise DataError(f"the OpenML set {name!r} is not to be had: {first_line(error)}") from None
     return _dataset_of(bunch, str(name))
 
 
@@ -167,7 +167,7 @@ def _out_of_reach(name: str | int, error: Exception) -> StorageError:
         return StorageError(f"openml.org has no set {name!r}; look for its name or number there")
     reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
     return StorageError(
-        f"openml.org cannot be reached for {name!r} ({_first_line(reason)}); check the network, "
+        f"openml.org cannot be reached for {name!r} ({first_line(reason)}); check the network, "
         "or put the set into the directory that HORNBEAM_DATA names"
     )
 
@@ -182,7 +182,7 @@ def _dataset_of(bunch: Any, name: str) -> Dataset:
     try:
         rows = pa.Table.from_pandas(bunch.frame, preserve_index=False).replace_schema_metadata(None)
     except (pa.ArrowException, ValueError) as error:
-        raise DataError(f"the OpenML set {name!r} is no plain table: {_first_line(error)}") from None
+        raise DataError(f"the OpenML set {name!r} is no plain table: {first_line(error)}") from None
     kinds = {rows.schema.field(target).type for target in targets}
     numeric = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
     if not numeric:
@@ -207,7 +207,3 @@ def _text_hash(rows: Any) -> str:
     sink = pa.BufferOutputStream()
     pyarrow.csv.write_csv(rows, sink)
     return hashlib.sha256(sink.getvalue()).hexdigest()
-
-
-def _first_line(error: object) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -36,11 +36,14 @@ class Asking:
         unknown = [name for name in self.keep if name not in names]
         if unknown:
             raise UsageError(
-                f"keep={unknown[0]!r} is not a column of {self.source.name}; it has {list_names(names)}"
+                f"keep={unknown[0]!r} is not a column of {self.source.name}; it has {list_names(names)}",
+                parameter="keep",
             )
         both = [name for name in self.keep if name in self.answering.names]
         if both:
-            raise UsageError(f"keep={both[0]!r}: answers have that name; give the column another")
+            raise UsageError(
+                f"keep={both[0]!r}: answers have that name; give the column another", parameter="keep"
+            )
         self._table(self.source.schema.empty_table().select(self.asked))
 
     @property
@@ -104,7 +107,8 @@ def kind_of(path: str) -> str | None:
     if ending == ".csv":
         return "csv"
     raise UsageError(
-        f"output={path!r}: answers are written to a file that ends with .parquet or .csv, or to a folder"
+        f"output={path!r}: answers are written to a file that ends with .parquet or .csv, or to a folder",
+        parameter="output",
     )
 
 

@@ -90,7 +90,9 @@ def check_bags(n_bags: Any, bootstrap: Any) -> int:
     """How many bags there are; refuses what means nothing."""
     count = whole_number("n_estimators", n_bags, "a whole number of trees", MAX_BAGS)
     if not isinstance(bootstrap, (bool, np.bool_)):
-        raise UsageError(f"bootstrap={bootstrap!r}: True (with replacement) or False is allowed")
+        raise UsageError(
+            f"bootstrap={bootstrap!r}: True (with replacement) or False is allowed", parameter="bootstrap"
+        )
     return count
 
 
@@ -103,7 +105,8 @@ def _draws(max_samples: Any, all_of_them: int, whole: float) -> int:
     if not isinstance(max_samples, numbers.Real) or not 0.0 < float(max_samples) <= 1.0:
         raise UsageError(
             f"max_samples={max_samples!r}: a whole number of rows from 1, a share above 0 up to 1.0, or None "
-            "for as many as there are is allowed"
+            "for as many as there are is allowed",
+            parameter="max_samples",
         )
     return min(max(int(float(max_samples) * whole), 1), MAX_ROWS)
 
@@ -112,5 +115,5 @@ def whole_number(name: str, value: Any, what: str, most: int) -> int:
     """A parameter that is a whole number from 1 on."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or not 1 <= value <= most:
-        raise UsageError(f"{name}={value!r}: {what} from 1 to {most} is allowed")
+        raise UsageError(f"{name}={value!r}: {what} from 1 to {most} is allowed", parameter=name)
     return int(value)

@@ -70,10 +70,14 @@ def _rate(max_samples: Any, n_rows: int | None, bootstrap: bool) -> float:
     if n_rows is None:
         raise UsageError(
             f"max_samples={drawn}: how many rows the source has is not known before they are read; give a "
-            "share, such as 0.5"
+            "share, such as 0.5",
+            parameter="max_samples",
         )
     rate = drawn / n_rows
     if rate > (MOST_RATE if bootstrap else 1.0):
         most = int(n_rows * (MOST_RATE if bootstrap else 1.0))
-        raise UsageError(f"max_samples={drawn}: at most {most:,} of {n_rows:,} rows are drawn over a source")
+        raise UsageError(
+            f"max_samples={drawn}: at most {most:,} of {n_rows:,} rows are drawn over a source",
+            parameter="max_samples",
+        )
     return rate

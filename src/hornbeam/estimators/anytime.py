@@ -187,13 +187,22 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
         one_of("objective", self.objective, tuple(OBJECTIVES))
         granularity = self.granularity
         if not is_number(granularity, numbers.Real) or not 0.0 <= granularity <= 1.0:
-            raise UsageError(f"{shown('granularity', granularity)}: a number from 0 to 1 is allowed")
+            raise UsageError(
+                f"{shown('granularity', granularity)}: a number from 0 to 1 is allowed",
+                parameter="granularity",
+            )
         if self.referee is not None:
             one_of("referee", self.referee, ("cv",), also=", or None")
         if prunes_of(self.prune) and self.objective == "error":
-            raise UsageError("prune='error_based' with objective='error': its trees are pruned as they are")
+            raise UsageError(
+                "prune='error_based' with objective='error': its trees are pruned as they are",
+                parameter="prune",
+            )
         if self.callback is not None and not callable(self.callback):
-            raise UsageError(f"{shown('callback', self.callback)}: a function of a state is allowed, or None")
+            raise UsageError(
+                f"{shown('callback', self.callback)}: a function of a state is allowed, or None",
+                parameter="callback",
+            )
 
     def _begin(self, read: Callable[[], Lookahead]) -> None:
         """The rows and the first tree; what was learned before stays until it is there."""

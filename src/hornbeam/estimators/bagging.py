@@ -72,10 +72,11 @@ class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
 
     def _check_outside(self) -> None:
         if not isinstance(self.oob_score, (bool, np.bool_)):
-            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed")
+            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed", parameter="oob_score")
         if self.oob_score and not self.bootstrap:
             raise UsageError(
-                "oob_score=True with bootstrap=False: rows outside the bags are there with bootstrap=True"
+                "oob_score=True with bootstrap=False: rows outside the bags are there with bootstrap=True",
+                parameter="oob_score",
             )
 
     def _learn(self, target: Target) -> dict[str, Any]:

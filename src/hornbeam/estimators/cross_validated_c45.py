@@ -112,12 +112,15 @@ class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
 
     def _n_runs(self) -> int:
         if not isinstance(self.small, (bool, np.bool_)):
-            raise UsageError(f"{shown('small', self.small)}: True or False is allowed")
+            raise UsageError(f"{shown('small', self.small)}: True or False is allowed", parameter="small")
         if not is_number(self.runs, numbers.Integral) or self.runs < 1:
-            raise UsageError(f"{shown('runs', self.runs)}: a whole number from 1 is allowed")
+            raise UsageError(
+                f"{shown('runs', self.runs)}: a whole number from 1 is allowed", parameter="runs"
+            )
         if self.small and self.repeats == 1 and is_number(self.cv, numbers.Integral):
             raise UsageError(
-                "small=True with repeats=1: every run would have the same folds; use repeats from 2"
+                "small=True with repeats=1: every run would have the same folds; use repeats from 2",
+                parameter="small",
             )
         return int(self.runs) if self.small else 1
 

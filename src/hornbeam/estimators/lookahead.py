@@ -55,7 +55,8 @@ class LookaheadEstimator(ClassAnswers):
         if is_number(self.random_state, numbers.Integral):
             if self.random_state < 0:
                 raise UsageError(
-                    f"{shown('random_state', self.random_state)}: a whole number from 0 is allowed"
+                    f"{shown('random_state', self.random_state)}: a whole number from 0 is allowed",
+                    parameter="random_state",
                 )
             return int(self.random_state)
         return draw_seed(check_random_state(self.random_state))
@@ -142,7 +143,8 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         if not is_number(self.r, numbers.Integral) or not 0 <= int(self.r) <= MOST_SAMPLES:
             raise UsageError(
                 f"{shown('r', self.r)}: a whole number from 0 is allowed, 0 looks at nothing ahead; or "
-                "'auto', with max_work or max_time"
+                "'auto', with max_work or max_time",
+                parameter="r",
             )
         return int(self.r)
 
@@ -150,9 +152,11 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         budget = Budget.checked(self.max_time, None, self.max_work, ("max_time", "", "max_work"))
         limited = not (self.max_time is self.max_work is None)
         if limited and self.r != "auto":
-            raise UsageError(f"r={self.r!r} with max_work or max_time: say r='auto' to go by them")
+            raise UsageError(
+                f"r={self.r!r} with max_work or max_time: say r='auto' to go by them", parameter="r"
+            )
         if self.r == "auto" and budget == Budget():
-            raise UsageError("r='auto' goes by max_work or max_time; give one of them")
+            raise UsageError("r='auto' goes by max_work or max_time; give one of them", parameter="r")
         return budget
 
     def _checked_fraction(self) -> float | None:
@@ -161,7 +165,8 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
             return None
         if not is_number(fraction, numbers.Real) or not 0.0 < fraction < math.inf:
             raise UsageError(
-                f"{shown('sample_fraction', fraction)}: a number above 0 is allowed, or None for all cuts"
+                f"{shown('sample_fraction', fraction)}: a number above 0 is allowed, or None for all cuts",
+                parameter="sample_fraction",
             )
         return float(fraction)
 

@@ -52,7 +52,10 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
         if criterion is None:
             criterion = "gain_ratio" if task == "classification" else "variance"
         if not isinstance(self.cache_bytes, int) or self.cache_bytes < 0:
-            raise UsageError(f"{shown('cache_bytes', self.cache_bytes)}: a number of bytes from 0 is allowed")
+            raise UsageError(
+                f"{shown('cache_bytes', self.cache_bytes)}: a number of bytes from 0 is allowed",
+                parameter="cache_bytes",
+            )
         parameters = FirstOrderParameters(
             criterion, self.min_samples_leaf, self.max_depth, getattr(self, "ftest", None)
         )
@@ -80,12 +83,16 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
             given = Bias.from_text(given)
         if not isinstance(given, Bias):
             raise UsageError(
-                f"{shown('bias', given)}: a Bias, its text, or None for that of the data is allowed"
+                f"{shown('bias', given)}: a Bias, its text, or None for that of the data is allowed",
+                parameter="bias",
             )
         if not given.modes:
             raise UsageError("the bias has no mode, so nothing can be asked; add rmode(...) declarations")
         if type(self.lookahead) is not int or self.lookahead < 0:
-            raise UsageError(f"{shown('lookahead', self.lookahead)}: a whole number from 0 is allowed")
+            raise UsageError(
+                f"{shown('lookahead', self.lookahead)}: a whole number from 0 is allowed",
+                parameter="lookahead",
+            )
         return given if self.lookahead == 1 else replace(given, max_lookahead=self.lookahead)
 
     def _remember(self, db: RelationalData, bias: Bias, coded: Coded) -> None:

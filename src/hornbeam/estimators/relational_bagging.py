@@ -119,10 +119,11 @@ class RelationalBagging(RelationalEstimator):
         if self.task is not None:
             one_of("task", self.task, TASKS, "", ", or None")
         if not isinstance(self.oob_score, (bool, np.bool_)):
-            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed")
+            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed", parameter="oob_score")
         if self.oob_score and not self.bootstrap:
             raise UsageError(
-                "oob_score=True with bootstrap=False: examples outside the bags are there with bootstrap=True"
+                "oob_score=True with bootstrap=False: examples outside the bags are there with bootstrap=True",
+                parameter="oob_score",
             )
 
     def _keep_outside(self, outside: _Outside, rows: NDArray[np.int64]) -> None:

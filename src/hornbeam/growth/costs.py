@@ -37,7 +37,8 @@ def check_class_weight(class_weight: Any) -> None:
     if class_weight is None or class_weight == "balanced" or isinstance(class_weight, Mapping):
         return
     raise UsageError(
-        f"class_weight={_short(class_weight)}: use 'balanced', a dict of class to weight, or None"
+        f"class_weight={_short(class_weight)}: use 'balanced', a dict of class to weight, or None",
+        parameter="class_weight",
     )
 
 

@@ -36,7 +36,10 @@ def bytes_of(limit: Any) -> int | None:
     found = _TEXT.fullmatch(limit) if isinstance(limit, str) else None
     if found is None or found[2].upper() not in _UNITS or float(found[1]) == 0:
         shown = " ".join(repr(limit).split())[:60]
-        raise UsageError(f"memory_limit={shown}: give a number of bytes, or a text such as '500MB' or '2GiB'")
+        raise UsageError(
+            f"memory_limit={shown}: give a number of bytes, or a text such as '500MB' or '2GiB'",
+            parameter="memory_limit",
+        )
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
@@ -58,7 +61,8 @@ class MemoryPlan:
         if limit is not None and fixed + per_set > limit:
             raise DataError(
                 f"memory_limit={text_of(limit)}: a tree of this table may need {text_of(fixed + per_set)}; "
-                "allow as much, or limit the tree by min_samples_leaf or max_depth"
+                "allow as much, or limit the tree by min_samples_leaf or max_depth",
+                parameter="memory_limit",
             )
 
     @classmethod

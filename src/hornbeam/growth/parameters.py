@@ -51,7 +51,8 @@ class Parameters:
         nominal = one_of("nominal", self.nominal, NOMINAL)
         if criterion == "quest" and nominal != "subset":
             raise UsageError(
-                f"{shown('nominal', nominal)}: the tests of criterion 'quest' are subsets; use 'subset'"
+                f"{shown('nominal', nominal)}: the tests of criterion 'quest' are subsets; use 'subset'",
+                parameter="nominal",
             )
         return replace(
             self,
@@ -87,7 +88,8 @@ class Engine:
 def _whole(name: str, value: Any, least: int) -> int:
     if not is_number(value, numbers.Integral) or value < least:
         raise UsageError(
-            f"{shown(name, value)}: a whole number from {least} is allowed, or None for no limit"
+            f"{shown(name, value)}: a whole number from {least} is allowed, or None for no limit",
+            parameter=name,
         )
     return min(int(value), MAX_ROWS)
 
@@ -103,23 +105,28 @@ def _size(name: str, value: Any, least: int, most_fraction: float) -> int | floa
         return float(value)
     raise UsageError(
         f"{shown(name, value)}: a whole number from {least} (rows) "
-        f"or a fraction above 0 up to {most_fraction} is allowed"
+        f"or a fraction above 0 up to {most_fraction} is allowed",
+        parameter=name,
     )
 
 
 def _objects(name: str, value: Any) -> float:
     if not is_number(value, numbers.Real) or not 0.0 < value < math.inf:
-        raise UsageError(f"{shown(name, value)}: a number above 0 is allowed, or None for no such limit")
+        raise UsageError(
+            f"{shown(name, value)}: a number above 0 is allowed, or None for no such limit", parameter=name
+        )
     return float(value)
 
 
 def _count(name: str, value: Any) -> int:
     if not is_number(value, numbers.Integral) or value < 0:
-        raise UsageError(f"{shown(name, value)}: a whole number from 0 is allowed, such as 5; 0 keeps none")
+        raise UsageError(
+            f"{shown(name, value)}: a whole number from 0 is allowed, such as 5; 0 keeps none", parameter=name
+        )
     return min(int(value), MAX_COLUMNS)
 
 
 def _not_negative(name: str, value: Any) -> float:
     if not is_number(value, numbers.Real) or math.isnan(value) or value < 0:
-        raise UsageError(f"{shown(name, value)}: a number from 0 is allowed")
+        raise UsageError(f"{shown(name, value)}: a number from 0 is allowed", parameter=name)
     return float(value)

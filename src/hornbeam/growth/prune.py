@@ -50,7 +50,8 @@ class Pruning:
         if alpha > 0.0 and prune != "cost_complexity":
             raise UsageError(
                 f"{shown('ccp_alpha', self.ccp_alpha)} with prune={prune!r}: an alpha belongs to "
-                "prune='cost_complexity'; leave one of them out"
+                "prune='cost_complexity'; leave one of them out",
+                parameter="ccp_alpha",
             )
         return replace(
             self,
@@ -85,7 +86,7 @@ def _number(
         and (value < most if below else value <= most)
     )
     if not inside:
-        raise UsageError(f"{shown(name, value)}: {allowed} is allowed")
+        raise UsageError(f"{shown(name, value)}: {allowed} is allowed", parameter=name)
     return float(value)
 
 
@@ -199,7 +200,8 @@ def draw_validation(rows: Rows, target: Target, pruning: Pruning, seed: int) -> 
     if len(held) == 0:
         raise DataError(
             f"validation_fraction={pruning.validation_fraction:g} of n_samples={len(rows)} leaves no row "
-            "to validate on; give more rows, a larger fraction or another prune"
+            "to validate on; give more rows, a larger fraction or another prune",
+            parameter="validation_fraction",
         )
     return rows[grown], rows[held]
 

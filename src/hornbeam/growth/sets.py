@@ -185,11 +185,14 @@ class TrainingSets:
         """The algorithm, if these sets can be grown by it."""
         if algorithm not in ALGORITHMS:
             shown = " ".join(repr(algorithm).split())[:60]
-            raise UsageError(f"algorithm={shown}: use 'auto', 'serial', 'overlapping' or 'folds'")
+            raise UsageError(
+                f"algorithm={shown}: use 'auto', 'serial', 'overlapping' or 'folds'", parameter="algorithm"
+            )
         if algorithm == "folds" and self.kind != "folds":
             raise UsageError(
                 "algorithm='folds' for training sets that are not the complements of the parts of a "
-                "partition; use 'overlapping', 'serial' or 'auto', or another splitter"
+                "partition; use 'overlapping', 'serial' or 'auto', or another splitter",
+                parameter="algorithm",
             )
         return algorithm
 

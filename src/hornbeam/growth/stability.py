@@ -48,7 +48,9 @@ class Stability:
 
     def __getitem__(self, node: int) -> NodeStability:
         if not isinstance(node, (int, np.integer)) or not 0 <= node < len(self):
-            raise UsageError(f"{shown('node', node)}: the tree has the nodes 0 to {len(self) - 1}")
+            raise UsageError(
+                f"{shown('node', node)}: the tree has the nodes 0 to {len(self) - 1}", parameter="node"
+            )
         return self._reader.node(int(node))
 
     def __iter__(self) -> Iterator[NodeStability]:
@@ -66,7 +68,7 @@ class Stability:
         Those of dates, decimals and integers are codes, which `Attribute.decode` turns into numbers.
         """
         if self.tree.arrays["kind"][node] != NUMERIC:
-            raise UsageError(f"{shown('node', node)} has no numeric test, so no thresholds")
+            raise UsageError(f"{shown('node', node)} has no numeric test, so no thresholds", parameter="node")
         return self._reader.thresholds(int(self._joint.first_arm[node]))[1]
 
     # numbers of the whole tree

@@ -145,7 +145,10 @@ def _check(sets: TrainingSets, labelled: npt.NDArray[np.bool_], budget: int | No
     if budget is not None:
         whole("budget", budget, 1, also=", or None for no limit")
     if not is_number(threads, numbers.Integral) or not 1 <= threads <= MAX_THREADS:
-        raise UsageError(f"{shown('threads', threads)}: a whole number from 1 to {MAX_THREADS} is allowed")
+        raise UsageError(
+            f"{shown('threads', threads)}: a whole number from 1 to {MAX_THREADS} is allowed",
+            parameter="threads",
+        )
 
 
 Rows = npt.NDArray[np.int64]

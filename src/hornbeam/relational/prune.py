@@ -29,16 +29,21 @@ def check_pruning(task: str, how: str | None, confidence: float) -> None:
     if how is None:
         return
     if how not in PRUNINGS:
-        raise UsageError(f"prune={how!r} is unknown; choose {' or '.join(PRUNINGS)}, or None")
+        raise UsageError(
+            f"prune={how!r} is unknown; choose {' or '.join(PRUNINGS)}, or None", parameter="prune"
+        )
     if task == "regression":
-        raise UsageError(f"prune={how!r}: it counts wrong classes, and the tree predicts numbers; use None")
+        raise UsageError(
+            f"prune={how!r}: it counts wrong classes, and the tree predicts numbers; use None",
+            parameter="prune",
+        )
     check_share("confidence", confidence)
 
 
 def check_share(name: str, value: Any, also: str = "") -> None:
     """Refuse what is no number above 0 up to 1."""
     if not is_number(value, numbers.Real) or not 0.0 < value <= 1.0:
-        raise UsageError(f"{shown(name, value)}: a number above 0 up to 1 is allowed{also}")
+        raise UsageError(f"{shown(name, value)}: a number above 0 up to 1 is allowed{also}", parameter=name)
 
 
 def merge_leaves(tree: RelationalTree) -> RelationalTree:

@@ -1,11 +1,14 @@
 """ARFF, the dense format of Weka's files: a header of attributes, then rows of cells."""
 
+import io
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.errors import DataError
+from hornbeam.table.refusals import refuse_file, unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +31,15 @@ class _Declared:
     name: str
     type: str
     labels: frozenset[str] = frozenset()
+
+
+def read_arff_file(path: str) -> "pa.Table":
+    """An ARFF file as an Arrow table."""
+    try:
+        with unpacked(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig") as lines:
+            return read_arff(lines, path)
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise refuse_file(path, error, "ARFF") from None
 
 
 def read_arff(lines: Iterable[str], shown: str) -> "pa.Table":

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hornbeam.errors import DataError
+from hornbeam.errors import DataError, first_line
 from hornbeam.table.columns import Array, Cells, Mask
 from hornbeam.table.frame import Frame, check_names, refuse_type
 from hornbeam.table.labels import all_missing, cell_texts, nominal_from_booleans, nominal_from_codes
@@ -23,7 +23,7 @@ def read_stream(data: Any, what: str = "X") -> Frame:
         table = data if isinstance(data, pa.Table) else pa.table(data)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataError(
-            f"{what} is a {type(data).__name__} that cannot be read as an Arrow table: {_first_line(error)}; "
+            f"{what} is a {type(data).__name__} that cannot be read as an Arrow table: {first_line(error)}; "
             f"{what} must be a table of rows and columns"
         ) from None
     return read_table(table)
@@ -57,7 +57,7 @@ def check_array(array: pa.Array, shown: str) -> None:
         _validate(array)
     except (pa.ArrowInvalid, pa.lib.ArrowIndexError) as error:
         raise DataError(
-            f"{shown}: its Arrow data are not valid: {_first_line(error)}; write the column again, or mend "
+            f"{shown}: its Arrow data are not valid: {first_line(error)}; write the column again, or mend "
             "what made it"
         ) from None
 
@@ -262,7 +262,3 @@ def _texts(dictionary: pa.Array, name: str) -> list[str | None]:
 def not_utf8(name: str) -> DataError:
     """The error for text of which Arrow says that it is UTF-8, and it is not."""
     return DataError(f"{show_name(name)}: a label is not valid UTF-8; decode the text before")
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,11 +1,12 @@
 """Why a file is refused, in one line that names it: what readers of whole files and of sources share."""
 
+import gzip
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from hornbeam.errors import DataError, HornbeamError, StorageError
+from hornbeam.errors import DataError, HornbeamError, StorageError, first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,8 +54,7 @@ def refuse_file(shown: str, error: BaseException, kind: str, advice: str = DAMAG
         raise error
     if isinstance(error, UnicodeDecodeError):
         return DataError(f"{shown!r} is not UTF-8 text; {RECODE}")
-    first = (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".!")
-    first = first.removeprefix("CSV parse error: ").removeprefix("IO Error: ")
+    first = first_line(error).removeprefix("CSV parse error: ").removeprefix("IO Error: ")
     return DataError(f"{shown!r} is not a readable {kind} file: {first}; {advice}")
 
 
@@ -79,6 +79,11 @@ def _is_utf8(value: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def unpacked(path: str) -> BinaryIO:
+    """A file to read, unpacked where its name ends with .gz."""
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
 
 
 def other_format(opened: Callable[[], BinaryIO], shown: str) -> DataError | None:

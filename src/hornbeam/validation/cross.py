@@ -139,7 +139,8 @@ def say_serial(estimator: Any, algorithm: str) -> None:
     name = type(estimator).__name__
     if algorithm not in ("auto", "serial"):
         raise UsageError(
-            f"algorithm={algorithm!r} for a {name}: only hornbeam's trees share their growth; use 'serial'"
+            f"algorithm={algorithm!r} for a {name}: only hornbeam's trees share their growth; use 'serial'",
+            parameter="algorithm",
         )
     if algorithm == "auto":
         warnings.warn(
@@ -176,7 +177,10 @@ def cross_val_predict(
         answers: NDArray[Any] = model_selection.cross_val_predict(estimator, X, y, **options)
         return answers
     if method not in METHODS:
-        raise UsageError(f"method={method!r}: use {', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}")
+        raise UsageError(
+            f"method={method!r}: use {', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}",
+            parameter="method",
+        )
     getattr(estimator, method)  # AttributeError where it has no such method
     work = SharedWork.of(
         "cross_val_predict",

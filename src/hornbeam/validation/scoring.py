@@ -33,7 +33,9 @@ class Judge:
 
     def __init__(self, estimator: Any, scoring: Any, error_score: Any) -> None:
         if error_score != "raise" and not isinstance(error_score, numbers.Number):
-            raise UsageError(f"error_score={error_score!r}: 'raise' or a number is allowed")
+            raise UsageError(
+                f"error_score={error_score!r}: 'raise' or a number is allowed", parameter="error_score"
+            )
         self.error_score = error_score
         self.scorer = check_scoring(estimator, scoring=scoring, raise_exc=error_score == "raise")
         self._names = list(getattr(self.scorer, "_scorers", ()))

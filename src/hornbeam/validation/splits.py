@@ -72,7 +72,7 @@ def splitter_of(cv: Any, y: Any, target: Target | None) -> Any:
     try:
         return check_cv(cv, [0, 1] if of_classes else y, classifier=of_classes)
     except (ValueError, TypeError) as error:
-        raise UsageError(f"{_shown(cv)}: {_one_line(error)}") from None
+        raise UsageError(f"{_shown(cv)}: {_one_line(error)}", parameter="cv") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,9 @@ def splits_of(
         if keep:
             given.append((train, test))
     if not tests:
-        raise UsageError(f"{_shown(cv)} gives no splits; give a number of folds, a splitter or a list")
+        raise UsageError(
+            f"{_shown(cv)} gives no splits; give a number of folds, a splitter or a list", parameter="cv"
+        )
     return Splits(TrainingSets(n_rows, tuple(sets)), tuple(tests), tuple(given))
 
 
@@ -117,7 +119,7 @@ def _pairs(cv: Any, X: Any, y: Any, target: Target, params: Mapping[str, Any]) -
     except HornbeamError:
         raise
     except (ValueError, TypeError) as error:
-        raise DataError(f"{_shown(cv)}: {_one_line(error)}") from None
+        raise DataError(f"{_shown(cv)}: {_one_line(error)}", parameter="cv") from None
 
 
 def _shown(cv: Any) -> str:
@@ -221,7 +223,8 @@ def folds_of(
     if cv is not None and not (is_number(cv, numbers.Integral) and cv >= 2):
         raise UsageError(
             f"{shown('cv', cv)} with repeats={repeats}: each repetition deals its own folds; give a number "
-            "from 2, or repeats=1"
+            "from 2, or repeats=1",
+            parameter="cv",
         )
     folds = deal_repeatedly(target, FOLDS if cv is None else int(cv), repeats, random)
     n_rows = target.n_rows

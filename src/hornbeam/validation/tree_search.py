@@ -154,11 +154,14 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         one_of("mean", self.mean, MEANS)
         one_of("select", self.select, SELECT)
         if not is_number(self.repeats, numbers.Integral) or self.repeats < 1:
-            raise UsageError(f"{shown('repeats', self.repeats)}: a whole number from 1 is allowed")
+            raise UsageError(
+                f"{shown('repeats', self.repeats)}: a whole number from 1 is allowed", parameter="repeats"
+            )
         if self.nested is not None and (not is_number(self.nested, numbers.Integral) or self.nested < 3):
             raise UsageError(
                 f"{shown('nested', self.nested)}: a whole number of folds from 3 is allowed, or None for no "
-                "outer estimate"
+                "outer estimate",
+                parameter="nested",
             )
         if self.nested is not None and callable(self.refit):
             raise UsageError(

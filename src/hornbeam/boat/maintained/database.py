@@ -7,8 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.boat.maintained.opening import stoppable
-from hornbeam.errors import HornbeamError, StorageError
-from hornbeam.table.sources.arrow_data import first_line
+from hornbeam.errors import HornbeamError, StorageError, first_line
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hornbeam.boat.maintained.published import Publication
-from hornbeam.errors import StorageError
+from hornbeam.errors import StorageError, first_line
 from hornbeam.files import REASONS, reason
-from hornbeam.table.sources.arrow_data import first_line
 
 if TYPE_CHECKING:
     import duckdb

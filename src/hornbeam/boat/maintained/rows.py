@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hornbeam.errors import HornbeamError, StorageError
-from hornbeam.table.sources.arrow_data import first_line
+from hornbeam.errors import HornbeamError, StorageError, first_line
 from hornbeam.table.sources.hashing import fold_of
 from hornbeam.table.sources.part import Batches, Part
 

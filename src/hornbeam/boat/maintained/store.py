@@ -30,10 +30,9 @@ from hornbeam.boat.maintained.opening import (
 )
 from hornbeam.boat.maintained.records import TABLES, Records
 from hornbeam.boat.maintained.rows import LeftOut, RowsPart
-from hornbeam.errors import DataError, StorageError
+from hornbeam.errors import DataError, StorageError, first_line
 from hornbeam.files import move
 from hornbeam.table.schema import list_names
-from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.hashing import row_hashes
 from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.source import Source

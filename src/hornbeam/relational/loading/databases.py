@@ -13,11 +13,10 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from hornbeam.arguments import path
-from hornbeam.errors import DataError, DataTypeError, StorageError
+from hornbeam.errors import DataError, DataTypeError, StorageError, first_line
 from hornbeam.relational.loading.found import Found, choose_tables
 from hornbeam.table.refusals import check_readable
 from hornbeam.table.sources import CHUNK_BYTES, CHUNK_ROWS
-from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.queries import quoted
 from hornbeam.table.sources.sqlite_queries import is_sqlite, open_sqlite
 

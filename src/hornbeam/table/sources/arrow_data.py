@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hornbeam.errors import DataError, DataTypeError, HornbeamError
+from hornbeam.errors import DataError, DataTypeError, HornbeamError, first_line
 from hornbeam.table.frame import check_names, positional_names
 from hornbeam.table.sources.origin import Origin, show_count
 from hornbeam.table.sources.part import PART_ROWS, Batches, Part, Stamp, choose
@@ -183,8 +183,3 @@ def _batches(data: Any) -> Iterator[pa.RecordBatch]:
 def is_table(data: Any) -> bool:
     """Whether all rows are in memory: an Arrow table or batch, a pandas or polars frame."""
     return isinstance(data, (pa.Table, pa.RecordBatch)) or type(data).__name__ == "DataFrame"
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's text, bounded."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".! ")

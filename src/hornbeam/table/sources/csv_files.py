@@ -1,10 +1,15 @@
-"""CSV files, also compressed: a part a file; the first rows of all files, or the caller, fix the types."""
+"""CSV files, also compressed: whole as a table, or as a source with a part a file.
 
-import gzip
+Of a table all rows fix the types where the first ones do not; of a source the first rows of all files do, or
+the caller does.
+"""
+
+import io
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 from pyarrow import csv
@@ -13,11 +18,13 @@ from hornbeam.errors import DataError, HornbeamError, UsageError
 from hornbeam.table.refusals import (
     CSV_BLOCK,
     CSV_LAYOUT,
+    DAMAGED,
     MISSING_MARKS,
     RECODE,
     check_text,
     other_format,
     refuse_file,
+    unpacked,
 )
 from hornbeam.table.sources.origin import Origin, show_count
 from hornbeam.table.sources.part import Batches, Part, Stamp, choose
@@ -31,8 +38,78 @@ TYPES = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
 }
+_FAILURES = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error, DataError)
+_LARGEST_BLOCK = 2**31 - 1  # that pyarrow takes
 _BLOCK = 1 << 20  # bytes; Arrow reads some 30 blocks ahead
 _LATE = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to .*?: invalid value (.*)")
+
+
+def read_csv(path: str, missing: Sequence[str]) -> pa.Table:
+    """All rows of a file; `missing` are the marks of a missing cell (quoted cells are text)."""
+    return _read(path, lambda: unpacked(path), path, missing)
+
+
+def read_csv_bytes(content: bytes, shown: str, missing: Sequence[str]) -> pa.Table:
+    """All rows of a file that is in memory already."""
+    return _read(None, lambda: io.BytesIO(content), shown, missing)
+
+
+def _read(path: str | None, opened: Callable[[], BinaryIO], shown: str, missing: Sequence[str]) -> pa.Table:
+    def read(whole: bool = False, threads: bool = True) -> pa.Table:
+        source: Any = path
+        block = CSV_BLOCK
+        if whole or path is None:
+            with opened() as file:
+                source, size = _native_file(file.read())
+            block = min(size + 1, _LARGEST_BLOCK) if whole else CSV_BLOCK
+        how = csv.ReadOptions(block_size=block, use_threads=threads)
+        return csv.read_csv(source, read_options=how, **_format(missing))
+
+    try:
+        try:
+            table = read()
+        except pa.ArrowInvalid as error:
+            late, ragged = "conversion error" in str(error), "columns, got" in str(error)
+            if not late and not ragged:
+                raise
+            table = read(whole=late, threads=not ragged)  # one thread knows the number of the row it refuses
+        check_text(table, shown)
+        return table
+    except _FAILURES as error:
+        raise _refuse(shown, error, opened) from None
+
+
+def _native_file(content: bytes) -> tuple[pa.NativeFile, int]:
+    """The bytes as a file that Arrow owns.
+
+    Arrow's threads may drop what they read after the interpreter began to end; were it a Python object, the
+    process would abort there (apache/arrow 34314, 50482). So Arrow's readers are never given one.
+    """
+    buffer = pa.allocate_buffer(len(content))
+    memoryview(buffer).cast("B")[:] = content
+    return pa.BufferReader(buffer), len(content)
+
+
+def _format(missing: Sequence[str], types: dict[str, pa.DataType] | None = None) -> dict[str, Any]:
+    """How cells are told apart and read; with `types`, which columns are read and as what."""
+    convert = csv.ConvertOptions(
+        null_values=list(missing),
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        column_types=types,
+        include_columns=None if types is None else list(types),
+    )
+    return {"parse_options": csv.ParseOptions(newlines_in_values=True), "convert_options": convert}
+
+
+def _refuse(shown: str, error: Exception, opened: Callable[[], BinaryIO]) -> DataError:
+    """The error for a file that cannot be read: of another format, damaged, or no CSV."""
+    packed = isinstance(error, OSError | EOFError | zlib.error)
+    return other_format(opened, shown) or (
+        error
+        if isinstance(error, DataError)
+        else refuse_file(shown, error, "CSV", DAMAGED if packed else CSV_LAYOUT)
+    )
 
 
 @dataclass(frozen=True)
@@ -48,7 +125,7 @@ class CsvPart(Part):
         counted = 0
         with pa.OSFile(self.stamp.path) as file:
             types = {name: _plain(self.schema.field(name).type) for name in columns}
-            for batch in _reader(_unpacked(file, self.stamp.path), types, _BLOCK):
+            for batch in _reader(file, self.stamp.path, types, _BLOCK):
                 before, counted = counted, file.tell()  # which runs ahead of the batches
                 yield batch, counted - before
 
@@ -60,7 +137,7 @@ class CsvPart(Part):
         if "invalid UTF8" in str(error):
             return DataError(f"{path!r} is not UTF-8 text; {RECODE}")
         if late is None:
-            return _refuse(path, error)
+            return _refuse(path, error, lambda: unpacked(path))
         name, value = self.names[int(late[1])], late[3].strip("'")[:40]
         row = f" in line {late[2]}" if late[2] else ""
         type_ = self.schema.field(name).type
@@ -106,20 +183,14 @@ def _type(name: str, given: Any) -> pa.DataType:
 def _infer(path: str) -> pa.Schema:
     """The names and types of a file by its first block: text where the column is no number, date or such."""
     try:
-        with pa.OSFile(path) as file, _reader(_unpacked(file, path), None) as reader:
+        with pa.OSFile(path) as file, _reader(file, path, None) as reader:
             first = reader.read_next_batch()
             check_text(pa.Table.from_batches([first]), path)
             return first.schema
     except StopIteration:
         return reader.schema
-    except (pa.ArrowException, OSError, UnicodeDecodeError, DataError) as error:
-        if isinstance(error, MemoryError):
-            raise
-        raise (error if isinstance(error, DataError) else _refuse(path, error)) from None
-
-
-def _unpacked(file: pa.NativeFile, path: str) -> pa.NativeFile:
-    return pa.CompressedInputStream(file, "gzip") if path.lower().endswith(".gz") else file
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _refuse(path, error, lambda: unpacked(path)) from None
 
 
 def _plain(type_: pa.DataType) -> pa.DataType:
@@ -127,26 +198,8 @@ def _plain(type_: pa.DataType) -> pa.DataType:
 
 
 def _reader(
-    file: pa.NativeFile, types: dict[str, pa.DataType] | None, block: int = CSV_BLOCK
+    file: pa.NativeFile, path: str, types: dict[str, pa.DataType] | None, block: int = CSV_BLOCK
 ) -> csv.CSVStreamingReader:
-    return csv.open_csv(
-        file,
-        read_options=csv.ReadOptions(block_size=block, use_threads=False),
-        parse_options=csv.ParseOptions(newlines_in_values=True),
-        convert_options=csv.ConvertOptions(
-            null_values=list(MISSING_MARKS),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            column_types=types,
-            include_columns=None if types is None else list(types),
-        ),
-    )
-
-
-def _refuse(path: str, error: Exception) -> DataError:
-    opener: Callable[..., Any] = gzip.open if path.lower().endswith(".gz") else open
-    other = other_format(lambda: opener(path, "rb"), path)
-    packed = isinstance(error, OSError) and not isinstance(error, pa.ArrowInvalid)
-    return other or (
-        refuse_file(path, error, "CSV") if packed else refuse_file(path, error, "CSV", CSV_LAYOUT)
-    )
+    stream = pa.CompressedInputStream(file, "gzip") if path.lower().endswith(".gz") else file
+    how = csv.ReadOptions(block_size=block, use_threads=False)
+    return csv.open_csv(stream, read_options=how, **_format(MISSING_MARKS, types))

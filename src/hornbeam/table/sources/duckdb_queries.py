@@ -9,9 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from hornbeam.errors import StorageError, UsageError
-from hornbeam.table.refusals import check_readable
-from hornbeam.table.sources.arrow_data import first_line
+from hornbeam.errors import StorageError, UsageError, first_line
+from hornbeam.table.refusals import check_readable, refuse_file
 from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.part import Batches, choose
 from hornbeam.table.sources.queries import (
@@ -50,6 +49,37 @@ class DuckDBPart(QueryPart):
         return *super().failures(), duckdb.Error
 
 
+def read_duckdb(place: str, sql: str | None) -> pa.Table:
+    """All rows of a query of a database file, which is opened read-only."""
+    import duckdb
+
+    try:
+        connection = duckdb.connect(place, read_only=True)
+    except duckdb.Error as error:
+        raise refuse_file(place, error, "DuckDB database") from None
+    with connection:
+        if sql is None:
+            tables = ", ".join(_tables(connection)[:8]) or "none"
+            raise UsageError(
+                f"{place!r} is a database and needs a query (sql='select ...'); its tables are: {tables}"
+            )
+        try:
+            return _relation(connection, sql, repr(place)).to_arrow_table()
+        except duckdb.Error as error:
+            raise query_failed(repr(place), error) from None
+
+
+def _tables(connection: Any) -> list[str]:
+    return [row[0] for row in connection.execute("show tables").fetchall()]
+
+
+def _relation(connection: Any, sql: str, shown: str) -> Any:
+    relation = connection.sql(sql)
+    if relation is None:
+        raise UsageError(f"{shown}: the statement gives no rows; sql must be a query (select ...)")
+    return relation
+
+
 def open_duckdb(
     place: str, sql: str | None, table: str | None, columns: Sequence[str] | None, memory: str | int
 ) -> Origin:
@@ -60,13 +90,10 @@ def open_duckdb(
         check_readable(Path(place))
     limit = f"{memory}B" if isinstance(memory, int) else memory
     with _connected(place, limit) as connection:
-        tables = [row[0] for row in connection.execute("show tables").fetchall()]
-        query = query_of(place, sql, table, tables)
+        query = query_of(place, sql, table, _tables(connection))
         shown = show_query(place, query)
         try:
-            relation: Any = connection.sql(query)
-            if relation is None:
-                raise UsageError(f"{shown}: the statement gives no rows; sql must be a query (select ...)")
+            relation = _relation(connection, query, shown)
             check_query_names(
                 relation.columns, shown
             )  # a query around it would call the second one otherwise

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hornbeam.errors import StorageError, UsageError
-from hornbeam.table.sources.arrow_data import first_line
+from hornbeam.errors import StorageError, UsageError, first_line
 from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.part import Batches, choose
 from hornbeam.table.sources.queries import NO_NUMBERS, QueryPart, query_failed, query_of, quoted, show_query

@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from hornbeam.errors import DataError, HornbeamError, UsageError
+from hornbeam.errors import DataError, HornbeamError, UsageError, first_line
 from hornbeam.table.frame import check_names
 from hornbeam.table.schema import list_names
-from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.part import Part
 
 NO_NUMBERS = "its rows have no numbers, so folds need a key"

@@ -10,9 +10,8 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from hornbeam.errors import DataError, StorageError
+from hornbeam.errors import DataError, StorageError, first_line
 from hornbeam.table.refusals import check_readable
-from hornbeam.table.sources.arrow_data import first_line
 from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.part import Batches, ScanStats, choose
 from hornbeam.table.sources.queries import (
