@@ -216,7 +216,8 @@ def _check_variant(variant: Any, algorithm: str) -> None:
         raise UsageError(f"{shown('variant', variant)}: use 'paper', or None", parameter="variant")
     if algorithm != "boat":
         raise UsageError(
-            f"variant={variant!r} with algorithm={algorithm!r}: it is a way of algorithm='boat'; ask for that",
+            f"variant={variant!r} with algorithm={algorithm!r}: it is a way of algorithm='boat'; "
+            "ask for that",
             parameter="variant",
         )
 

@@ -122,7 +122,8 @@ class RelationalBagging(RelationalEstimator):
             raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed", parameter="oob_score")
         if self.oob_score and not self.bootstrap:
             raise UsageError(
-                "oob_score=True with bootstrap=False: examples outside the bags are there with bootstrap=True",
+                "oob_score=True with bootstrap=False: examples outside the bags are there with "
+                "bootstrap=True",
                 parameter="oob_score",
             )
 

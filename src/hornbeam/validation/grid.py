@@ -108,7 +108,8 @@ def _parts(given: Any) -> list[Mapping[str, Any]]:
     parts = [given] if isinstance(given, Mapping) else given
     if not isinstance(parts, Sequence) or not all(isinstance(part, Mapping) for part in parts):
         raise UsageError(
-            f"param_grid={_shown(given)}: give a dict of parameter to list of values, or a list of such dicts",
+            f"param_grid={_shown(given)}: give a dict of parameter to list of values, or a list of such "
+            "dicts",
             parameter="param_grid",
         )
     if not parts or not all(parts):
