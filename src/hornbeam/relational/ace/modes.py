@@ -35,21 +35,15 @@ _ANY = Placemarker(Sign.ANYTHING)
 
 
 @dataclass(frozen=True)
-class GeneratedConstants:
-    """What stands for a generated constant: a list of values, or None for every threshold."""
-
-    values: tuple[Value, ...] | None
-
-
-@dataclass(frozen=True)
 class ModeReader:
     """Reads modes of one text. `bare` says that names without a sign are variables though nothing bound them,
-    as in the first half of a lookahead; `drawn` are the generated constants by their names; `equal` are the
-    names of the comparison with an equals sign, which ACE also calls equals."""
+    as in the first half of a lookahead; `constants` are the generated ones by their names, None where every
+    threshold is meant; `equal` are the names of the comparison with an equals sign, in ACE equals too.
+    """
 
     source: PrologText
     generate: Generate | None = None
-    drawn: Mapping[str, GeneratedConstants] = field(default_factory=dict)
+    constants: Mapping[str, tuple[Value, ...] | None] = field(default_factory=dict)
     bare: bool = False
     equal: tuple[str, ...] = _EQUAL
 
@@ -126,9 +120,8 @@ class ModeReader:
         return Placemarker(Sign.FIXED, None, (value,))
 
     def _variable(self, term: Var, names: set[str]) -> Placemarker:
-        if term.name in self.drawn:
-            values = self.drawn[term.name].values
-            return Placemarker(Sign.CONSTANT, None, values)
+        if term.name in self.constants:
+            return Placemarker(Sign.CONSTANT, None, self.constants[term.name])
         if term.name == "_":
             return _ANY
         if term.name not in names and not self.bare:
@@ -162,28 +155,26 @@ class ModeReader:
             raise self.source.refuse(spec.at, f"{show(spec)}: write #(C: goal, literals)")
         what, goal = spec.args
         if isinstance(what, ListTerm):
-            return self._tuples(what, goal, body, names)
+            return self._of_tuples(what, goal, body, names)
         if not isinstance(what, Var):
             raise self.source.refuse(what.at, f"{show(what)}: write #(C: goal, literals) with a variable C")
-        drawn = self._draw(what, goal)
+        values = self._values(what, goal)
         places = sum(variable.name == what.name for variable in variables_in(body))
-        if places == 1 or drawn.values is None:
-            reader = replace(self, drawn={**self.drawn, what.name: drawn})
-            return [Mode(reader.patterns(body, set(names)))]
-        return [Mode(self._with({what.name: value}).patterns(body, set(names))) for value in drawn.values]
+        choices = [values] if places == 1 or values is None else [(value,) for value in values]
+        return [self._mode_with({what.name: choice}, body, names) for choice in choices]
 
-    def _with(self, values: Mapping[str, Value]) -> ModeReader:
-        return replace(
-            self,
-            drawn={**self.drawn, **{name: GeneratedConstants((value,)) for name, value in values.items()}},
-        )
+    def _mode_with(
+        self, constants: Mapping[str, tuple[Value, ...] | None], body: Term, names: Iterable[str]
+    ) -> Mode:
+        reader = replace(self, constants={**self.constants, **constants})
+        return Mode(reader.patterns(body, set(names)))
 
-    def _tuples(self, what: ListTerm, goal: Term, body: Term, names: Iterable[str]) -> list[Mode]:
+    def _of_tuples(self, what: ListTerm, goal: Term, body: Term, names: Iterable[str]) -> list[Mode]:
         """`#([C,D]: member([C,D],[[a,b],[c,d]]), ...)`: one mode for each tuple."""
         variables = [item.name for item in what.items if isinstance(item, Var)]
         rows = (
             goal.args[1]
-            if isinstance(goal, Compound) and goal.name == "member" and len(goal.args) == 2
+            if isinstance(goal, Compound) and (goal.name, len(goal.args)) == ("member", 2)
             else None
         )
         if len(variables) != len(what.items) or not isinstance(rows, ListTerm):
@@ -194,26 +185,24 @@ class ModeReader:
         for row in rows.items:
             values = values_of(row.items) if isinstance(row, ListTerm) else None
             if values is None or len(values) != len(variables):
-                raise self.source.refuse(
-                    row.at, f"{show(row)}: a tuple of {len(variables)} constants is needed"
-                )
-            modes.append(
-                Mode(self._with(dict(zip(variables, values, strict=True))).patterns(body, set(names)))
-            )
+                shown = f"{show(row)}: a tuple of {len(variables)} constants is needed"
+                raise self.source.refuse(row.at, shown)
+            constants = {name: (value,) for name, value in zip(variables, values, strict=True)}
+            modes.append(self._mode_with(constants, body, names))
         return modes
 
-    def _draw(self, what: Var, goal: Term) -> GeneratedConstants:
+    def _values(self, what: Var, goal: Term) -> tuple[Value, ...] | None:
+        """The constants that a goal generates for a variable; None where it is every threshold."""
         if (
             isinstance(goal, Compound)
-            and goal.name == "member"
-            and len(goal.args) == 2
+            and (goal.name, len(goal.args)) == ("member", 2)
             and goal.args[0] == what
         ):
-            return GeneratedConstants(self._constants(goal.args[1]))
-        if isinstance(goal, Compound) and goal.name == "threshold" and len(goal.args) == 3:
-            return GeneratedConstants(None)
+            return self._constants(goal.args[1])
+        if isinstance(goal, Compound) and (goal.name, len(goal.args)) == ("threshold", 3):
+            return None
         if self.generate is None:
             raise self.source.refuse(
                 goal.at, f"{show(goal)}: constants come from member(C,[..]) or threshold(..)"
             )
-        return GeneratedConstants(tuple(self.generate(goal, what)))
+        return tuple(self.generate(goal, what))
