@@ -101,7 +101,7 @@ def row_text(row: Witness) -> str:
 def explain(tree: RelationalTree, coded: Coded, key: Any) -> Explanation:
     """The way of the example with this key."""
     example = place_of(coded, key)
-    steps = list(_Path(tree, coded, example).steps())
+    steps = list(_Explainer(tree, coded, example).steps())
     last = tree.nodes[steps[-1].node] if steps else None
     leaf = 0 if last is None else last.yes if steps[-1].holds else last.no
     return Explanation(
@@ -126,8 +126,8 @@ def place_of(coded: Coded, key: Any) -> int:
     return int(found[0])
 
 
-class _Path:
-    """The way of one example, with the rows that it sees."""
+class _Explainer:
+    """Walks one example through a tree, and finds the rows that answer its tests."""
 
     def __init__(self, tree: RelationalTree, coded: Coded, example: int) -> None:
         self._tree, self._coded, self._example = tree, coded, example

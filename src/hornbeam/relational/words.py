@@ -18,7 +18,7 @@ def test_words(signature: Signature | None, before: Query, test: Query) -> str:
     """
     if signature is None or not signature.named:
         return ", ".join(map(literal_text, test))
-    path = _Path(signature)
+    path = _PathWords(signature)
     path.phrases(before)
     return joined(path.phrases(test))
 
@@ -31,14 +31,14 @@ def joined(phrases: list[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _Mention:
     """A row that was spoken of: what it is called, and the how manieth of its kind it is on the path."""
 
     noun: str
     number: int
 
 
-class _Path:
+class _PathWords:
     """The rows and values that the words of a path introduced, so that later words can refer to them."""
 
     def __init__(self, signature: Signature) -> None:
@@ -46,9 +46,9 @@ class _Path:
         named = [p for p in signature.predicates.values() if p.identity is not None and p.counts is None]
         self.row_types = {p.types[p.identity] for p in named if p.identity is not None}
         self.rows: Counter[str] = Counter()
-        self.names: dict[Variable, _Row] = {}
+        self.names: dict[Variable, _Mention] = {}
         self.kinds: dict[Variable, str] = {}
-        self.values: dict[Variable, tuple[str, _Row | None]] = {}
+        self.values: dict[Variable, tuple[str, _Mention | None]] = {}
         """Variables that are no row's own name: their column, and the row; None is the example's own."""
 
     def phrases(self, query: Query) -> list[str]:
@@ -98,7 +98,7 @@ class _Path:
             return f"its {column}" if row is None else f"the {column} of {self._row(row)}"
         return variable_name(term) if isinstance(term, Variable) else "anything"
 
-    def _row(self, row: _Row) -> str:
+    def _row(self, row: _Mention) -> str:
         return f"that {row.noun}" if self.rows[row.noun] == 1 else f"{row.noun} #{row.number}"
 
     def _literal(self, literal: Literal, comparisons: list[Literal]) -> str:
@@ -152,9 +152,9 @@ class _Path:
             and predicate.types.count(predicate.types[i]) == 1
         ]
 
-    def _counted(self, noun: str) -> _Row:
+    def _counted(self, noun: str) -> _Mention:
         self.rows[noun] += 1
-        return _Row(noun, self.rows[noun])
+        return _Mention(noun, self.rows[noun])
 
     def _conditions(
         self,
@@ -162,7 +162,7 @@ class _Path:
         literal: Literal,
         comparisons: list[Literal],
         shown: set[int | None],
-        row: _Row | None,
+        row: _Mention | None,
     ) -> list[str]:
         """What is asked of the columns of a row, those aside that are shown already."""
         conditions = []
