@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from unittest.mock import patch
 
 import duckdb
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.errors import UsageError
+from hornbeam.model.dialects import dialect_named
 from hornbeam.relational.logic import KEY, Constant, Literal, Variable
 from hornbeam.relational.signature import Counted, Predicate, Signature
 from hornbeam.relational.tree import Node, RelationalTree
@@ -36,6 +38,16 @@ def test_sql_gives_means_and_shares_exactly(dialect, draw):
     assert run_sql(world, dialect, numbers.to_sql(dialect)) == means
     shares = {key: classes.shares(leaf_of(world, i, classes))[1] for i, key in enumerate(world.keys)}
     assert run_sql(world, dialect, classes.to_sql(dialect, "probability", "po's")) == shares
+
+
+@given(draw=randoms, nesting=st.integers(1, 2))
+def test_where_no_further_case_may_nest_conditions_are_joined(draw, nesting):
+    world, tree = draw_world(draw), draw_tree(draw, 5)
+    leaves = {key: leaf_of(world, i, tree) for i, key in enumerate(world.keys)}
+    with patch.object(type(dialect_named("duckdb")), "nesting", nesting):
+        text = tree.to_sql("duckdb", "leaf")
+    assert max(len(line) - len(line.lstrip()) for line in text.splitlines()) <= 4 * nesting
+    assert run_sql(world, "duckdb", text) == leaves
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
