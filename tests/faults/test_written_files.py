@@ -19,7 +19,7 @@ import pytest
 import hornbeam as hb
 from hornbeam.errors import StorageError
 from hornbeam.files import new_file, new_folder, write_file, write_files
-from hornbeam.model.view import Levels, View
+from hornbeam.model.picture import Levels, View
 from tests.unit.cli.test_command import run
 
 ROOT = Path(__file__).resolve().parents[2]

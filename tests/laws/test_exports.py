@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hornbeam.model import Tree
-from hornbeam.model.regions import leaf_regions
+from hornbeam.model.rules import leaf_regions
 from hornbeam.table import Table, conform
 from tests import strategies
 from tests.databases import DuckDB, PostgreSQL, SQLite

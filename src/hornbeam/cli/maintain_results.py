@@ -10,8 +10,8 @@ import click
 from hornbeam.boat.maintained.changes import Changes
 from hornbeam.errors import HornbeamError
 from hornbeam.files import write_files
+from hornbeam.model.picture import View
 from hornbeam.model.text import share_text
-from hornbeam.model.view import View
 
 from .output import print_json, print_pairs, style
 

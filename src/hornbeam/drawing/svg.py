@@ -176,11 +176,11 @@ def frame(width: float, height: float, body: str, title: str, description: str, 
     Inside a page the page carries the style and the patterns once (`page_definitions`).
     """
     style = "" if inline else element("style", style_sheet(".hb")) + element("defs", stripes())
-    ground = "" if inline else element("rect", width="100%", height="100%", style="fill:var(--hb-card)")
+    background = "" if inline else element("rect", width="100%", height="100%", style="fill:var(--hb-card)")
     head = element("title", escape(title)) + element("desc", escape(description))
     return element(
         "svg",
-        head + style + ground + body,
+        head + style + background + body,
         xmlns="http://www.w3.org/2000/svg",
         class_="hb",
         role="img",

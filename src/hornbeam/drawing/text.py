@@ -84,13 +84,13 @@ def shorten_middle(text: str, room_em: float) -> str:
 
 def shorten_test(name: str, condition: str, room_em: float) -> str:
     """A question on one line, shortened in its attribute name first, so that the threshold stays readable."""
-    rest = clean(f" {condition}") if condition else ""
-    if width_em(clean(name) + rest) <= room_em:
-        return clean(name) + rest
-    if width_em(rest) <= room_em * 0.6:
-        return shorten_middle(name, room_em - width_em(rest)) + rest
+    after = clean(f" {condition}") if condition else ""
+    if width_em(clean(name) + after) <= room_em:
+        return clean(name) + after
+    if width_em(after) <= room_em * 0.6:
+        return shorten_middle(name, room_em - width_em(after)) + after
     kept = shorten_middle(name, room_em * 0.45)
-    return kept + shorten(rest, room_em - width_em(kept))
+    return kept + shorten(after, room_em - width_em(kept))
 
 
 def count_text(value: float) -> str:

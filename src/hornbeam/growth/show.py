@@ -9,8 +9,7 @@ from hornbeam.drawing.folds import StabilityPicture
 from hornbeam.drawing.stability import draw_stability
 from hornbeam.drawing.stability_page import render_stability
 from hornbeam.growth.stability_picture import stability_picture
-from hornbeam.model.picture import depth_to_draw
-from hornbeam.model.view import Levels, View
+from hornbeam.model.picture import Levels, View, depth_to_draw
 
 if TYPE_CHECKING:
     from hornbeam.growth.stability import Stability

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hornbeam.model import Tree
 from hornbeam.model.arrays import Array
-from hornbeam.model.present import brief_nodes
+from hornbeam.model.walk import brief_nodes
 
 Ints = npt.NDArray[np.int64]
 

@@ -1,7 +1,6 @@
 """The tree as a thing of its own: immutable, readable, comparable, storable."""
 
 from hornbeam.model.costs import Costs, costs_of
-from hornbeam.model.narrow import narrowed
 from hornbeam.model.routing import RoutedTable, attribute_kinds
 from hornbeam.model.store import (
     FORMAT_VERSION,
@@ -11,7 +10,7 @@ from hornbeam.model.store import (
     refused,
     write_document,
 )
-from hornbeam.model.tree import Tree
+from hornbeam.model.tree import Tree, narrowed
 
 __all__ = [
     "FORMAT_VERSION",

@@ -16,7 +16,7 @@ from hornbeam.model.arrays import Array, is_finite
 
 @dataclass(frozen=True)
 class Costs:
-    """Of each class its weight; of each true class (row) and said class (column) the cost, where given."""
+    """The weight of each class; the cost of each true (row) and predicted class (column), where given."""
 
     weights: tuple[float, ...]
     matrix: tuple[tuple[float, ...], ...] | None = None

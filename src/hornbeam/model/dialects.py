@@ -307,8 +307,8 @@ def clock_text(ticks: int, digits: int) -> str:
 
 def moment(ticks: int, digits: int) -> tuple[str, bool, str]:
     """Ticks since 1970-01-01 as day, whether before Christ, and time of day."""
-    day, rest = divmod(ticks, SECONDS_A_DAY * 10**digits)
-    return *calendar_day(day), clock_text(rest, digits)
+    day, since_midnight = divmod(ticks, SECONDS_A_DAY * 10**digits)
+    return *calendar_day(day), clock_text(since_midnight, digits)
 
 
 def is_read_alike(value: float) -> bool:

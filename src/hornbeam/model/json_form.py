@@ -15,7 +15,7 @@ from hornbeam.table import Schema
 
 if TYPE_CHECKING:
     from hornbeam.model.competitors import Competitors
-    from hornbeam.model.text import Tests
+    from hornbeam.model.text import StoredTests
     from hornbeam.model.tree import Tree
 
 KIND_CODES: Final = {name: code for code, name in enumerate(KIND_NAMES)}
@@ -66,7 +66,7 @@ def shortest(values: Array) -> list[Any]:
     return result
 
 
-def threshold(tests: Tests, i: int) -> float | int | None:
+def threshold(tests: StoredTests, i: int) -> float | int | None:
     """That of a numeric test, exact."""
     if tests.arrays["kind"][i] != NUMERIC:
         return None
@@ -76,7 +76,7 @@ def threshold(tests: Tests, i: int) -> float | int | None:
     return float(tests.arrays["threshold"][i])
 
 
-def thresholds(tests: Tests) -> list[float | int | str | None]:
+def thresholds(tests: StoredTests) -> list[float | int | str | None]:
     """A number for each numeric test, exact; an infinite one as text; null elsewhere."""
     result: list[float | int | str | None] = [None] * len(tests.arrays["kind"])
     real, whole = tests.arrays["threshold"].tolist(), tests.arrays["threshold_integer"].tolist()

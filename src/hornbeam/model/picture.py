@@ -1,18 +1,28 @@
-"""From a tree to the plain records that are drawn; thresholds are rounded there, exact in the text."""
+"""From a tree to the plain records that are drawn, and what every view of such a picture can do.
+
+Thresholds are rounded in pictures, and exact in texts.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from hornbeam.drawing import Picture, PictureNode
 from hornbeam.drawing.text import number_text
+from hornbeam.errors import UsageError
+from hornbeam.files import write_file
 from hornbeam.model.text import shortened
 from hornbeam.model.walk import Test
 from hornbeam.table import Attribute
 
 if TYPE_CHECKING:
     from hornbeam.model.tree import Tree
+
+Levels = int | Literal["auto"] | None
 
 SMALL = 40  # nodes that one picture holds
 READABLE_DEPTH = 4
@@ -105,3 +115,32 @@ def content(tree: Tree, classes: tuple[str, ...], node: int) -> dict[str, Any]:
         return {"prediction": number_text(means[0]), "means": means, "spread": spread}
     pairs = zip(tree.targets, means, strict=True)
     return {"prediction": ", ".join(f"{name} {number_text(mean)}" for name, mean in pairs), "means": means}
+
+
+class View(ABC):
+    """A picture in a notebook, a text by `svg` or `html`, a file by `save`."""
+
+    @abstractmethod
+    def svg(self, max_depth: Levels = "auto", *, title: str = "") -> str:
+        """The picture; below `max_depth` subtrees are counted instead of drawn."""
+
+    @abstractmethod
+    def html(self, *, title: str = "") -> str:
+        """A page of its own that needs no network."""
+
+    def save(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+        """Write the picture to `*.svg` or the page to `*.html`."""
+        place = Path(path)
+        writers = {".svg": self.svg, ".html": self.html, ".htm": self.html}
+        write = writers.get(place.suffix.lower())
+        if write is None:
+            raise UsageError(f"path {str(place)!r}: a name that ends in .svg or .html is allowed")
+        text = write() if title is None else write(title=title)
+        write_file(place, text.encode("utf-8"))
+        return place
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x:auto">{self.svg()}</div>'

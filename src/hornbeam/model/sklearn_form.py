@@ -3,6 +3,7 @@
 scikit-learn rounds X to float32 before it asks a tree. Where x <= t, the rounded x is at most the rounded t;
 so only rows whose value is rounded to the same number as t can go wrong, and a threshold on one or the other
 side of that number decides for all of them. This is an export, never our predictor.
+It imports scikit-learn, so nothing imports it before an export.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from hornbeam.errors import ExportWarning, UsageError
 from hornbeam.model.arrays import LEAF
@@ -48,10 +53,6 @@ def to_sklearn(tree: Tree, X: Any = None) -> Any:
         if tree.schema.named:
             model.feature_names_in_ = np.array(tree.schema.names, dtype=object)
         return model
-    from sklearn.pipeline import Pipeline
-
-    from hornbeam.model.sklearn_columns import TreeColumns
-
     return Pipeline([("columns", TreeColumns(tree)), ("tree", model)])
 
 
@@ -112,10 +113,10 @@ def count_changes(model: Any, rows: Rounded, leaves: npt.NDArray[np.int64]) -> i
     changed = int(np.count_nonzero(model.tree_.apply(rows[~refused]) != leaves[~refused]))
     lost = int(np.count_nonzero(refused))
     if changed or lost:
-        said = [f"{changed} of {len(rows)} rows change leaf"] if changed else []
-        said += [f"{lost} of {len(rows)} rows, infinite or beyond float32, are refused"] if lost else []
+        counts = [f"{changed} of {len(rows)} rows change leaf"] if changed else []
+        counts += [f"{lost} of {len(rows)} rows, infinite or beyond float32, are refused"] if lost else []
         warnings.warn(
-            f"to_sklearn: {' and '.join(said)}, because scikit-learn rounds X to float32; "
+            f"to_sklearn: {' and '.join(counts)}, because scikit-learn rounds X to float32; "
             "predict with the Hornbeam model where that matters",
             ExportWarning,
             stacklevel=4,
@@ -138,6 +139,37 @@ def warn_of_costs(tree: Tree) -> None:
         )
 
 
+class TreeColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Floats and integers as they are, and a column of 1, 0 and NaN for every other test of a tree.
+
+    It takes what Hornbeam's estimators take, and has nothing to learn. Infinities, which scikit-learn's trees
+    refuse, become the largest numbers that they know.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+
+    def fit(self, X: Any = None, y: Any = None) -> TreeColumns:
+        """Nothing."""
+        return self
+
+    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+        """A matrix with a column for each of `get_feature_names_out`."""
+        table = conform(X, self.tree.schema, estimator=type(self).__name__)
+        return np.clip(self.tree.binary.matrix(table), -LARGEST, LARGEST)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of attributes, and the texts of tests."""
+        return np.array([column.name for column in self.tree.binary.columns], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        return len(self.tree.schema)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
 # the estimator
 
 
@@ -146,8 +178,6 @@ def make_estimator(binary: BinaryTree, thresholds: list[float]) -> Any:
 
     A tree of two leaves, fitted by the library itself, shows how it keeps trees; ours is built after it.
     """
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
     tree, n_columns = binary.tree, len(binary.columns)
     criterion, impurities, values = statistics(binary)
     kind = DecisionTreeClassifier if tree.classes is not None else DecisionTreeRegressor
@@ -180,13 +210,13 @@ def make_nodes(
 ) -> npt.NDArray[Any]:
     """The nodes as scikit-learn's own array; what a test on a number does not use is as in the specimen."""
     names = set(specimen.dtype.names or ())
-    held = [name for name in ("threshold", "split_value") if name in names]
-    if not names >= FILLED or len(held) != 1 or names - FILLED - UNTOUCHED - set(held):
+    fields = [name for name in ("threshold", "split_value") if name in names]
+    if not names >= FILLED or len(fields) != 1 or names - FILLED - UNTOUCHED - set(fields):
         raise unknown_layout(f"a node has the fields {', '.join(sorted(names))}")
     inner = np.array([node.column >= 0 for node in binary.nodes])
     nodes = specimen[np.where(inner, 0, 1)]
-    bounds = nodes[held[0]]
-    if held[0] == "split_value":
+    bounds = nodes[fields[0]]
+    if fields[0] == "split_value":
         if "threshold" not in (bounds.dtype.names or ()):
             raise unknown_layout("the value of a split has no threshold")
         bounds = bounds["threshold"]
@@ -203,8 +233,6 @@ def make_nodes(
 
 
 def unknown_layout(why: str) -> UsageError:
-    import sklearn
-
     return UsageError(
         f"scikit-learn {sklearn.__version__} keeps trees in a way that this Hornbeam does not know ({why}); "
         "upgrade Hornbeam, or use scikit-learn 1.8 to 1.10"

@@ -19,7 +19,7 @@ from hornbeam.model.json_form import one_line, parse
 FORMAT_VERSION: Final = 1
 MAX_BYTES: Final = 2**30  # about ten million nodes; more is refused before it is read
 
-# A reader of any version finds the format and the version here; the rest is the version's own affair.
+# A reader of any version finds the format and the version here; all else is the version's own affair.
 OPENING: Final = re.compile(rb'\{"format": "hornbeam-model", "version": ([1-9][0-9]{0,8}), ')
 HEADER: Final = re.compile(
     rb'\{"format": "hornbeam-model", "version": 1, "sha256": "([0-9a-f]{64})", "payload": (?=\{)'
@@ -85,7 +85,7 @@ def refused(path: Path, why: str) -> DataError:
 
 
 def read_file(path: Path) -> bytes:
-    # Without O_NONBLOCK a named pipe would keep us waiting for a writer.
+    # Without O_NONBLOCK a named pipe would make us wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())

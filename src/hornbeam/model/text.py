@@ -22,7 +22,7 @@ INDENT = "|   "
 DEEPEST_INDENT = 40  # below, the depth is written as a number: a chain's text must not grow with its square
 
 
-class Tests(Protocol):
+class StoredTests(Protocol):
     """What tests are read from: a tree, or the competitors of its nodes."""
 
     @property
@@ -60,37 +60,37 @@ def shortened(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[: max(most, 1)])}, and {len(texts) - max(most, 1)} more"
 
 
-def bound_text(tree: Tests, node: int, style: Style) -> str:
-    attribute = tree.schema.attributes[tree.arrays["attribute"][node]]
+def bound_text(tests: StoredTests, node: int, style: Style) -> str:
+    attribute = tests.schema.attributes[tests.arrays["attribute"][node]]
     if attribute.is_integer:
-        return one_line(attribute.format(int(tree.arrays["threshold_integer"][node])))
-    return real_text(float(tree.arrays["threshold"][node]), style)
+        return one_line(attribute.format(int(tests.arrays["threshold_integer"][node])))
+    return real_text(float(tests.arrays["threshold"][node]), style)
 
 
-def branch_labels(tree: Tests, node: int, child: int) -> list[str]:
+def branch_labels(tests: StoredTests, node: int, child: int) -> list[str]:
     """The labels that a nominal test sends to one of its children."""
-    labels = tree.schema.attributes[tree.arrays["attribute"][node]].labels
-    return [one_line(labels[code]) for code in tree.branch_codes(node, child).tolist()]
+    labels = tests.schema.attributes[tests.arrays["attribute"][node]].labels
+    return [one_line(labels[code]) for code in tests.branch_codes(node, child).tolist()]
 
 
-def attribute_name(tree: Tests, node: int) -> str:
-    return one_line(tree.schema.attributes[tree.arrays["attribute"][node]].name)
+def attribute_name(tests: StoredTests, node: int) -> str:
+    return one_line(tests.schema.attributes[tests.arrays["attribute"][node]].name)
 
 
-def test_text(tree: Tests, node: int, style: Style) -> str:
-    kind = tree.arrays["kind"][node]
+def test_text(tests: StoredTests, node: int, style: Style) -> str:
+    kind = tests.arrays["kind"][node]
     if kind == LEAF:
         return ""
-    return attribute_name(tree, node) if kind == MULTIWAY else branch_text(tree, node, 0, style)
+    return attribute_name(tests, node) if kind == MULTIWAY else branch_text(tests, node, 0, style)
 
 
-def branch_text(tree: Tests, node: int, child: int, style: Style) -> str:
-    kind, name = tree.arrays["kind"][node], attribute_name(tree, node)
+def branch_text(tests: StoredTests, node: int, child: int, style: Style) -> str:
+    kind, name = tests.arrays["kind"][node], attribute_name(tests, node)
     if kind == NUMERIC:
-        return f"{name} {'>' if child else '<='} {bound_text(tree, node, style)}"
+        return f"{name} {'>' if child else '<='} {bound_text(tests, node, style)}"
     if kind == VALUE:
-        return f"{name} {'!=' if child else '=='} {branch_labels(tree, node, 0)[0]}"
-    labels = branch_labels(tree, node, child)
+        return f"{name} {'!=' if child else '=='} {branch_labels(tests, node, 0)[0]}"
+    labels = branch_labels(tests, node, child)
     if kind == MULTIWAY:
         return f"{name} == {labels[0]}"
     return f"{name} in {{{shortened(labels, style.max_labels)}}}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -20,8 +20,7 @@ from hornbeam.model.competitors import Competitor, Competitors
 from hornbeam.model.costs import Costs, sums_in_order
 from hornbeam.model.labels import Label, checked_classes, checked_targets, plain_labels
 from hornbeam.model.picture import depth_to_draw, picture_of
-from hornbeam.model.present import BriefPaths
-from hornbeam.model.walk import Tests
+from hornbeam.model.walk import BriefPaths, Tests
 from hornbeam.table import Schema, Table
 
 if TYPE_CHECKING:
@@ -108,8 +107,16 @@ class Tree:
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = self.kept_competitors
-        competitors = None if kept is None else dict(kept.arrays)
-        return _restore, (self.schema, dict(self.arrays), self.classes, self.targets, self.costs, competitors)
+        restored = partial(
+            Tree.trusted,
+            self.schema,
+            dict(self.arrays),
+            classes=self.classes,
+            targets=self.targets,
+            costs=self.costs,
+            competitors=None if kept is None else dict(kept.arrays),
+        )
+        return restored, ()
 
     def __copy__(self) -> Tree:
         return self
@@ -205,7 +212,7 @@ class Tree:
     @cached_property
     def leaf_class(self) -> npt.NDArray[np.int32]:
         """The class code each node predicts: the largest count, or the least cost; among equals the first."""
-        start, count = self.arrays["count_start"], self._held
+        start, count = self.arrays["count_start"], self._weighted
         if self.costs is not None and self.costs.matrix is not None:
             return self.costs.predicted(start, self.arrays["count_class"], self.arrays["count"])
         return _core.heaviest_classes(start, self.arrays["count_class"], count)
@@ -224,18 +231,18 @@ class Tree:
         return owner, self.arrays["count_class"][position], self._share[position]
 
     @cached_property
-    def _held(self) -> Array:
+    def _weighted(self) -> Array:
         """The counts, times the weights of their classes."""
         if self.costs is None:
             return self.arrays["count"]
-        held: Array = np.array(self.costs.weights)[self.arrays["count_class"]] * self.arrays["count"]
-        return held
+        weighted: Array = np.array(self.costs.weights)[self.arrays["count_class"]] * self.arrays["count"]
+        return weighted
 
     @cached_property
     def _share(self) -> npt.NDArray[np.float64]:
         start = self.arrays["count_start"]
-        shares: npt.NDArray[np.float64] = self._held / np.repeat(
-            sums_in_order(start, self._held), np.diff(start)
+        shares: npt.NDArray[np.float64] = self._weighted / np.repeat(
+            sums_in_order(start, self._weighted), np.diff(start)
         )
         return shares
 
@@ -412,14 +419,26 @@ class Tree:
         return to_sklearn(self, X)
 
 
-def _restore(
-    schema: Schema,
-    arrays: dict[str, Array],
-    classes: tuple[Label, ...] | None,
-    targets: tuple[str, ...] | None,
-    costs: Costs | None = None,
-    competitors: dict[str, Array] | None = None,
-) -> Tree:
+def narrowed(tree: Tree, kept: npt.NDArray[np.int64]) -> Tree:
+    """The tree with only the classes of the given codes, ascending; no node may have rows of another."""
+    if tree.classes is None or len(kept) == len(tree.classes):
+        return tree
+    place = np.full(len(tree.classes), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    codes = place[tree.arrays["count_class"]]
+    if (codes < 0).any():
+        raise DataError("a class that a tree has rows of cannot be taken out of it; keep it")
+    costs = tree.costs
+    if costs is not None:
+        matrix = costs.matrix
+        if matrix is not None:
+            matrix = tuple(tuple(matrix[i][j] for j in kept) for i in kept)
+        costs = Costs(tuple(costs.weights[i] for i in kept), matrix)
+    competitors = None if tree.kept_competitors is None else tree.kept_competitors.arrays
     return Tree.trusted(
-        schema, arrays, classes=classes, targets=targets, costs=costs, competitors=competitors
+        tree.schema,
+        {**tree.arrays, "count_class": codes},
+        classes=[tree.classes[i] for i in kept],
+        costs=costs,
+        competitors=competitors,
     )

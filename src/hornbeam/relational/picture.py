@@ -17,8 +17,7 @@ from hornbeam.drawing.svg import BOLD
 from hornbeam.drawing.text import number_text, width_em
 from hornbeam.growth.arms import Bifurcation, NodeStability
 from hornbeam.growth.stability_picture import MOST_PARTINGS
-from hornbeam.model.picture import READABLE_DEPTH, SMALL
-from hornbeam.model.view import Levels, View
+from hornbeam.model.picture import READABLE_DEPTH, SMALL, Levels, View
 from hornbeam.relational.stability import RelationalStability
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.relational.words import test_words

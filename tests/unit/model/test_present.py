@@ -15,7 +15,7 @@ from hornbeam.errors import DataError
 from hornbeam.model import Tree
 from hornbeam.model.arrays import DTYPES, SUBSET, VALUE
 from hornbeam.model.canonical import canonical_text
-from hornbeam.model.present import brief_nodes
+from hornbeam.model.walk import brief_nodes
 from hornbeam.table import Attribute, Schema
 from tests.unit.model.builder import in_brief, plain_path, random_table, random_tree
 

@@ -13,8 +13,7 @@ from hornbeam.drawing import changes as drawn
 from hornbeam.drawing.changes import MOST_BOXES, Change, ChangesPicture, Side, draw_changes
 from hornbeam.drawing.changes_page import render_changes
 from hornbeam.model import Tree
-from hornbeam.model.picture import picture_of
-from hornbeam.model.view import Levels, View
+from hornbeam.model.picture import Levels, View, picture_of
 
 
 class ChangesView(View):
