@@ -24,7 +24,7 @@ from benchmarks.anytime_peers import by_budget
 from benchmarks.anytime_sets import SETS, Task
 from benchmarks.common import Verdict
 from hornbeam import AnytimeTreeClassifier
-from hornbeam.anytime import State
+from hornbeam.anytime import SearchState
 from hornbeam.validation import corrected_mean
 from tests import real_data
 
@@ -75,7 +75,7 @@ def search(concept: Concept, task: Task) -> Found:
     states = model.improve()
     spent, right, state, reached = 0.0, 0.0, None, False
     while not reached and spent < PATIENCE:
-        following: State | None = next(states, None)
+        following: SearchState | None = next(states, None)
         spent += time.process_time() - begin
         if following is None:
             break

@@ -14,7 +14,7 @@ import pandas as pd
 from hypothesis import assume, reject
 
 from hornbeam.errors import DataError
-from hornbeam.growth import ClassCosts, ClassTarget, Grower, NumericTarget, Parameters, Target, grow_tree
+from hornbeam.growth import ClassCosts, ClassTarget, NumericTarget, Parameters, TableGrower, Target, grow_tree
 from hornbeam.model import Tree, costs_of
 from hornbeam.table import Table, from_data
 from tests.laws.reading import frame, target_array
@@ -64,7 +64,7 @@ class Call:
 
     def before_collapse(self) -> Tree:
         """The tree as the core grew it: C4.5's collapse has not happened."""
-        grower = Grower(self.table, self.target, self.parameters)
+        grower = TableGrower(self.table, self.target, self.parameters)
         forest = grower.grow()
         if isinstance(self.target, NumericTarget):
             return Tree.trusted(self.table.schema, forest.tree(0), targets=self.target.names)

@@ -13,8 +13,8 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from hornbeam.anytime import Budget, Improvement, Lookahead, State
-from hornbeam.anytime.keys import iteration_key, mix
+from hornbeam.anytime import Budget, Improvement, Lookahead, SearchState
+from hornbeam.anytime.lookahead import iteration_key, mix
 from hornbeam.anytime.stored import from_record, to_record
 from hornbeam.growth import ClassTarget, Parameters, grow_tree
 from hornbeam.table import Table
@@ -235,7 +235,7 @@ def test_what_is_handed_out_pruned_is_the_oracles(case: Case, state: int) -> Non
     assert tree_form(mine) == oracle_form(yours)
 
 
-def told(state: State) -> State:
+def told(state: SearchState) -> SearchState:
     """What does not depend on the clock, nor on where a search was cut in two."""
     return state._replace(elapsed=0.0, cpu=0.0, improved=False)
 

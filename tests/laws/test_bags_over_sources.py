@@ -15,7 +15,7 @@ from hornbeam.boat import bags as together
 from hornbeam.boat.growth import SCANNING, grow_source
 from hornbeam.boat.task import SourceTask
 from hornbeam.ensemble import Committee, OutsideSums
-from hornbeam.growth import ClassTarget, Grower, NumericTarget
+from hornbeam.growth import ClassTarget, NumericTarget, TableGrower
 from hornbeam.table import encode_classes, encode_targets, from_data
 from hornbeam.table.sources.draws import RowDraws, numbered_row_words
 from tests.laws import number_cases
@@ -72,7 +72,7 @@ def alone(task: SourceTask, table: Any) -> list[str]:
     words, digests = numbered_row_words(0, table.num_rows), []
     for bag in range(len(task.bags)):
         rows = task.bags.rows(words, bag)
-        grower = Grower(X.take(rows), target.take(rows), task.parameters)
+        grower = TableGrower(X.take(rows), target.take(rows), task.parameters)
         digests.append(grower.tree(grower.grow(), 0).digest)
     return digests
 

@@ -25,7 +25,7 @@ from hornbeam.growth import (
     prune_tree,
     reads_gains,
 )
-from hornbeam.growth.rest import collapsed
+from hornbeam.growth.grow import collapsed
 from hornbeam.model import Tree
 from hornbeam.table import from_data
 from tests import strategies

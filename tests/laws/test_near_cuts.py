@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from hornbeam.growth import ClassTarget, Engine, Grower, Parameters
-from hornbeam.growth.levels import Levels
+from hornbeam.growth import ClassTarget, Engine, Parameters, TableGrower
+from hornbeam.growth.forest import LevelCosts
 from hornbeam.table import Table, from_data
 
 Codes = npt.NDArray[np.int32]
@@ -31,12 +31,12 @@ def grown(
     times: Times,
     engine: Engine,
     threads: int,
-) -> tuple[list[str], Levels]:
+) -> tuple[list[str], LevelCosts]:
     """The digests of all trees, and how many nodes were shared by near cuts."""
     target = ClassTarget(codes, np.arange(codes.max() + 1))
-    grower = Grower(table, target, parameters.checked("classification"), engine=engine, threads=threads)
+    grower = TableGrower(table, target, parameters.checked("classification"), engine=engine, threads=threads)
     forest = grower.grow(times)
-    return [grower.tree(forest, i).digest for i in range(forest.n_sets)], Levels.none().plus(forest)
+    return [grower.tree(forest, i).digest for i in range(forest.n_sets)], LevelCosts.none().plus(forest)
 
 
 def assert_same_trees(

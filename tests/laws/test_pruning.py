@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hornbeam import _core
 from hornbeam.growth import ClassTarget, NumericTarget, Pruning, complexity_path, prune_tree
-from hornbeam.growth.rest import collapsed
+from hornbeam.growth.grow import collapsed
 from hornbeam.model import Tree
 from hornbeam.table import conform, from_data
 from tests import strategies

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import Cut, Cuts, Engine, Parameters, TrainingSets, grow_settings
-from hornbeam.growth.rest import collapsed
+from hornbeam.growth.grow import collapsed
 from tests import strategies
 from tests.laws.engine_tables import generated
 from tests.laws.growing import DEFAULT, Call, Rows, assert_equal, known_call, weighed_call

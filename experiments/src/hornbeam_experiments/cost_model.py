@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbeam.growth.levels import COMPONENTS
+from hornbeam.growth.forest import COMPONENTS
 from hornbeam_experiments.cross_validation import TEN, TenFolds
 from hornbeam_experiments.growths import ONE
 from hornbeam_experiments.records import Cell, Sheet

@@ -21,7 +21,7 @@ ONE = "one tree"
 # A growth is repeated until it had nearly all of its core, or the CPU seconds of patience are over.
 UNDISTURBED, PATIENCE = 0.9, 0.15
 
-# Kinds of work, in the order of the core's own (growth.levels.COMPONENTS), after what comes before growth.
+# Kinds of work, in the order of the core's own (growth.forest.COMPONENTS), after what comes before growth.
 PRESORT = "presorting and calls"
 WORKS = (
     PRESORT,

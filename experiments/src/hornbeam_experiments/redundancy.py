@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.growth import Forest, TrainingSets
-from hornbeam.growth.joint import walk_together
+from hornbeam.growth.joint_walk import walk_together
 from hornbeam.model import Tree
 from hornbeam.table import Table
 from hornbeam_experiments.cross_validation import TEN, TenFolds

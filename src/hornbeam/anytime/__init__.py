@@ -4,11 +4,10 @@ from hornbeam.anytime.budget import Budget, Stop
 from hornbeam.anytime.choosing import Chooser
 from hornbeam.anytime.improve import Improvement, Iteration
 from hornbeam.anytime.incremental import extended_by
-from hornbeam.anytime.keys import seed_key
-from hornbeam.anytime.lookahead import Lookahead
+from hornbeam.anytime.lookahead import Lookahead, seed_key
 from hornbeam.anytime.objectives import OBJECTIVES, ExpectedError, Objective, TreeSize
 from hornbeam.anytime.sketch import Sketch
-from hornbeam.anytime.states import WHY, State
+from hornbeam.anytime.states import WHY, SearchState
 
 __all__ = [
     "OBJECTIVES",
@@ -20,8 +19,8 @@ __all__ = [
     "Iteration",
     "Lookahead",
     "Objective",
+    "SearchState",
     "Sketch",
-    "State",
     "Stop",
     "TreeSize",
     "extended_by",

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.anytime.effort import Effort, next_r
+from hornbeam.anytime.incumbent import Chosen, Incumbent
 from hornbeam.anytime.lookahead import Lookahead
 from hornbeam.anytime.objectives import Objective
-from hornbeam.anytime.standing import Chosen, Standing
 
 Look = Callable[[], object]  # called between what is counted; it may end that
 _NEAR: Final = 1e-9  # doubles that close are compared as exact numbers
@@ -31,7 +31,7 @@ class Chooser:
     objective: Objective
     granularity: Fraction
 
-    def effort(self, now: Standing, node: int) -> Effort:
+    def effort(self, now: Incumbent, node: int) -> Effort:
         """EXPECTED-COST's counts at a node, counted when first asked for."""
         known = now.efforts[node]
         if known is None:
@@ -46,19 +46,19 @@ class Chooser:
         """EXPECTED-COST of a rebuild with r samples."""
         return effort.cost(rows, r)
 
-    def cost(self, now: Standing, node: int) -> int:
+    def cost(self, now: Incumbent, node: int) -> int:
         """EXPECTED-COST of the next rebuild of a node."""
         r, rows = self.next_r(int(now.last_r[node])), int(now.sketch["rows"][node])
         return self.cost_of(self.effort(now, node), rows, r)
 
-    def least(self, now: Standing, node: int) -> float:
+    def least(self, now: Incumbent, node: int) -> float:
         known = float(now.least[node])
         if np.isnan(known):
             effort = self.effort(now, node)
             known = now.least[node] = self.objective.least(self.lookahead, now.sketch, node, effort)
         return known
 
-    def choose(self, now: Standing, look: Look = bool) -> Chosen | None:
+    def choose(self, now: Incumbent, look: Look = bool) -> Chosen | None:
         """The eligible node of the highest utility, then of most rows, then the first; None: no node is."""
         nodes, costs = self._affordable(now, look)
         if len(nodes) == 0:
@@ -82,14 +82,16 @@ class Chooser:
 
     @staticmethod
     def _count(
-        now: Standing, nodes: Iterable[int], count: Callable[[Standing, int], object], look: Look
+        now: Incumbent, nodes: Iterable[int], count: Callable[[Incumbent, int], object], look: Look
     ) -> None:
         """What is counted of many nodes may take long."""
         for node in nodes:
             look()
             count(now, int(node))
 
-    def _affordable(self, now: Standing, look: Look) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.object_]]:
+    def _affordable(
+        self, now: Incumbent, look: Look
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.object_]]:
         """The nodes that may be rebuilt and cost enough, with what they cost; the root always does."""
         open_ = self.objective.rebuildable(now.sketch)
         if self.granularity >= 1:  # a node may cost more than the root, but only the root is chosen
@@ -105,7 +107,7 @@ class Chooser:
         kept = np.flatnonzero(enough)
         return nodes[kept], costs[kept]
 
-    def _may_cost_enough(self, now: Standing) -> npt.NDArray[np.bool_]:
+    def _may_cost_enough(self, now: Incumbent) -> npt.NDArray[np.bool_]:
         """Nodes that would cost enough if their rows had the attributes and tests of the whole table."""
         top, wanted = self.effort(now, 0).at_most, self.granularity * self.cost(now, 0)
         may = np.zeros(now.sketch.n_nodes, dtype=bool)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornbeam.anytime.improve import Improvement
-from hornbeam.anytime.states import PROVED, WHY, State
+from hornbeam.anytime.states import PROVED, WHY, SearchState
 from hornbeam.drawing.progress import Course, Moment, draw_progress
 from hornbeam.drawing.text import count_text
 
@@ -19,8 +19,8 @@ class SearchCourse:
     """What a search did: its profile, and the state that it ended in."""
 
     objective: str
-    states: tuple[State, ...]
-    last: State
+    states: tuple[SearchState, ...]
+    last: SearchState
 
     @classmethod
     def of(cls, search: Improvement) -> SearchCourse:
@@ -54,8 +54,8 @@ class SearchCourse:
         shown = thinned(self.states)
         end, bound = self.last.elapsed, self.last.bound
         by_size = self.objective == "size"
-        leaves = [Moment(one.elapsed, one.leaves, told(one)) for one in shown]
-        errors = [Moment(one.elapsed, one.expected_error, told(one)) for one in shown]
+        leaves = [Moment(one.elapsed, one.leaves, state_text(one)) for one in shown]
+        errors = [Moment(one.elapsed, one.expected_error, state_text(one)) for one in shown]
         # A bound far below would press the curve flat and says little.
         proved = bound if by_size and bound is not None and _NEAR * bound >= self.last.leaves else None
         text = "" if proved is None else f"no tree has fewer than {count_text(int(proved))}"
@@ -65,13 +65,15 @@ class SearchCourse:
         ]
         if any(one.cv_error is not None for one in shown):
             folds = [
-                Moment(one.elapsed, one.cv_error, told(one)) for one in shown if one.cv_error is not None
+                Moment(one.elapsed, one.cv_error, state_text(one))
+                for one in shown
+                if one.cv_error is not None
             ]
             courses.append(Course("errors of inner folds", tuple(folds), end))
         return courses
 
 
-def thinned(states: tuple[State, ...]) -> list[State]:
+def thinned(states: tuple[SearchState, ...]) -> list[SearchState]:
     """So many of the states that a picture stays readable, the first and the last among them."""
     if len(states) <= _MOST_MOMENTS:
         return list(states)
@@ -79,7 +81,7 @@ def thinned(states: tuple[State, ...]) -> list[State]:
     return [states[round(place * step)] for place in range(_MOST_MOMENTS)]
 
 
-def told(state: State) -> str:
+def state_text(state: SearchState) -> str:
     """A state in a line."""
     parts = [
         f"{state.elapsed:.2f} s",

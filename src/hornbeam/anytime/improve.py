@@ -11,16 +11,14 @@ from typing import Any, Final
 from hornbeam.anytime import expected, states
 from hornbeam.anytime.budget import Budget, Clock, Deadline, Stop, TimeIsUp
 from hornbeam.anytime.choosing import Chooser
-from hornbeam.anytime.claims import Claim
 from hornbeam.anytime.incremental import Codes, taken_in
-from hornbeam.anytime.keys import iteration_key
-from hornbeam.anytime.lookahead import Lookahead
+from hornbeam.anytime.incumbent import Chosen, Incumbent
+from hornbeam.anytime.lookahead import Lookahead, iteration_key
 from hornbeam.anytime.objectives import Objective, TreeSize
 from hornbeam.anytime.prover import Prover
 from hornbeam.anytime.referee import Referee
 from hornbeam.anytime.sketch import Rows, Sketch
-from hornbeam.anytime.standing import Chosen, Standing
-from hornbeam.anytime.states import State
+from hornbeam.anytime.states import Claim, SearchState
 from hornbeam.model import Tree
 
 FIRST: Final = 2**63  # the folds of the first tree are dealt under this number
@@ -45,7 +43,7 @@ class Improvement:
         self,
         lookahead: Lookahead,
         objective: Objective,
-        now: Standing,
+        now: Incumbent,
         *,
         granularity: float = 0.1,
         seed: int = 0,
@@ -58,7 +56,7 @@ class Improvement:
         self.granularity, self.seed, self.has_referee = granularity, seed, referee
         self.clock, self.stop = clock or Clock(), stop or Stop()
         self.choosing = choosing
-        self.profile: list[State] = []
+        self.profile: list[SearchState] = []
         self.last: Iteration | None = None
         self.status = states.RUNNING
         self.claim: Claim | None = None
@@ -70,7 +68,7 @@ class Improvement:
         clock = Clock()
         with clock.running():
             sketch = objective.first(lookahead, lookahead.all_rows)
-            now = Standing.of(sketch, objective.values(sketch))
+            now = Incumbent.of(sketch, objective.values(sketch))
         search = cls(lookahead, objective, now, clock=clock, **settings)
         if search.has_referee:
             with clock.running():
@@ -135,14 +133,14 @@ class Improvement:
     def is_proved(self) -> bool:
         return self.now.sketch.n_leaves == self.floor
 
-    def run(self, budget: Budget) -> Iterator[State]:
+    def run(self, budget: Budget) -> Iterator[SearchState]:
         """The state that it is in, and another after each iteration; the last one says why it ends. What is
         under way when time is up, or when it is stopped, is let go."""
         deadline = Deadline(budget.seconds, self.stop)
         with deadline.guarding():
             yield from self._run(budget, deadline)
 
-    def _run(self, budget: Budget, deadline: Deadline) -> Iterator[State]:
+    def _run(self, budget: Budget, deadline: Deadline) -> Iterator[SearchState]:
         known: Sketch | None = self.now.sketch if self.profile else None
         while True:
             with self.clock.running():
@@ -240,7 +238,7 @@ class Improvement:
             accepted = after.sketch is not self.now.sketch
             self.now, self.last = after, Iteration(chosen, accepted)
 
-    def _after(self, chosen: Chosen, deadline: Deadline) -> Standing | None:
+    def _after(self, chosen: Chosen, deadline: Deadline) -> Incumbent | None:
         """Where the search stands after a rebuild; None where time did not suffice."""
         now, objective = self.now, self.objective
         rows = now.sketch.rows_of(chosen.node)
@@ -248,13 +246,13 @@ class Improvement:
         sketch = objective.rebuilt(self.lookahead, rows, key, chosen.r, deadline.left)
         if sketch is None:
             return None
-        part = Standing.of(sketch, objective.values(sketch), chosen.r)
+        part = Incumbent.of(sketch, objective.values(sketch), chosen.r)
         if not objective.better(part.values[0], now.values[chosen.node]):
             return now.tried(chosen)
         after = now.improved(chosen, part, objective)
         return self._judged(chosen, rows, after, deadline) if self.has_referee else after
 
-    def _judged(self, chosen: Chosen, rows: Rows, after: Standing, deadline: Deadline) -> Standing | None:
+    def _judged(self, chosen: Chosen, rows: Rows, after: Incumbent, deadline: Deadline) -> Incumbent | None:
         """After a better part, if inner folds agree; what they got wrong counts for the whole tree."""
         now = self.now
         made_r = int(now.made_r[chosen.node])
@@ -269,14 +267,14 @@ class Improvement:
         return replace(after, folds_wrong=max(0, before + opinion.new), work=work)
 
     @property
-    def state(self) -> State:
+    def state(self) -> SearchState:
         """The state that it is in."""
         return self._state(self.status, False)
 
-    def _state(self, status: str, improved: bool) -> State:
+    def _state(self, status: str, improved: bool) -> SearchState:
         elapsed, cpu = self.clock.now
         now = self.now
-        return State(
+        return SearchState(
             now.iterations,
             elapsed,
             cpu,
@@ -289,11 +287,11 @@ class Improvement:
             status,
         )
 
-    def _expected_error(self, now: Standing) -> float:
+    def _expected_error(self, now: Incumbent) -> float:
         if isinstance(self.objective, TreeSize):
             return expected.of_tree(now.sketch)
         return float(now.values[0])
 
-    def _bound(self, now: Standing) -> float | None:
+    def _bound(self, now: Incumbent) -> float | None:
         """What no tree of these rows is below, if it is known: leaves, or expected errors."""
         return now.floor if isinstance(self.objective, TreeSize) else expected.least(now.sketch, 0)

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.anytime.incumbent import Incumbent
 from hornbeam.anytime.lookahead import Lookahead
 from hornbeam.anytime.objectives import Objective, TreeSize
 from hornbeam.anytime.sketch import Rows, Sketch, starting, starts_of
-from hornbeam.anytime.standing import Standing
 from hornbeam.table import Column, Schema, Table, conform, from_data
 
 Codes = npt.NDArray[np.int32]
@@ -87,7 +87,9 @@ def _behind(first: Column, second: Column) -> Column:
     return Column(first.kind, values, np.concatenate(masks))
 
 
-def taken_in(now: Standing, lookahead: Lookahead, objective: Objective, moved: dict[int, Codes]) -> Standing:
+def taken_in(
+    now: Incumbent, lookahead: Lookahead, objective: Objective, moved: dict[int, Codes]
+) -> Incumbent:
     """Where a search stands when its table, which now is longer, is that of the lookahead. Each new row goes
     to its leaf; sizes: a leaf that it makes impure is parted by ID3, where the rows can be parted."""
     rows = np.arange(len(now.sketch.order), lookahead.table.n_rows)
@@ -110,7 +112,7 @@ def taken_in(now: Standing, lookahead: Lookahead, objective: Objective, moved: d
     for leaf in np.unique(ends)[::-1].tolist():  # from the last on: nodes before a graft keep their places
         part = _patched(lookahead, sketch.rows_of(leaf), rows[ends == leaf])
         if part is not None:
-            after = after.grafted(leaf, Standing.of(part, objective.values(part)), objective)
+            after = after.grafted(leaf, Incumbent.of(part, objective.values(part)), objective)
     return after
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable
 from functools import cached_property
 from math import inf
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +14,78 @@ import numpy.typing as npt
 from hornbeam import _core
 from hornbeam.anytime.effort import DRAWS, Effort, Efforts
 from hornbeam.anytime.expected import CONFIDENCE
-from hornbeam.anytime.known import MOST_BYTES, Known
 from hornbeam.anytime.sketch import Rows, Sketch
 from hornbeam.growth import ClassTarget, Parameters, Pruning, grow_in_order, grow_tree, prune_tree
 from hornbeam.growth.grow import check_classes
 from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
+
+_BITS = 2**64 - 1
+
+
+def mix(key: int, x: int) -> int:
+    """The key of the place x below a key: splitmix64's last steps, modulo 2^64."""
+    z = (key + 0x9E3779B97F4A7C15 * (x + 1)) & _BITS
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _BITS
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _BITS
+    return z ^ (z >> 31)
+
+
+def seed_key(seed: int) -> int:
+    """The key of a whole search."""
+    return mix(seed & _BITS, 0)
+
+
+def iteration_key(seed: int, iteration: int) -> int:
+    """The key of a rebuild."""
+    return mix(mix(seed_key(seed), 1), iteration)
+
+
+def fold_key(seed: int, iteration: int, fold: int) -> int:
+    """The key of what a referee grows to judge a rebuild."""
+    return mix(mix(mix(seed_key(seed), 2), iteration), fold)
+
+
+MOST_BYTES: Final = 2**26
+_ENTRY: Final = 300  # bytes that an entry takes besides its rows, about
+
+T = TypeVar("T")
+
+
+class Known:
+    """Answers by question and set of rows, the longest unused forgotten first. A question must have one
+    answer for a set of rows, whoever asks and whenever: then it does not matter what is still known.
+
+    Sets are told apart by the rows themselves and not by a hash of them. `most_bytes` of 0 remembers nothing.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = self.hits = self.misses = 0
+        self._answers: OrderedDict[tuple[str, bytes], Any] = OrderedDict()
+
+    def answer(self, question: str, rows: npt.NDArray[Any], find: Callable[[npt.NDArray[Any]], T]) -> T:
+        """What is known, or what is found now. Rows ascend. An interrupt leaves nothing half known."""
+        if not self.most_bytes:
+            return find(rows)
+        place = question, rows.astype(np.int32).tobytes()
+        if place in self._answers:
+            self.hits += 1
+            self._answers.move_to_end(place)
+            known: T = self._answers[place]
+            return known
+        self.misses += 1
+        found = find(rows)
+        self._answers[place] = found
+        self.bytes += _ENTRY + len(place[1])
+        while self.bytes > self.most_bytes:
+            (_, forgotten), _ = self._answers.popitem(last=False)
+            self.bytes -= _ENTRY + len(forgotten)
+        return found
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
 
 CRITERION: Final = "entropy"
 MIN_OBJS: Final = 2.0  # C4.5's -m

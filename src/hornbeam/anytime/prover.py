@@ -1,4 +1,4 @@
-"""The prover: one more arm of a search for sizes. It raises what no tree can be below, on small tables."""
+"""The prover: a second task of a search for sizes. It raises what no tree can be below, on small tables."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 
 from hornbeam.anytime.budget import Deadline
 from hornbeam.anytime.effort import Effort
+from hornbeam.anytime.incumbent import Incumbent
 from hornbeam.anytime.lookahead import Lookahead
 from hornbeam.anytime.objectives import Objective
-from hornbeam.anytime.standing import Standing
 
 MOST_ROWS: Final = 4096
 MOST_TESTS: Final = 2048
@@ -27,17 +27,17 @@ class Prover:
     objective: Objective
     takes_trees: bool = True
 
-    def is_due(self, now: Standing, effort: Effort) -> bool:
+    def is_due(self, now: Incumbent, effort: Effort) -> bool:
         if not self.takes(now, effort) or now.proofs >= MOST_ATTEMPTS:
             return False
         return now.sketch.n_leaves != now.floor and now.proof_work + self._cost(now, effort) <= now.work
 
     @staticmethod
-    def takes(now: Standing, effort: Effort) -> bool:
+    def takes(now: Incumbent, effort: Effort) -> bool:
         """Whether the table is small enough."""
         return len(now.sketch.order) <= MOST_ROWS and 0 < effort.tests(MOST_TESTS) <= MOST_TESTS
 
-    def shown_again(self, now: Standing, deadline: Deadline) -> Standing | None:
+    def shown_again(self, now: Incumbent, deadline: Deadline) -> Incumbent | None:
         """What the last attempt shows, made anew and counted once; None where time was up. It had more room
         than those before it, so nothing that they showed is missing."""
         before = replace(now, proofs=now.proofs - 1)
@@ -50,11 +50,11 @@ class Prover:
         least[0] = proof.lower
         return replace(now, floor=proof.lower, least=least)
 
-    def _cost(self, now: Standing, effort: Effort) -> int:
+    def _cost(self, now: Incumbent, effort: Effort) -> int:
         """Of the next attempt."""
         return _sets(now) * len(now.sketch.order) * effort.tests(MOST_TESTS) // _SHARE
 
-    def attempt(self, now: Standing, effort: Effort, deadline: Deadline) -> Standing | None:
+    def attempt(self, now: Incumbent, effort: Effort, deadline: Deadline) -> Incumbent | None:
         """After one more attempt; None where time was up. A smaller tree that it finds is a smallest one."""
         rows = self.lookahead.all_rows
         proof = self.lookahead.prove(rows, _sets(now), now.sketch.n_leaves, deadline.left)
@@ -62,13 +62,13 @@ class Prover:
             return None
         after = replace(now, proofs=now.proofs + 1, proof_work=now.proof_work + self._cost(now, effort))
         if proof.sketch is not None and self.takes_trees:
-            part = Standing.of(proof.sketch, self.objective.values(proof.sketch), int(now.last_r[0]))
+            part = Incumbent.of(proof.sketch, self.objective.values(proof.sketch), int(now.last_r[0]))
             after = after.grafted(0, part, self.objective)
         least = after.least.copy()
         least[0] = floor = max(proof.lower, now.floor or 0)
         return replace(after, floor=floor, least=least)
 
 
-def _sets(now: Standing) -> int:
+def _sets(now: Incumbent) -> int:
     """How many sets of rows the next attempt remembers."""
     return int(_FIRST * _FACTOR**now.proofs)

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from hornbeam.anytime.budget import Deadline
 from hornbeam.anytime.effort import Effort
-from hornbeam.anytime.keys import fold_key, mix
-from hornbeam.anytime.lookahead import Lookahead
+from hornbeam.anytime.lookahead import Lookahead, fold_key, mix
 from hornbeam.anytime.objectives import Objective
 from hornbeam.anytime.sketch import Rows, Sketch
 from hornbeam.validation import deal_classes
@@ -44,7 +43,7 @@ class Verdict:
 @dataclass(frozen=True)
 class Opinion:
     """Whether the folds agree, how often they were asked, and what both ways got wrong when they were asked
-    once more: of the folds that agreed this would be told too well."""
+    once more: of the folds that agreed this would be judged too well."""
 
     agrees: bool
     asked: int

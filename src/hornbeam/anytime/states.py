@@ -1,7 +1,8 @@
-"""States: what a search tells after each of its iterations."""
+"""States: what a search says after each of its iterations; and what a model file claims was proved."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 RUNNING: Final = "running"
@@ -25,7 +26,7 @@ WHY: Final = {
 }
 
 
-class State(NamedTuple):
+class SearchState(NamedTuple):
     """A search after some iterations. `elapsed` and `cpu` are seconds of searching, `cv_error` is what inner
     folds got wrong, where a referee asked them, `bound` what no tree can be below: leaves, or expected
     errors. `improved` tells whether the last iteration found a better tree, `status` whether it goes on."""
@@ -44,3 +45,27 @@ class State(NamedTuple):
     def to_record(self) -> dict[str, Any]:
         """For JSON."""
         return self._asdict()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a file says of proofs: the bound of all rows, and the profile with the bounds in it."""
+
+    floor: int
+    profile: tuple[SearchState, ...]
+
+    def believed(self, bound: float | None) -> list[SearchState]:
+        """The profile, with what must be true in it because this bound is; without one nothing must."""
+        return [state if _follows(state, bound) else _unproved(state) for state in self.profile]
+
+
+def _follows(state: SearchState, bound: float | None) -> bool:
+    """Fewer rows, or fewer remembered sets of them, have no higher bound."""
+    if state.status == PROVED and state.leaves != bound:
+        return False
+    return state.bound is None or (bound is not None and state.bound <= bound)
+
+
+def _unproved(state: SearchState) -> SearchState:
+    status = CLAIMED if state.status == PROVED else state.status
+    return state._replace(bound=None, status=status)

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.anytime.budget import Clock
-from hornbeam.anytime.claims import Claim
 from hornbeam.anytime.improve import Improvement
+from hornbeam.anytime.incumbent import Incumbent
 from hornbeam.anytime.lookahead import Lookahead
 from hornbeam.anytime.objectives import BOUNDS, OBJECTIVES, ExpectedError, TreeSize
 from hornbeam.anytime.prover import MOST_ATTEMPTS
 from hornbeam.anytime.sketch import Sketch
-from hornbeam.anytime.standing import Standing
-from hornbeam.anytime.states import CLAIMED, PROVED, WHY, State
+from hornbeam.anytime.states import CLAIMED, PROVED, WHY, Claim, SearchState
 from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget
 from hornbeam.growth.parameters import NOMINAL
@@ -90,7 +89,7 @@ def to_record(search: Improvement) -> dict[str, Any]:
     }
 
 
-def _profile_of(search: Improvement) -> list[State]:
+def _profile_of(search: Improvement) -> list[SearchState]:
     """With the bounds that its file has, where it came from one and they were not shown again yet."""
     if search.claim is None:
         return search.profile
@@ -133,7 +132,7 @@ def from_record(record: object, tree: Tree, threads: int = 1) -> Improvement:
     if {len(last_r), len(made_r)} != {sketch.n_nodes}:
         raise DataError(f"search: 'last_r' or 'made_r' has no entry for each of {sketch.n_nodes} nodes")
     objective = TreeSize(record["bound"]) if record["bound"] else ExpectedError()
-    now = Standing.of(sketch, objective.values(sketch))
+    now = Incumbent.of(sketch, objective.values(sketch))
     search = Improvement(
         lookahead,
         objective,
@@ -189,14 +188,16 @@ def _check_settings(record: dict[str, Any]) -> None:
         raise DataError("search: a count or a time is negative, or too large to be one")
 
 
-def _read_profile(rows: list[Any]) -> list[State]:
-    states = [State(*row) for row in rows if isinstance(row, list) and len(row) == len(State._fields)]
+def _read_profile(rows: list[Any]) -> list[SearchState]:
+    states = [
+        SearchState(*row) for row in rows if isinstance(row, list) and len(row) == len(SearchState._fields)
+    ]
     if len(states) < len(rows) or not all(map(_is_state, states)):
         raise DataError("search: its profile is not a list of states")
     return states
 
 
-def _is_state(state: State) -> bool:
+def _is_state(state: SearchState) -> bool:
     counts, numbers = (state.iteration, state.work, state.leaves), (state.cv_error, state.bound)
     return (
         all(type(value) is int and is_finite(value) for value in counts)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.layout import Keys
-from hornbeam.growth import Grower, Parameters, Target
+from hornbeam.growth import Parameters, TableGrower, Target
 from hornbeam.growth.memory import least_rows
 from hornbeam.model import Tree
 from hornbeam.table import Table
@@ -107,7 +107,7 @@ def grow_bootstraps(
         min_samples_leaf=max(1, round(least_rows(parameters.min_samples_leaf, rows) * share)),
         min_objs=None if parameters.min_objs is None else max(1.0, parameters.min_objs * share),
     )
-    grower = Grower(table, target, scaled, threads=threads)
+    grower = TableGrower(table, target, scaled, threads=threads)
     forest = grower.grow(times)
     return Drawn([grower.tree(forest, i, collapse=False) for i in range(how.bootstraps)], times)
 

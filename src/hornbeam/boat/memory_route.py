@@ -21,9 +21,9 @@ from hornbeam.errors import DataError
 from hornbeam.growth import (
     ClassTarget,
     DrawnSets,
-    Grower,
     NumericTarget,
     Pair,
+    TableGrower,
     Target,
     TrainingSet,
     TrainingSets,
@@ -82,7 +82,7 @@ def grow_in_memory(task: SourceTask, meter: Meter, limit: int | None) -> SourceG
             return replace(seen, pairs=(pair,))
         encoded = _core.encode(table.native(), table.n_rows, task.threads)
         table = _without_cells(table)  # growing reads the encoded table alone
-        grower = Grower(table, target, task.parameters, threads=task.threads, encoded=encoded)
+        grower = TableGrower(table, target, task.parameters, threads=task.threads, encoded=encoded)
         del encoded
         grown = grower.tree(grower.grow(report=share), 0)
         tree = prune_tree(grown, task.pruning, criterion=task.parameters.criterion)

@@ -15,10 +15,9 @@ from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.errors import DataError
-from hornbeam.growth import ClassCosts, ClassTarget, Grower, NumericTarget, Parameters, Target, WholeSet
-from hornbeam.growth.grow import check_finite, quest_counts
+from hornbeam.growth import ClassCosts, ClassTarget, NumericTarget, Parameters, TableGrower, Target, WholeSet
+from hornbeam.growth.grow import check_finite, collapsed, quest_counts
 from hornbeam.growth.memory import least_rows
-from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree, costs_of
 from hornbeam.table import Schema, Table
 
@@ -86,7 +85,7 @@ def grow_family(task: FamilyTask, rows: Encoded) -> Iterator[tuple[int, _core.Fo
     target = _target(task, rows)
     table = Table(task.schema, (), target.n_rows)
     for parameters, wholes in task.together:
-        grower = Grower(table, target, parameters, threads=task.threads, encoded=rows.table)
+        grower = TableGrower(table, target, parameters, threads=task.threads, encoded=rows.table)
         times = None
         if rows.folds is not None:
             left_out = np.array([of_set - 1 for of_set in wholes])

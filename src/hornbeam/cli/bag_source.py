@@ -11,7 +11,7 @@ import numpy as np
 import hornbeam
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.growth import grow_source
-from hornbeam.ensemble import Committee, DealtBags, OutsideSums, deal_bags
+from hornbeam.ensemble import Committee, OutsideSums, SourceBags, draw_source_bags
 from hornbeam.errors import UsageError
 from hornbeam.estimators.stored_bags import BAGGED_CLASSIFIER, BAGGED_REGRESSOR, StoredBag
 
@@ -63,14 +63,14 @@ def bag_source(
         if not classes and asked.voting != "soft":
             raise UsageError(f"--voting {asked.voting}: numbers are averaged; leave it out")
         random = np.random.RandomState(plan.seed)
-        draws = deal_bags(rows.rows, asked.trees, random, max_samples=asked.max_samples)
+        draws = draw_source_bags(rows.rows, asked.trees, random, max_samples=asked.max_samples)
 
         def outside(trees: Any) -> OutsideSums:
             return OutsideSums(Committee(trees, asked.voting), draws, plan.threads)
 
         growth = grow_source(replace(task, algorithm=asked.algorithm, bags=draws, outside=outside))
     seeds = np.array(draws.seeds, dtype=np.int64)
-    bags = DealtBags(growth.rows, draws.expected(growth.rows), seeds, rate=draws.rate, keyed=key is not None)
+    bags = SourceBags(growth.rows, draws.expected(growth.rows), seeds, rate=draws.rate, keyed=key is not None)
     parameters = stored_parameters(replace(asked, algorithm="auto"), settings.parameters, settings.pruning)
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
     name = BAGGED_CLASSIFIER if classes else BAGGED_REGRESSOR

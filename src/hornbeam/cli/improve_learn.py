@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 import hornbeam
-from hornbeam.anytime.course import SearchCourse, told
+from hornbeam.anytime.course import SearchCourse, state_text
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators import AnytimeTreeClassifier
 from hornbeam.estimators.plain import plain
@@ -124,7 +124,7 @@ def improved(model: AnytimeTreeClassifier, options: dict[str, Any]) -> float:
     with stopping(model.stop), _live() as say:
         for state in model.improve(**{name: options[name] for name in _LIMITS}):
             if say is not None:
-                say(told(state))
+                say(state_text(state))
     return time.perf_counter() - begin
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 from pyarrow import csv
 
-from hornbeam.ensemble.answer_files import Asking, kind_of
+from hornbeam.ensemble.answers import AnswerRequest, kind_of
 from hornbeam.errors import UsageError
 from hornbeam.estimators.to_source import answer
 from hornbeam.table.sources import source
@@ -40,7 +40,7 @@ def answer_source(
     with working("predicting"), naming(data), cluster(engine, scheduler, threads) as workers:
         rows = source(data, sql=sql)
         rows.engine = workers
-        asking = Asking(answering, rows, keep, f"the model {model!r}")
+        asking = AnswerRequest(answering, rows, keep, f"the model {model!r}")
         if output is None:
             _print(asking, threads)
             return
@@ -66,7 +66,7 @@ def _check(model: str, data: str, output: str | None, kind: str | None, as_json:
         check_places(output, sources=[model, *files_of(data)])
 
 
-def _print(asking: Asking, threads: int) -> None:
+def _print(asking: AnswerRequest, threads: int) -> None:
     """CSV to stdout, chunk by chunk."""
     if asking.source.engine is not None:
         raise UsageError("the workers of a cluster write their answers themselves; name a folder by -o out/")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from hornbeam.distributed.engine import Engine, cancelling
 from hornbeam.distributed.kernels import State
 from hornbeam.distributed.parcels import Packed, each_once, pack, unpack
-from hornbeam.ensemble.answer_files import Asking
+from hornbeam.ensemble.answers import AnswerRequest
 from hornbeam.table.sources import Part, Source, Tally
 
 
@@ -16,7 +16,7 @@ from hornbeam.table.sources import Part, Source, Tally
 class PredictState(State):
     """Whom to ask, and the folder that the answers go to."""
 
-    asking: Asking
+    asking: AnswerRequest
     folder: str
     kind: str
 

@@ -2,9 +2,8 @@
 
 from hornbeam.ensemble.answers import Answering
 from hornbeam.ensemble.bagging import ALGORITHMS, Copies, grow_bags
-from hornbeam.ensemble.bags import MAX_BAGS, Bags, draw_bags
+from hornbeam.ensemble.bags import MAX_BAGS, Bags, SourceBags, draw_bags, draw_source_bags
 from hornbeam.ensemble.committee import VOTING, Committee
-from hornbeam.ensemble.dealt import DealtBags, deal_bags
 from hornbeam.ensemble.outside import Outside, OutsideSums, ask_outside
 
 __all__ = [
@@ -15,11 +14,11 @@ __all__ = [
     "Bags",
     "Committee",
     "Copies",
-    "DealtBags",
     "Outside",
     "OutsideSums",
+    "SourceBags",
     "ask_outside",
-    "deal_bags",
     "draw_bags",
+    "draw_source_bags",
     "grow_bags",
 ]

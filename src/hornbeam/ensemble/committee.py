@@ -61,13 +61,13 @@ class Committee:
             else:
                 total[rows] += tree.means[leaves]
             return
-        owner, said, share = self._said(tree, leaves)
+        owner, answer, share = self._shares(tree, leaves)
         if rows is not None:
             owner = rows[owner]
         # A pair of row and class is there only once, so nothing is lost by adding all at once.
-        total[owner, said] += share
+        total[owner, answer] += share
 
-    def _said(self, tree: Tree, leaves: Leaves) -> tuple[npt.NDArray[np.int64], Leaves, Numbers | float]:
+    def _shares(self, tree: Tree, leaves: Leaves) -> tuple[npt.NDArray[np.int64], Leaves, Numbers | float]:
         """(place in `leaves`, class, share) of what is above zero."""
         if self.voting == "hard":
             return np.arange(len(leaves)), tree.leaf_class[leaves], 1.0
@@ -80,7 +80,7 @@ class Committee:
         if self.voting == "hard" or costs is None or costs.matrix is None:
             return np.asarray(answers.argmax(axis=1), dtype=np.int64)
         losses = answers @ np.array(costs.matrix)
-        # As a tree: no class is said that nothing was grown from.
+        # As a tree: no class is answered that nothing was grown from.
         losses[:, ~np.any([tree.counts(0) > 0 for tree in self.trees], axis=0)] = np.inf
         return np.asarray(losses.argmin(axis=1), dtype=np.int64)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam.ensemble.bags import Bags
-from hornbeam.ensemble.committee import Committee, Numbers
+from hornbeam.ensemble.committee import Committee, Leaves, Numbers
+from hornbeam.model import Tree
 from hornbeam.table import Table
 from hornbeam.table.sources.draws import RowDraws
 from hornbeam.validation.scores import sums_of
@@ -40,23 +42,39 @@ def ask_outside(
 ) -> Outside:
     """What the trees of the bags say of the rows of their table that each of them has not drawn.
 
-    `score` takes some rows and the class codes, or the numbers, that one tree alone says of them.
+    `score` takes some rows and the class codes, or the numbers, that one tree alone answers.
     """
-    total = np.zeros((table.n_rows, committee.width))
-    asked = np.zeros(table.n_rows, dtype=np.int64)
     alone = np.full(len(bags), np.nan)
-    for i, (tree, leaves) in enumerate(committee.leaves(table, threads)):
-        rows = np.flatnonzero(bags.times(i) == 0)
-        if len(rows) == 0:
-            continue
-        committee.add(total, tree, leaves[rows], rows)
-        asked[rows] += 1
-        if score is not None:
-            said = tree.means if tree.classes is None else tree.leaf_class
-            alone[i] = score(rows, said[leaves[rows]])
+
+    def judge(i: int, tree: Tree, leaves: Leaves, rows: npt.NDArray[np.int64]) -> None:
+        if score is not None and len(rows):
+            answers = tree.means if tree.classes is None else tree.leaf_class
+            alone[i] = score(rows, answers[leaves[rows]])
+
+    total, asked = _add_outside(committee, bags.times, table, threads, judge)
     with np.errstate(invalid="ignore"):
         answers = total / asked[:, None]
     return Outside(answers, asked, alone)
+
+
+def _add_outside(
+    committee: Committee,
+    times: Callable[[int], npt.NDArray[Any]],
+    table: Table,
+    threads: int,
+    visit: Callable[[int, Tree, Leaves, npt.NDArray[np.int64]], None] | None = None,
+) -> tuple[Numbers, npt.NDArray[np.int64]]:
+    """(The sum of what the trees answer to each row that their bags lack, how many trees these are);
+    `times(i)` says how often bag i has each row."""
+    total = np.zeros((table.n_rows, committee.width))
+    asked = np.zeros(table.n_rows, dtype=np.int64)
+    for i, (tree, leaves) in enumerate(committee.leaves(table, threads)):
+        rows = np.flatnonzero(times(i) == 0)
+        if visit is not None:
+            visit(i, tree, leaves, rows)
+        committee.add(total, tree, leaves[rows], rows)
+        asked[rows] += 1
+    return total, asked
 
 
 class OutsideSums:
@@ -74,13 +92,8 @@ class OutsideSums:
     def add(self, rows: tuple[Table, npt.NDArray[Any], npt.NDArray[np.uint64]]) -> None:
         """Take rows in: a table, the class codes or numbers that are true, and the words bags go by."""
         table, true, words = rows
-        committee = self.committee
-        total = np.zeros((table.n_rows, committee.width))
-        asked = np.zeros(table.n_rows, dtype=np.int64)
-        for i, (tree, leaves) in enumerate(committee.leaves(table, self._threads)):
-            outside = np.flatnonzero(self.draws.times(words, i) == 0)
-            committee.add(total, tree, leaves[outside], outside)
-            asked[outside] += 1
+        committee, times = self.committee, partial(self.draws.times, words)
+        total, asked = _add_outside(committee, times, table, self._threads)
         known = asked > 0
         self.rows += table.n_rows
         self._sums.add(true[known], committee.predictions(total[known] / asked[known, None]))

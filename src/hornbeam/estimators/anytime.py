@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from hornbeam.anytime import OBJECTIVES, Budget, Improvement, Lookahead, State, Stop, extended_by
+from hornbeam.anytime import OBJECTIVES, Budget, Improvement, Lookahead, SearchState, Stop, extended_by
 from hornbeam.anytime.course import SearchCourse
 from hornbeam.anytime.states import STOPPED
 from hornbeam.anytime.stored import from_record, to_record
@@ -26,7 +26,7 @@ from .lookahead import LookaheadEstimator, prunes_of, refuse_others
 from .reading import one_column
 from .threads import threads_of
 
-Callback = Callable[[State], Any]
+Callback = Callable[[SearchState], Any]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -74,7 +74,7 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
         The best tree so far.
     unpruned_tree_ : hornbeam.Tree
         The tree that is searched from.
-    profile_ : tuple of State
+    profile_ : tuple of SearchState
         The anytime curve: the first tree, and a state for each improvement.
     course_ : SearchCourse
         The same with the present state: `to_svg()` draws it, `to_record()` is for JSON.
@@ -123,7 +123,7 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
 
     def improve(
         self, seconds: float | None = None, iterations: int | None = None, work: int | None = None
-    ) -> Iterator[State]:
+    ) -> Iterator[SearchState]:
         """Go on: the present state, and one after each iteration, until a limit is reached.
 
         The limits count from here; without any it goes on until nothing is left to try. The tree is whole
@@ -228,7 +228,7 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
         self._remember(lookahead.table.schema)
         self._keep_classes(lookahead.target.labels)
 
-    def _states(self, budget: Budget) -> Iterator[State]:
+    def _states(self, budget: Budget) -> Iterator[SearchState]:
         search = self._search
         for state in search.run(budget):
             if self.callback is not None and self.callback(state):
@@ -265,7 +265,7 @@ class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignor
         return self._searched().handed_out(False)
 
     @property
-    def profile_(self) -> tuple[State, ...]:
+    def profile_(self) -> tuple[SearchState, ...]:
         """The anytime curve: the first tree, and a state for each improvement."""
         return tuple(self._searched().profile)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from hornbeam.ensemble import Bags, Committee, DealtBags, OutsideSums, deal_bags
+from hornbeam.ensemble import Bags, Committee, OutsideSums, SourceBags, draw_source_bags
 from hornbeam.growth import ClassTarget, NumericTarget, Target, check_class_weight
 
 from .from_source import SourceCosts, memory_for, scanner_for
@@ -99,7 +99,7 @@ class BagsFromSource(SourceCosts):
         assert bags is not None
         # Nothing changes before all is there.
         self._remember(growth.schema)
-        self.bags_ = DealtBags(
+        self.bags_ = SourceBags(
             growth.rows,
             bags.expected(growth.rows),
             np.array(bags.seeds, dtype=np.int64),
@@ -142,7 +142,7 @@ class BagsFromSource(SourceCosts):
         nominal = check_nominal(self.nominal_features, source)
         of_classes = self._task == "classification"
         reading = read_as(source, check_targets(target), of_classes, nominal, check_key(key), limit)
-        bags = deal_bags(
+        bags = draw_source_bags(
             source.rows,
             self.n_estimators,
             check_random_state(self.random_state),

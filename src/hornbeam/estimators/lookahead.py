@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from hornbeam.anytime import Budget, Lookahead, seed_key
-from hornbeam.anytime.contract import MOST_SAMPLES, Contract
+from hornbeam.anytime.budget import MOST_SAMPLES, Contract
 from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget, draw_seed

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbeam.ensemble import MAX_BAGS, VOTING, Bags, Committee, DealtBags
+from hornbeam.ensemble import MAX_BAGS, VOTING, Bags, Committee, SourceBags
 from hornbeam.growth import Forest, Pair
 from hornbeam.model import Tree, refused
 from hornbeam.table.sources.draws import MOST_RATE
@@ -139,7 +139,7 @@ def bags_record(bags: Bags) -> dict[str, Any]:
         "weighted": bags.weights is not None or bags.lost,
         "seeds": bags.seeds.tolist(),
     }
-    if isinstance(bags, DealtBags):
+    if isinstance(bags, SourceBags):
         return record | {"rate": bags.rate, "keyed": bags.keyed}
     return record
 
@@ -158,4 +158,4 @@ def read_bags(path: Path, record: object) -> Bags:
         return Bags(*kept, lost=record["weighted"])
     if not 0 < record["rate"] <= MOST_RATE:
         raise refused(path, f"the rate of its bags is not above 0 up to {MOST_RATE:g}")
-    return DealtBags(*kept, rate=record["rate"], keyed=record["keyed"])
+    return SourceBags(*kept, rate=record["rate"], keyed=record["keyed"])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from hornbeam.ensemble import Answering
-    from hornbeam.ensemble.answer_files import Asking
+    from hornbeam.ensemble.answers import AnswerRequest
     from hornbeam.model import Tree
     from hornbeam.table.sources import Source, Tally
 
@@ -69,21 +69,21 @@ class ToSource:
         """
         from hornbeam.arguments import one_of
         from hornbeam.boat.task import check_source
-        from hornbeam.ensemble.answer_files import KINDS, Asking
+        from hornbeam.ensemble.answers import KINDS, AnswerRequest
 
         one_of("format", format, KINDS)
         source = check_source(src, "predict_source")
         names = (keep,) if isinstance(keep, str) else tuple(keep)
-        asking = Asking(self._answering(proba), source, names, type(self).__name__)
+        asking = AnswerRequest(self._answering(proba), source, names, type(self).__name__)
         threads = threads_of(self.n_jobs)
         if output is None:
             return _batches(asking, threads)
         return answer(asking, os.fspath(output), format, threads)
 
 
-def answer(asking: Asking, place: str, format: str, threads: int) -> Predictions:
+def answer(asking: AnswerRequest, place: str, format: str, threads: int) -> Predictions:
     """Write the answers to a file, or to a folder in files of that format."""
-    from hornbeam.ensemble.answer_files import kind_of
+    from hornbeam.ensemble.answers import kind_of
 
     kind = None if place.endswith(("/", os.sep)) else kind_of(place)
     if kind is None:
@@ -97,7 +97,7 @@ def check_proba(proba: bool, tree: Tree) -> None:
         raise UsageError("proba=True: the model predicts numbers and has no classes; leave it out")
 
 
-def _batches(asking: Asking, threads: int) -> Iterator[pa.RecordBatch]:
+def _batches(asking: AnswerRequest, threads: int) -> Iterator[pa.RecordBatch]:
     _refuse_engine(asking.source, "give a folder by output=, to which they write")
     scan = asking.source.scan(asking.columns, checksum=False)
     return (
@@ -107,8 +107,8 @@ def _batches(asking: Asking, threads: int) -> Iterator[pa.RecordBatch]:
     )
 
 
-def _to_file(asking: Asking, place: str, kind: str, threads: int) -> Predictions:
-    from hornbeam.ensemble.answer_files import write_answers
+def _to_file(asking: AnswerRequest, place: str, kind: str, threads: int) -> Predictions:
+    from hornbeam.ensemble.answers import write_answers
 
     _refuse_engine(asking.source, "give a folder instead of a file, for a file from each part")
     scan = asking.source.scan(asking.columns, checksum=False)
@@ -121,9 +121,9 @@ def _refuse_engine(source: Source, instead: str) -> None:
         raise UsageError(f"the workers of a cluster answer for {source.name}; {instead}")
 
 
-def _to_folder(asking: Asking, place: str, kind: str, threads: int) -> Predictions:
+def _to_folder(asking: AnswerRequest, place: str, kind: str, threads: int) -> Predictions:
     """A file for each part, first in a folder beside the place, which then takes its name."""
-    from hornbeam.ensemble.answer_files import file_name
+    from hornbeam.ensemble.answers import file_name
     from hornbeam.files import new_folder
 
     folder = os.path.abspath(place)
@@ -137,7 +137,7 @@ def _to_folder(asking: Asking, place: str, kind: str, threads: int) -> Predictio
     return Predictions(sum(parts.values()), files)
 
 
-def _answered(asking: Asking, folder: str, kind: str, threads: int) -> list[Tally]:
+def _answered(asking: AnswerRequest, folder: str, kind: str, threads: int) -> list[Tally]:
     source = asking.source
     if source.engine is not None:
         from hornbeam.distributed.predicting import PredictState, predict_by_engine

@@ -2,17 +2,16 @@
 
 from hornbeam.growth.costs import ClassCosts, check_class_weight
 from hornbeam.growth.cuts import Cut, Cuts, reads_gains
-from hornbeam.growth.forest import Forest, grow_and_prune, grow_sets
+from hornbeam.growth.forest import Forest, LevelCosts, grow_and_prune, grow_sets
 from hornbeam.growth.grow import (
     ClassTarget,
-    Grower,
     NumericTarget,
+    TableGrower,
     Target,
     WholeSet,
     grow_in_order,
     grow_tree,
 )
-from hornbeam.growth.levels import Levels
 from hornbeam.growth.memory import bytes_of
 from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
 from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, hold_out, prune_tree
@@ -34,8 +33,7 @@ __all__ = [
     "DrawnSets",
     "Engine",
     "Forest",
-    "Grower",
-    "Levels",
+    "LevelCosts",
     "NumericTarget",
     "Pair",
     "Parameters",
@@ -44,6 +42,7 @@ __all__ = [
     "SetRows",
     "SettingForest",
     "Stability",
+    "TableGrower",
     "Target",
     "TrainingSet",
     "TrainingSets",

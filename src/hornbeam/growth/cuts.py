@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.growth.grow import NumericTarget, Target
+from hornbeam.growth.grow import NumericTarget, Target, reshaped
 from hornbeam.growth.memory import least_rows
 from hornbeam.growth.parameters import Parameters
-from hornbeam.growth.rest import rest_of
 from hornbeam.model import Tree
 
 Ends = npt.NDArray[np.int32]
@@ -64,7 +63,7 @@ class Cuts:
         """The tree of prefix k."""
         if self.n_leaves[k] == self.whole.n_leaves:
             return self.whole
-        return rest_of(self.whole, _core.cut_tree(self.whole.native(), self.ends[k]))
+        return reshaped(self.whole, _core.cut_tree(self.whole.native(), self.ends[k]))
 
 
 def reads_gains(target: Target) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam import _core
 from hornbeam.errors import HornbeamError, UsageError
-from hornbeam.growth.grow import Grower, Target
-from hornbeam.growth.levels import Levels
+from hornbeam.growth.grow import TableGrower, Target
 from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.parameters import Engine, Parameters
 from hornbeam.growth.prune import Pruning, draw_seed
@@ -23,7 +24,57 @@ from hornbeam.model import Tree
 from hornbeam.table import Table
 
 if TYPE_CHECKING:
-    from hornbeam.growth.show import StabilityView
+    from hornbeam.growth.stability_view import StabilityView
+
+
+COMPONENTS = ("tests", "statistics", "numeric", "other")
+COUNTS = ("nodes", "entries", "own_entries", "bands", "bands_apart")
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCosts:
+    """What growing cost, by depth of the nodes: seconds [level, component], nodes of the forest, list entries
+    that were read, and those that the sets would have read one by one; nodes that near cuts of several sets
+    share, and those that found no room for the rows between such cuts, so that the sets parted."""
+
+    seconds: npt.NDArray[np.float64]
+    nodes: npt.NDArray[np.int64]
+    entries: npt.NDArray[np.int64]
+    own_entries: npt.NDArray[np.int64]
+    bands: npt.NDArray[np.int64]
+    bands_apart: npt.NDArray[np.int64]
+    forest: Forest | None = field(default=None, kw_only=True)
+    """Whose growth it was."""
+
+    @property
+    def f(self) -> npt.NDArray[np.float64]:
+        """f of Blockeel and Struyf, section 3.2: different tests per node, down to the last level that has
+        any; after pruning."""
+        return np.zeros(0) if self.forest is None else self.forest.tests_by_level
+
+    def of(self, forest: Forest) -> LevelCosts:
+        """The same, with a forest to read f from."""
+        return replace(self, forest=forest)
+
+    @classmethod
+    def none(cls) -> LevelCosts:
+        empty = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros((0, len(COMPONENTS))), *(empty for _ in COUNTS))
+
+    def plus(self, native: _core.Forest) -> LevelCosts:
+        """With what one more growth cost."""
+        more: Mapping[str, Any] = native.levels()
+        seconds = np.asarray(more["seconds"]).reshape(-1, len(COMPONENTS))
+        counts = (_sum(getattr(self, name), more[name]) for name in COUNTS)
+        return LevelCosts(_sum(self.seconds, seconds), *counts)
+
+
+def _sum(mine: npt.NDArray[Any], yours: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The sum of two arrays that may differ in their first length."""
+    long, short = (mine, yours) if len(mine) >= len(yours) else (yours, mine)
+    total = long.copy()
+    total[: len(short)] += short
+    return total
 
 
 class Forest:
@@ -36,7 +87,7 @@ class Forest:
         self.n_sets = n_sets
         self.algorithm = "auto" if growth is None else growth.grower.engine.algorithm
         self.seconds = 0.0
-        self._levels = Levels.none()
+        self._levels = LevelCosts.none()
         self.failures: Mapping[int, HornbeamError] = {} if growth is None else growth.failures
 
     def __len__(self) -> int:
@@ -80,7 +131,7 @@ class Forest:
         return forest
 
     @property
-    def levels(self) -> Levels:
+    def levels(self) -> LevelCosts:
         """What growing cost and how many different tests it found (`f`), by depth."""
         return self._levels.of(self)
 
@@ -145,7 +196,7 @@ def grow_sets(
     if sets.n_rows != table.n_rows:
         raise UsageError(f"training sets of {sets.n_rows} rows for a table of {table.n_rows}; give its own")
     plan = MemoryPlan.of(table, target, parameters, memory_limit)
-    grower = Grower(table, target, parameters, threads=threads, engine=engine)
+    grower = TableGrower(table, target, parameters, threads=threads, engine=engine)
     growth = SetTrees(grower, SetRows(table, target, sets, pruning or Pruning(), random), plan)
     if growth.failures and not keep_failures:
         raise next(iter(growth.failures.values()))
@@ -156,12 +207,12 @@ def grow_sets(
         width = 1 if engine.algorithm == "serial" else plan.width(MOST_TOGETHER)
         chunk, left = left[:width], left[width:]
 
-        def told(share: float, done: int = done, now: int = len(chunk)) -> None:
+        def report_share(share: float, done: int = done, now: int = len(chunk)) -> None:
             assert report is not None
             report((done + share * now) / many)
 
         begin = perf_counter()
-        native = growth.grow(chunk, last=not left, report=None if report is None else told)
+        native = growth.grow(chunk, last=not left, report=None if report is None else report_share)
         forest._levels = forest._levels.plus(native)
         forest.seconds += perf_counter() - begin
         for i in chunk if visit is not None or plan.limited else ():

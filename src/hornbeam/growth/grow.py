@@ -14,7 +14,6 @@ from hornbeam import _core
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.costs import ClassCosts
 from hornbeam.growth.parameters import Engine, Parameters
-from hornbeam.growth.rest import collapsed
 from hornbeam.model import Tree, costs_of
 from hornbeam.table import Schema, Table
 
@@ -71,14 +70,14 @@ class NumericTarget:
 Target = ClassTarget | NumericTarget
 
 
-class Setting(NamedTuple):
+class Admission(NamedTuple):
     """What admits a test: rows in every branch, and C4.5's size."""
 
     leaf: int | float
     objs: float | None
 
     @classmethod
-    def of(cls, parameters: Parameters) -> Setting:
+    def of(cls, parameters: Parameters) -> Admission:
         return cls(parameters.min_samples_leaf, parameters.min_objs)
 
 
@@ -92,7 +91,7 @@ class WholeSet(NamedTuple):
     factors: list[float] = []  # noqa: RUF012 - read only
 
 
-class Grower:
+class TableGrower:
     """A table that is encoded once, whatever number of training sets is grown from it."""
 
     def __init__(
@@ -126,7 +125,7 @@ class Grower:
     def grow(
         self,
         multiplicity: npt.NDArray[np.uint8] | None = None,
-        settings: Sequence[Setting] = (),
+        settings: Sequence[Admission] = (),
         *,
         last: bool = True,
         report: Callable[[float], None] | None = None,
@@ -151,7 +150,7 @@ class Grower:
                 nominal=parameters.nominal,
                 max_depth=-1 if parameters.max_depth is None else parameters.max_depth,
                 min_samples_split=parameters.min_samples_split,
-                settings=list(settings) or [Setting.of(parameters)],
+                settings=list(settings) or [Admission.of(parameters)],
                 min_impurity_decrease=parameters.min_impurity_decrease,
                 competitors=parameters.competitors,
                 multiplicity=multiplicity,
@@ -204,7 +203,7 @@ def grow_tree(
     report: Callable[[float], None] | None = None,
 ) -> Tree:
     """The tree of all rows. `report` hears ten times a second which share of them rests in a leaf."""
-    grower = Grower(table, target, parameters, threads=threads, engine=engine)
+    grower = TableGrower(table, target, parameters, threads=threads, engine=engine)
     return grower.tree(grower.grow(report=report), 0)
 
 
@@ -217,7 +216,7 @@ def grow_in_order(
     report: Callable[[float], None] | None = None,
 ) -> tuple[Tree, npt.NDArray[np.uint32]]:
     """The tree of all rows, and the rows leaf after leaf in preorder, those of weight 0 left out."""
-    grower = Grower(table, target, parameters, threads=threads)
+    grower = TableGrower(table, target, parameters, threads=threads)
     forest = grower.grow(report=report)
     return grower.tree(forest, 0), forest.take_order()
 
@@ -276,3 +275,27 @@ def check_classes(schema: Schema, n_classes: int) -> None:
                 f"attribute {attribute.name!r} has {n_categories} categories for {n_classes} classes; "
                 f"categories times classes may reach {MAX_CATEGORY_CLASSES}: leave it out or merge categories"
             )
+
+
+def reshaped(tree: Tree, arrays: dict[str, Any]) -> Tree:
+    """The tree of arrays that the core made of a tree; `origin` says whose tests its nodes ask."""
+    kept = tree.kept_competitors
+    return Tree.trusted(
+        tree.schema,
+        arrays,
+        classes=tree.classes,
+        targets=tree.targets,
+        costs=tree.costs,
+        competitors=None if kept is None else kept.take(arrays["origin"]).arrays,
+    )
+
+
+def collapsed(tree: Tree) -> Tree:
+    """A subtree that makes no fewer errors than a leaf becomes one."""
+    arrays = _core.collapse(tree.native(), tree.leaf_class)
+    return tree if len(arrays["kind"]) == tree.n_nodes else reshaped(tree, arrays)
+
+
+def leaf_places(tree: Tree) -> npt.NDArray[np.int32]:
+    """How many leaves come before each node, from left to right."""
+    return _core.leaf_places(tree.native())

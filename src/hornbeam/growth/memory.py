@@ -72,8 +72,8 @@ class MemoryPlan:
         """The plan for a table, each set of which has a tree for every setting; DataError where not even the
         trees of one are sure to fit."""
         nominal = any(column.kind == "nominal" for column in table.columns)
-        said = min(len(target.labels), 8) if isinstance(target, ClassTarget) else len(target.names)
-        size = _Size(table.n_rows, len(table.columns), said, nominal)
+        answers = min(len(target.labels), 8) if isinstance(target, ClassTarget) else len(target.names)
+        size = _Size(table.n_rows, len(table.columns), answers, nominal)
         return cls(size.fixed, size.per_set(parameters, settings), limit)
 
     def width(self, most: int) -> int:
@@ -97,7 +97,7 @@ class _Size(NamedTuple):
 
     rows: int
     columns: int
-    said: int
+    answers: int
     """Classes, up to 8, or targets."""
     nominal: bool
 
@@ -108,7 +108,7 @@ class _Size(NamedTuple):
     def per_set(self, parameters: Parameters, settings: int = 1) -> int:
         nodes = 2 * self._most_leaves(parameters) * settings
         cells = self.rows * self.columns
-        return _CELL_OF_SET * cells + _ROW_OF_SET * self.rows + nodes * (_NODE + _COUNT * self.said)
+        return _CELL_OF_SET * cells + _ROW_OF_SET * self.rows + nodes * (_NODE + _COUNT * self.answers)
 
     def _most_leaves(self, parameters: Parameters) -> int:
         """A bound on the leaves of a tree."""
@@ -119,10 +119,10 @@ class _Size(NamedTuple):
         return leaves
 
 
-def memory_needed(rows: int, columns: int, said: int, parameters: Parameters, nominal: bool = True) -> int:
-    """Bytes that a tree of such a table may need beside the table; `said` are its classes, up to 8, or
+def memory_needed(rows: int, columns: int, answers: int, parameters: Parameters, nominal: bool = True) -> int:
+    """Bytes that a tree of such a table may need beside the table; `answers` are its classes, up to 8, or
     targets, and `nominal` tells whether it may have nominal columns."""
-    size = _Size(rows, columns, said, nominal)
+    size = _Size(rows, columns, answers, nominal)
     return size.fixed + size.per_set(parameters)
 
 

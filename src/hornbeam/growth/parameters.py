@@ -1,4 +1,4 @@
-"""What a growth is told: the user's parameters, checked, and the switches of the engine."""
+"""What a growth is given: the user's parameters, checked, and the switches of the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_THREADS = 2**15
 class Parameters:
     """How a tree is grown. Sizes count rows; a float is a fraction of the training set.
 
-    No table has more than MAX_ROWS rows, so no number beyond that says more, and the core is not told it.
+    No table has more than MAX_ROWS rows, so no number beyond that says more, and the core is not given it.
     """
 
     criterion: str = "gini"

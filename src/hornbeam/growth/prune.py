@@ -13,8 +13,7 @@ import numpy.typing as npt
 from hornbeam import _core
 from hornbeam.arguments import is_number, one_of, shown
 from hornbeam.errors import DataError, UsageError
-from hornbeam.growth.grow import ClassTarget, Target
-from hornbeam.growth.rest import rest_of
+from hornbeam.growth.grow import ClassTarget, Target, reshaped
 from hornbeam.model import Tree, attribute_kinds
 from hornbeam.table import Table
 
@@ -111,7 +110,7 @@ def prune_tree(
     kinds = attribute_kinds(tree.schema)
     if pruning.prune == "cost_complexity":
         arrays = _core.prune_by_complexity(tree.native(), tree.masses, pruning.ccp_alpha)
-        return rest_of(tree, arrays)
+        return reshaped(tree, arrays)
     if table is None or target is None:
         raise UsageError(
             f"prune={pruning.prune!r} needs rows: give X and y, those "
@@ -128,7 +127,7 @@ def prune_tree(
             _costs(tree),
             None if tree.classes is None else tree.leaf_class,
         )
-        return rest_of(tree, arrays)
+        return reshaped(tree, arrays)
     try:
         arrays = _core.prune_by_errors(
             tree.native(),
@@ -143,7 +142,7 @@ def prune_tree(
         )
     except ValueError as error:
         raise DataError(f"cannot prune: {error}{_hint(tree, target)}") from None
-    return rest_of(tree, arrays)
+    return reshaped(tree, arrays)
 
 
 def complexity_path(tree: Tree) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

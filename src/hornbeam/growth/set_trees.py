@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import DataError, HornbeamError
-from hornbeam.growth.grow import Grower, Target
+from hornbeam.growth.grow import TableGrower, Target, leaf_places
 from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.prune import Pruning, Rows, draw_validation, prune_tree
-from hornbeam.growth.rest import leaf_places
 from hornbeam.growth.sets import TrainingSet, TrainingSets, stack
 from hornbeam.model import RoutedTable, Tree
 from hornbeam.table import Table
@@ -126,7 +125,7 @@ class Pruner:
 class SetTrees:
     """How to get at a tree: out of the forest that grew it, or by growing it again."""
 
-    def __init__(self, grower: Grower, rows: SetRows, plan: MemoryPlan) -> None:
+    def __init__(self, grower: TableGrower, rows: SetRows, plan: MemoryPlan) -> None:
         self.grower, self._rows, self._plan = grower, rows, plan
         several = range(rows.sets.n_sets)
         self.failures = {i: error for i in several if (error := rows.failure(i)) is not None}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.errors import UsageError
-from hornbeam.growth.grow import Grower, Setting, Target
+from hornbeam.growth.grow import Admission, TableGrower, Target
 from hornbeam.growth.memory import MemoryPlan, least_rows
 from hornbeam.growth.parameters import Engine, Parameters
 from hornbeam.growth.sets import MOST_TOGETHER, Rows, TrainingSets
@@ -31,7 +31,7 @@ class Answers(NamedTuple):
     """Some settings, and the nodes of a training set's trees at which some rows end under each of them:
     `ends[setting, row]` is one of `nodes`, a tree of nothing but leaves."""
 
-    settings: list[int]
+    settings: npt.NDArray[np.intp]
     nodes: Tree
     ends: npt.NDArray[np.int32]
 
@@ -43,8 +43,8 @@ class SettingForest:
 
     def __init__(
         self,
-        grower: Grower,
-        settings: Sequence[Setting],
+        grower: TableGrower,
+        settings: Sequence[Admission],
         sets: TrainingSets,
         width: int,
         report: Report = None,
@@ -73,7 +73,11 @@ class SettingForest:
             settings = [s for s, one in enumerate(self._settings) if self._place[one][0] == number]
             places = [self._place[self._settings[s]][1] for s in settings]
             tree = self.grower.nodes(forest, i - begin)
-            yield Answers(settings, tree, ends if places == list(range(len(chain))) else ends[places])
+            yield Answers(
+                np.array(settings, dtype=np.intp),
+                tree,
+                ends if places == list(range(len(chain))) else ends[places],
+            )
 
     def release(self, i: int) -> None:
         """Forget the trees of set i."""
@@ -90,24 +94,24 @@ class SettingForest:
             end = min(begin + self._width, self._sets.n_sets)
             several = self._sets.multiplicity(begin, end)
             known = [
-                self.grower.grow(several, chain, last=False, report=self._told(begin, end, number))
+                self.grower.grow(several, chain, last=False, report=self._report_of(begin, end, number))
                 for number, chain in enumerate(self._chains)
             ]
             self._grown[begin] = known
         return known
 
-    def _told(self, begin: int, end: int, number: int) -> Report:
+    def _report_of(self, begin: int, end: int, number: int) -> Report:
         report, many, chains = self._report, self._sets.n_sets, len(self._chains)
         if report is None:
             return None
         return lambda share: report((begin + (end - begin) * (number + share) / chains) / many)
 
 
-def chains_of(settings: Sequence[Setting]) -> list[list[Setting]]:
+def chains_of(settings: Sequence[Admission]) -> list[list[Admission]]:
     """The different settings in as few chains as simply found, each of which asks for more and more."""
     different = sorted(set(settings), key=lambda one: (one.leaf, one.objs or -1.0))
-    of_objs: dict[Any, list[Setting]] = defaultdict(list)
-    of_leaf: dict[Any, list[Setting]] = defaultdict(list)
+    of_objs: dict[Any, list[Admission]] = defaultdict(list)
+    of_leaf: dict[Any, list[Admission]] = defaultdict(list)
     for one in different:
         of_objs[isinstance(one.leaf, float), one.objs].append(one)
         of_leaf[one.leaf].append(one)
@@ -115,7 +119,7 @@ def chains_of(settings: Sequence[Setting]) -> list[list[Setting]]:
     return list(fewer.values())
 
 
-def _apart(settings: Sequence[Setting]) -> list[list[Setting]]:
+def _apart(settings: Sequence[Admission]) -> list[list[Admission]]:
     return [[one] for one in dict.fromkeys(settings)]
 
 
@@ -135,7 +139,7 @@ def grow_settings(
     not encoded again where it was for a forest `like` this one."""
     if not parameters:
         raise UsageError("no settings; give at least one")
-    settings = [Setting.of(one) for one in parameters]
+    settings = [Admission.of(one) for one in parameters]
     if len({replace(one, min_samples_leaf=1, min_objs=None) for one in parameters}) != 1:
         raise UsageError("settings grown together may differ in min_samples_leaf and min_objs alone")
     engine = engine or Engine()
@@ -144,5 +148,5 @@ def grow_settings(
     smallest = min(parameters, key=lambda one: least_rows(one.min_samples_leaf, table.n_rows))
     plan = MemoryPlan.of(table, target, smallest, memory_limit, settings=len(set(settings)))
     encoded = None if like is None else like.grower.encoded
-    grower = Grower(table, target, parameters[0], threads=threads, engine=engine, encoded=encoded)
+    grower = TableGrower(table, target, parameters[0], threads=threads, engine=engine, encoded=encoded)
     return SettingForest(grower, settings, sets, plan.width(most), report)

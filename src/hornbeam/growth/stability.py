@@ -13,14 +13,16 @@ import numpy.typing as npt
 
 from hornbeam.arguments import shown
 from hornbeam.errors import UsageError
-from hornbeam.growth.arms import Arm, Bifurcation, LevelStability, NodeStability, Reader
-from hornbeam.growth.joint import Joint, walk_together
+from hornbeam.growth.joint_walk import JointWalk, walk_together
+from hornbeam.growth.stability_records import Arm, Bifurcation, LevelStability, NodeStability, ThresholdBand
 from hornbeam.model import Tree
-from hornbeam.model.arrays import LEAF, NUMERIC
-from hornbeam.model.text import share_text
+from hornbeam.model.arrays import LEAF, NUMERIC, Array
+from hornbeam.model.text import DEEPEST_INDENT, Style, attribute_name, one_line, real_text, share_text
+from hornbeam.table import Attribute
 
 if TYPE_CHECKING:
-    from hornbeam.growth.show import StabilityView
+    from hornbeam.growth.stability_view import StabilityView
+
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +39,7 @@ class Stability:
         self.trees = tuple(trees)
         self.tree: Tree = trees[0]
         self._joint = walk_together(trees)
-        self._reader = Reader(trees, self._joint)
+        self._reader = _StabilityReader(trees, self._joint)
 
     @property
     def n_folds(self) -> int:
@@ -111,13 +113,13 @@ class Stability:
         kind, depth = self.tree.arrays["kind"], self.tree.node_depths
         f, records = tests_per_node(self._joint), []
         for level in range(self.tree.depth):
-            asking = (kind != LEAF) & (depth == level)
+            inner = (kind != LEAF) & (depth == level)
             records.append(
                 LevelStability(
                     level=level,
-                    tests=int(np.count_nonzero(asking)),
-                    rows=int(self.tree.arrays["rows"][asking].sum()),
-                    agreement=self._mean(asking),
+                    tests=int(np.count_nonzero(inner)),
+                    rows=int(self.tree.arrays["rows"][inner].sum()),
+                    agreement=self._mean(inner),
                     forest_tests=int(self._joint.tests[level]),
                     f=float(f[level]),
                 )
@@ -151,13 +153,13 @@ class Stability:
 
     def to_text(self, max_depth: int | None = None) -> str:
         """A line for each node: what it asks, how many folds do too, and below it what the others do."""
-        from hornbeam.growth.stability_text import to_text
+        from hornbeam.growth.stability_view import to_text
 
         return to_text(self, max_depth)
 
     def show(self) -> StabilityView:
         """A picture for notebooks, and for files: `.save("stability.svg")` or `.save("stability.html")`."""
-        from hornbeam.growth.show import StabilityView
+        from hornbeam.growth.stability_view import StabilityView
 
         return StabilityView(self)
 
@@ -172,7 +174,7 @@ def stability_of(trees: Sequence[Tree]) -> Stability:
 
 def bifurcations_of(trees: Sequence[Tree]) -> tuple[Bifurcation, ...]:
     """Every place where trees that came together ask different things, level by level."""
-    return Reader(trees, walk_together(trees)).bifurcations()
+    return _StabilityReader(trees, walk_together(trees)).bifurcations()
 
 
 def tests_by_level(trees: Sequence[Tree]) -> Floats:
@@ -184,7 +186,7 @@ def tests_by_level(trees: Sequence[Tree]) -> Floats:
     return tests_per_node(walk_together(trees))
 
 
-def tests_per_node(joint: Joint) -> Floats:
+def tests_per_node(joint: JointWalk) -> Floats:
     asking = joint.asked > 0
     return joint.tests[asking] * joint.n_sets / joint.asked[asking]
 
@@ -206,3 +208,151 @@ __all__ = [
     "stability_of",
     "tests_by_level",
 ]
+
+
+_STYLE = Style()
+
+
+class _StabilityReader:
+    """Turns places and arms of a joint walk into records."""
+
+    def __init__(self, trees: Sequence[Tree], joint: JointWalk) -> None:
+        self._trees, self._joint = trees, joint
+        self._parents: dict[int, tuple[Array, Array]] = {}
+        self._steps: dict[tuple[int, int], str] = {}
+
+    def node(self, node: int) -> NodeStability:
+        tree, joint = self._trees[0], self._joint
+        own, place = int(joint.first_arm[node]), int(joint.first_place[node])
+        arms = sorted(
+            (self.arm(a) for a in range(*joint.place_start[place : place + 2].tolist()) if a != own),
+            key=lambda arm: (-len(arm.folds), arm.folds),
+        )
+        same = len(self._entries(own)[0]) - 1
+        here = same + sum(len(arm.folds) for arm in arms)
+        leaf = tree.is_leaf(node)
+        return NodeStability(
+            node=node,
+            depth=int(joint.level[place]),
+            path=self.path(0, node),
+            rows=int(tree.arrays["rows"][node]),
+            test="" if leaf else tree.test_text(node),
+            prediction=_answer(tree, node),
+            folds=joint.n_sets - 1,
+            here=here,
+            same=same,
+            leaves=sum(len(arm.folds) for arm in arms if arm.is_leaf),
+            gone=joint.n_sets - 1 - here,
+            agreeing=self._agreeing(own) if leaf and tree.classes is not None else None,
+            band=self.band(own),
+            means=self._means(own) if leaf and tree.classes is None else None,
+            alternatives=tuple(arms),
+        )
+
+    def bifurcations(self) -> tuple[Bifurcation, ...]:
+        joint = self._joint
+        first = joint.arm_start[:-1]
+        asks = np.array([self._kind(e) != LEAF for e in first.tolist()], dtype=np.int64)
+        tests = np.add.reduceat(asks, joint.place_start[:-1])
+        return tuple(self._bifurcation(place) for place in np.flatnonzero(tests > 1).tolist())
+
+    def _bifurcation(self, place: int) -> Bifurcation:
+        joint = self._joint
+        arms = [self.arm(a) for a in range(*joint.place_start[place : place + 2].tolist())]
+        arms.sort(key=lambda arm: (not arm.final, -len(arm.folds), arm.folds))
+        begin, end = joint.arm_start[joint.place_start[place : place + 2]].tolist()
+        entry = begin + int(np.argmin(joint.set[begin:end]))
+        i, node = int(joint.set[entry]), int(joint.node[entry])
+        return Bifurcation(
+            path=self.path(i, node),
+            depth=int(joint.level[place]),
+            node=node if i == 0 else None,
+            rows=int(self._trees[i].arrays["rows"][node]),
+            arms=tuple(arms),
+        )
+
+    def arm(self, arm: int) -> Arm:
+        sets, nodes = self._entries(arm)
+        tree, node = self._trees[sets[0]], nodes[0]
+        folds, band = tuple(i for i in sets if i), self.band(arm)
+        if tree.is_leaf(node):
+            answers = {_answer(self._trees[i], n) for i, n in zip(sets, nodes, strict=True)}
+            text = f"leaf: {answers.pop()}" if len(answers) == 1 else "leaf"
+            return Arm(text, folds, sets[0] == 0)
+        name = attribute_name(tree, node)
+        text = f"{name} <= {band.text}" if band is not None else tree.test_text(node)
+        return Arm(text, folds, sets[0] == 0, name, band)
+
+    def band(self, arm: int) -> ThresholdBand | None:
+        """The thresholds of an arm; None where it does not ask for a number."""
+        if self._kind(int(self._joint.arm_start[arm])) != NUMERIC:
+            return None
+        attribute, thresholds = self.thresholds(arm)
+        low, high = min(thresholds), max(thresholds)
+        if attribute.is_integer:
+            texts = (one_line(attribute.format(code)) for code in (low, high))
+            return ThresholdBand(attribute.decode(int(low)), attribute.decode(int(high)), *texts)
+        return ThresholdBand(low, high, real_text(low, _STYLE), real_text(high, _STYLE))
+
+    def thresholds(self, arm: int) -> tuple[Attribute, list[float | int]]:
+        """The threshold of each set of a numeric arm, in codes where the attribute is an integer one."""
+        sets, nodes = self._entries(arm)
+        tree = self._trees[sets[0]]
+        attribute = tree.schema.attributes[tree.arrays["attribute"][nodes[0]]]
+        name = "threshold_integer" if attribute.is_integer else "threshold"
+        pairs = zip(sets, nodes, strict=True)
+        return attribute, [self._trees[i].arrays[name][node].item() for i, node in pairs]
+
+    def path(self, i: int, node: int) -> str:
+        """The conditions from the root of tree i to a node; empty at the root, the first left out if many."""
+        if i not in self._parents:
+            self._parents[i] = _parents(self._trees[i])
+        parent, place = self._parents[i]
+        steps: list[str] = []
+        while node:
+            if len(steps) == DEEPEST_INDENT:
+                steps.append(f"(the first {int(self._trees[i].node_depths[node])} conditions)")
+                break
+            above = int(parent[node])
+            if (i, node) not in self._steps:
+                self._steps[i, node] = self._trees[i].branch_text(above, int(place[node]))
+            steps.append(self._steps[i, node])
+            node = above
+        return " and ".join(reversed(steps))
+
+    def _entries(self, arm: int) -> tuple[list[int], list[int]]:
+        begin, end = self._joint.arm_start[arm : arm + 2].tolist()
+        return self._joint.set[begin:end].tolist(), self._joint.node[begin:end].tolist()
+
+    def _kind(self, entry: int) -> int:
+        tree = self._trees[self._joint.set[entry]]
+        return int(tree.arrays["kind"][self._joint.node[entry]])
+
+    def _agreeing(self, arm: int) -> int:
+        sets, nodes = self._entries(arm)
+        answers = [int(self._trees[i].leaf_class[n]) for i, n in zip(sets, nodes, strict=True)]
+        return answers.count(answers[0]) - 1
+
+    def _means(self, arm: int) -> ThresholdBand:
+        sets, nodes = self._entries(arm)
+        means = [float(self._trees[i].means[n, 0]) for i, n in zip(sets, nodes, strict=True)]
+        low, high = min(means), max(means)
+        return ThresholdBand(low, high, real_text(low, _STYLE), real_text(high, _STYLE))
+
+
+def _answer(tree: Tree, node: int) -> str:
+    if tree.classes is not None:
+        return one_line(str(tree.classes[tree.leaf_class[node]]))
+    return ", ".join(real_text(mean, _STYLE) for mean in tree.means[node].tolist())
+
+
+def _parents(tree: Tree) -> tuple[Array, Array]:
+    """(the parent of each node, which of its children it is)."""
+    first, n = tree.arrays["first_child"], tree.arrays["n_children"]
+    parent, place = np.full(tree.n_nodes, -1), np.zeros(tree.n_nodes, dtype=np.int64)
+    inner = np.flatnonzero(n)
+    if len(inner):
+        owner, ends = np.repeat(inner, n[inner]), np.cumsum(n[inner])
+        number = np.arange(ends[-1]) - np.repeat(ends - n[inner], n[inner])
+        parent[first[owner] + number], place[first[owner] + number] = owner, number
+    return parent, place

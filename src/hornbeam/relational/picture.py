@@ -15,8 +15,8 @@ from hornbeam.drawing.stability import draw_stability
 from hornbeam.drawing.stability_page import render_stability
 from hornbeam.drawing.svg import BOLD
 from hornbeam.drawing.text import number_text, width_em
-from hornbeam.growth.arms import Bifurcation, NodeStability
-from hornbeam.growth.stability_picture import MOST_PARTINGS
+from hornbeam.growth.stability_records import Bifurcation, NodeStability
+from hornbeam.growth.stability_view import MOST_PARTINGS
 from hornbeam.model.picture import READABLE_DEPTH, SMALL, Levels, View
 from hornbeam.relational.stability import RelationalStability
 from hornbeam.relational.tree import RelationalTree

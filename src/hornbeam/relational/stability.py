@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hornbeam.errors import UsageError
-from hornbeam.growth.arms import Arm, Bifurcation, NodeStability, ThresholdBand
-from hornbeam.growth.stability_text import arm_text, says
+from hornbeam.growth.stability_records import Arm, Bifurcation, NodeStability, ThresholdBand
+from hornbeam.growth.stability_view import arm_text, says
 from hornbeam.model.text import DEEPEST_INDENT, INDENT, Style, one_line, real_text, share_text
 from hornbeam.relational.logic import ABOVE, AT_MOST, Anything, Constant, Literal, Query
 from hornbeam.relational.tree import Node, RelationalTree

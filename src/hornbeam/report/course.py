@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hornbeam.anytime.course import SearchCourse
-from hornbeam.anytime.states import State
+from hornbeam.anytime.states import SearchState
 from hornbeam.drawing.page import section, tag
 from hornbeam.drawing.text import count_text, escape
 
@@ -27,5 +27,5 @@ def _size(leaves: int) -> str:
     return "1 leaf" if leaves == 1 else f"{count_text(leaves)} leaves"
 
 
-def _errors(first: State, last: State) -> str:
+def _errors(first: SearchState, last: SearchState) -> str:
     return f"{last.expected_error:.1f} expected errors instead of {first.expected_error:.1f}"

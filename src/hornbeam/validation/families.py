@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.growth import Cut, Cuts, Pair, Parameters, Pruning
-from hornbeam.growth.rest import collapsed
+from hornbeam.growth.grow import collapsed
 from hornbeam.model import Tree
 from hornbeam.validation.grid import Setting
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.exceptions import FitFailedWarning
 
 from hornbeam.growth import ClassTarget, Forest, Pair
-from hornbeam.growth.levels import COMPONENTS
+from hornbeam.growth.forest import COMPONENTS
 from hornbeam.validation.scoring import Judge, Score, by_name, measure_of, score_of
 from hornbeam.validation.shared_growth import SharedWork
 

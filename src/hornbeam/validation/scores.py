@@ -56,7 +56,7 @@ class ScoreSums(Protocol):
     """The score of fewer rows says nothing."""
 
     def add(self, actual: Any, answered: Any) -> None:
-        """Take in rows: the class codes, or the numbers of each target, that are true and that are said."""
+        """Take in rows: the class codes, or the numbers of each target, that are true and answered."""
 
     @property
     def found(self) -> list[int]:

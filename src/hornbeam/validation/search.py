@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from hornbeam.errors import HornbeamError
 from hornbeam.growth import (
+    Answers,
     Engine,
     Pair,
     Pruner,
@@ -24,18 +25,10 @@ from hornbeam.growth import (
     reads_gains,
 )
 from hornbeam.model import Tree
-from hornbeam.validation.families import Places, SettingFamily, SettingTrees, families_of
+from hornbeam.validation.families import SettingFamily, SettingTrees, families_of
 from hornbeam.validation.scoring import Measure, Score, by_name
 from hornbeam.validation.search_task import Rows, SearchTask
 from hornbeam.validation.selection import SettingScores
-
-
-class Answered(NamedTuple):
-    """Some settings, and the nodes that answer some rows under each of them: `ends[setting, row]`."""
-
-    settings: Places
-    nodes: Tree
-    ends: npt.NDArray[np.int32]
 
 
 class Findings:
@@ -76,7 +69,7 @@ class Findings:
         task = self._task
         return task.measure is not None and i in task.judged and i not in task.sized
 
-    def count(self, i: int, answers: Callable[[int, Rows], Iterable[Answered]]) -> None:
+    def count(self, i: int, answers: Callable[[int, Rows], Iterable[Answers]]) -> None:
         """Judge the answers of set i's trees."""
         begin, measure = perf_counter(), self._task.measure
         assert measure is not None
@@ -218,13 +211,13 @@ class FamilyGrowth:
     def tree(self, i: int, s: int) -> Tree:
         return self.forest.tree(self._place[i], s, collapse=False)
 
-    def answers(self, i: int, rows: Rows) -> Iterator[Answered]:
+    def answers(self, i: int, rows: Rows) -> Iterator[Answers]:
         """Which nodes of set i answer some rows, for settings that only grow."""
         trees = self._family.trees
         for answers in self.forest.nodes(self._place[i], self._routed, rows):
-            places = [trees[s].of_cuts for s in answers.settings]
+            places = [trees[s].of_cuts for s in answers.settings.tolist()]
             ends = np.repeat(answers.ends, [len(some) for some in places], axis=0)
-            yield Answered(np.concatenate(places), answers.nodes, ends)
+            yield Answers(np.concatenate(places), answers.nodes, ends)
 
     def release(self, i: int) -> None:
         self.forest.release(self._place[i])

@@ -21,7 +21,7 @@ class Row:
     leaves: int
     depth: int
     value: float
-    """The error, or another measure, as it is told."""
+    """The error, or another measure, as it is shown."""
     spread: float
     """Its standard error."""
     setting: tuple[tuple[str, str], ...]
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def remark(self) -> str:
-        """What is to be said of it, in a word or two."""
+        """A word or two about it."""
         if self.chosen:
             return "chosen, the best" if self.best else "chosen"
         return "best" if self.best else "about as good" if self.close else ""
@@ -200,7 +200,7 @@ def _outcome(result: SettingResult) -> Hashable:
 
 @dataclass(frozen=True)
 class Words:
-    """How a measure is told: `start + sign * score`, under a name."""
+    """How a measure is shown: `start + sign * score`, under a name."""
 
     name: str
     """Of the column."""
@@ -220,11 +220,11 @@ class Words:
         return self.about if self.about.startswith("the ") else f"the {self.name}"
 
     def value(self, score: float) -> float:
-        """A score as it is told."""
+        """A score as it is shown."""
         return self.start + self.sign * score
 
     def text(self, value: float, digits: int) -> str:
-        """A told value."""
+        """A shown value."""
         if not math.isfinite(value):
             return "none"
         return f"{value * 100:.{digits}f}\u00a0%" if self.percent else f"{value:.{digits}f}"
@@ -236,7 +236,7 @@ class Words:
         return f"{spread * (100 if self.percent else 1):.{digits}f}"
 
     def digits(self, spreads: Sequence[float]) -> int:
-        """So many decimals that a typical standard error can be told; in percent at least one."""
+        """So many decimals that a typical standard error can be seen; in percent at least one."""
         known = sorted(s for s in spreads if math.isfinite(s) and s > 0)
         if not known:
             return 1 if self.percent else 3
@@ -247,7 +247,7 @@ class Words:
 
 
 def words_of(measure: str) -> Words:
-    """The words of a measure; scikit-learn's negated scores are told without their sign."""
+    """The words of a measure; scikit-learn's negated scores are shown without their sign."""
     if measure == "accuracy":
         return Words("error", "the share of rows answered wrongly", 1.0, percent=True)
     if measure == "r2":

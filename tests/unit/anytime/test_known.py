@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hornbeam.anytime import Lookahead
-from hornbeam.anytime.known import Known
+from hornbeam.anytime.lookahead import Known
 from hornbeam.growth import ClassTarget
 from hornbeam.table import from_data
 

@@ -12,7 +12,7 @@ import numpy as np
 from hornbeam.anytime import Budget, Improvement, Lookahead, Sketch, TreeSize
 from hornbeam.anytime.choosing import Chooser
 from hornbeam.anytime.effort import Effort
-from hornbeam.anytime.standing import Chosen, Standing
+from hornbeam.anytime.incumbent import Chosen, Incumbent
 from hornbeam.growth import ClassTarget
 from hornbeam.table import from_data
 
@@ -40,7 +40,7 @@ class Flat(Chooser):
 class RootOnly(Chooser):
     """CHOOSE-NODE of the sequencing approach."""
 
-    def choose(self, now: Standing, look: Any = bool) -> Chosen | None:
+    def choose(self, now: Incumbent, look: Any = bool) -> Chosen | None:
         return Chosen(0, self.next_r(int(now.last_r[0])), self.cost(now, 0))
 
 

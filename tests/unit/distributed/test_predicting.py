@@ -15,7 +15,7 @@ import hornbeam as hb
 from hornbeam import BaggedTreesClassifier, TreeClassifier, TreeRegressor
 from hornbeam.distributed import predicting
 from hornbeam.ensemble import Answering
-from hornbeam.ensemble.answer_files import Asking
+from hornbeam.ensemble.answers import AnswerRequest
 from hornbeam.errors import DataError, UsageError
 from tests.laws.cluster_growing import UnkindEngine
 from tests.unit.cli.test_command import run
@@ -66,7 +66,7 @@ def test_a_part_that_is_done_again_leaves_the_same_file(people: People, tmp_path
     table, files = people
     tree = TreeClassifier(max_depth=4).fit(table.drop_columns(["class"]), table["class"]).tree_
     source = hb.source(files)
-    state = predicting.PredictState(Asking(Answering((tree,)), source), str(tmp_path), "parquet")
+    state = predicting.PredictState(AnswerRequest(Answering((tree,)), source), str(tmp_path), "parquet")
     part = source.parts()[1]
     first = predicting.predict_part(part, state)
     content = (tmp_path / "part-00001.parquet").read_bytes()

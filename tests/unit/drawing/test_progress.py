@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 
-from hornbeam.anytime.course import SearchCourse, thinned, told
-from hornbeam.anytime.states import State
+from hornbeam.anytime.course import SearchCourse, state_text, thinned
+from hornbeam.anytime.states import SearchState
 from hornbeam.drawing.progress import Course, Moment, draw_progress
 
 
@@ -40,8 +40,10 @@ def test_a_bound_is_drawn_and_said() -> None:
     assert "stroke-dasharray:6 4" not in draw_progress([course((0.1, 40))], title="t", x_name="s")
 
 
-def state(iteration: int, leaves: int, bound: float | None, cv_error: float | None = None) -> State:
-    return State(iteration, iteration + 0.5, 0.1, 5, leaves, 2.5 * leaves, cv_error, bound, True, "running")
+def state(iteration: int, leaves: int, bound: float | None, cv_error: float | None = None) -> SearchState:
+    return SearchState(
+        iteration, iteration + 0.5, 0.1, 5, leaves, 2.5 * leaves, cv_error, bound, True, "running"
+    )
 
 
 def test_a_search_has_a_panel_for_each_measure() -> None:
@@ -64,7 +66,7 @@ def test_a_long_profile_is_thinned_and_keeps_its_ends() -> None:
 
 
 def test_a_state_is_told_in_a_line() -> None:
-    assert told(state(2, 1, None)) == "2.50 s, 1 leaf, 2.50 errors expected"
-    assert told(state(2, 1200, 32, 0.125)) == (
+    assert state_text(state(2, 1, None)) == "2.50 s, 1 leaf, 2.50 errors expected"
+    assert state_text(state(2, 1200, 32, 0.125)) == (
         "2.50 s, 1\u202f200 leaves, 3000.00 errors expected, folds 12.5% wrong, bound 32"
     )

@@ -21,7 +21,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import hornbeam
 from hornbeam import AnytimeTreeClassifier, LookaheadTreeClassifier, TreeClassifier
-from hornbeam.anytime import State
+from hornbeam.anytime import SearchState
 from hornbeam.errors import DataError, UsageError
 
 X, Y = load_iris(return_X_y=True)
@@ -99,7 +99,7 @@ def test_a_search_gets_better_and_says_how(objective: str) -> None:
     values = [s.leaves if objective == "size" else s.expected_error for s in profile]
     assert values == sorted(values, reverse=True)
     assert [s.elapsed for s in profile] == sorted(s.elapsed for s in profile)
-    assert pd.DataFrame(profile).columns.tolist() == list(State._fields)
+    assert pd.DataFrame(profile).columns.tolist() == list(SearchState._fields)
     course = model.course_
     assert course.states == profile
     assert (course.last.leaves, course.last.status) == (16, model.status_)
@@ -170,9 +170,9 @@ def test_another_thread_may_stop_it() -> None:
 
 def test_a_callback_hears_every_state_and_may_stop() -> None:
     table, labels = parity(160, 5, 5)
-    heard: list[State] = []
+    heard: list[SearchState] = []
 
-    def listen(state: State) -> bool:
+    def listen(state: SearchState) -> bool:
         heard.append(state)
         return state.iteration == 3
 
@@ -193,7 +193,7 @@ def test_an_interrupt_keeps_the_best_tree_so_far() -> None:
     table, labels = parity(160, 5, 5)
     model = AnytimeTreeClassifier(max_iter=50, random_state=2)
 
-    def strike(state: State) -> None:
+    def strike(state: SearchState) -> None:
         if state.iteration == 2:
             raise KeyboardInterrupt
 

@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 import hornbeam as hb
 from hornbeam import BaggedTreesClassifier, BaggedTreesRegressor, TreeClassifier
 from hornbeam.datasets import generate
-from hornbeam.ensemble import DealtBags
+from hornbeam.ensemble import SourceBags
 from hornbeam.errors import DataError, UsageError
 from hornbeam.table.sources.draws import RowDraws, numbered_row_words, row_words
 
@@ -155,7 +155,7 @@ def test_a_saved_model_draws_its_bags_again(table: pa.Table, tmp_path: Path) -> 
     hb.save(model, tmp_path / "bag")
     again = hb.load(tmp_path / "bag")
     assert digests(again) == digests(model)
-    assert isinstance(again.bags_, DealtBags)
+    assert isinstance(again.bags_, SourceBags)
     for before, after in zip(model.estimators_samples_, again.estimators_samples_, strict=True):
         np.testing.assert_array_equal(before, after)
 

@@ -21,8 +21,8 @@ from hornbeam.growth import (
     grow_sets,
     memory,
 )
-from hornbeam.growth.levels import Levels
-from hornbeam.growth.rest import leaf_places
+from hornbeam.growth.forest import LevelCosts
+from hornbeam.growth.grow import leaf_places
 from hornbeam.growth.set_trees import SetTrees
 from hornbeam.table import from_data
 
@@ -181,4 +181,4 @@ def test_the_forest_tells_how_stable_its_first_tree_is() -> None:
     again = pickle.loads(pickle.dumps(forest))
     assert again.stability().to_text() == stability.to_text()
     assert pickle.loads(pickle.dumps(forest.levels)).f.tolist() == forest.levels.f.tolist()
-    assert len(Levels.none().f) == 0
+    assert len(LevelCosts.none().f) == 0

@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from hornbeam.anytime import Budget, ExpectedError, Improvement, Lookahead, Objective, Sketch, State, TreeSize
+from hornbeam.anytime import (
+    Budget,
+    ExpectedError,
+    Improvement,
+    Lookahead,
+    Objective,
+    SearchState,
+    Sketch,
+    TreeSize,
+)
 from hornbeam.anytime.states import STOPPED
 from hornbeam_experiments.anytime.sets import Fold
 from hornbeam_experiments.anytime.trails import (
@@ -24,7 +33,7 @@ MULTIWAY = "multiway"
 DUST = 1e-6  # of expected errors, which are sums of doubles
 
 Learn = Callable[[Fold, Sequence[float]], Trail]
-Note = Callable[[State, Sketch], None]
+Note = Callable[[SearchState, Sketch], None]
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ class Searched:
 
     fold: Fold
     search: Improvement
-    states: tuple[State, ...]
+    states: tuple[SearchState, ...]
     keeping: Keeping[Sketch]
 
     def trail(self, pruned: bool = False) -> Trail:
@@ -71,7 +80,7 @@ def searched(how: Search, fold: Fold, times: Sequence[float], note: Note | None 
     improvement."""
     search = how.begin(how.lookahead(fold), fold.seed)
     keeping: Keeping[Sketch] = Keeping(times)
-    states: list[State] = []
+    states: list[SearchState] = []
     with Alarm(search.stop, times[-1] - search.clock.now[1]) as alarm:
         for state in search.run(Budget()):
             states.append(state)
@@ -85,7 +94,7 @@ def searched(how: Search, fold: Fold, times: Sequence[float], note: Note | None 
     return Searched(fold, search, tuple(states), keeping)
 
 
-def confirm_search(how: Search, fold: Fold, search: Improvement, states: Sequence[State]) -> None:
+def confirm_search(how: Search, fold: Fold, search: Improvement, states: Sequence[SearchState]) -> None:
     """Sizes never grow and the tree is consistent; or expected errors never grow."""
     if not how.by_size:
         errors = [state.expected_error for state in states]

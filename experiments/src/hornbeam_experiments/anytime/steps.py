@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbeam.anytime import Budget, Lookahead, Sketch, State, TreeSize
+from hornbeam.anytime import Budget, Lookahead, SearchState, Sketch, TreeSize
 from hornbeam.anytime.states import PROVED
 from hornbeam.growth import ClassTarget
 from hornbeam.model import Tree
@@ -68,9 +68,9 @@ def figure_11_left(fold: Fold, seconds: float) -> Sheet:
     """One run of each granularity: all its improvements, and the accuracy of each."""
     records: list[dict[str, Cell]] = []
     for name in (TS, SEQUENCING):
-        found: list[tuple[State, Sketch]] = []
+        found: list[tuple[SearchState, Sketch]] = []
 
-        def note(state: State, sketch: Sketch, found: list[tuple[State, Sketch]] = found) -> None:
+        def note(state: SearchState, sketch: Sketch, found: list[tuple[SearchState, Sketch]] = found) -> None:
             found.append((state, sketch))
 
         run = searched(SEARCHES[name], fold, times_until(seconds), note)

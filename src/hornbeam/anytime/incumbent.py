@@ -1,4 +1,4 @@
-"""Standing: where a search is. The tree, and beside each of its nodes what the search knows of it."""
+"""The incumbent: the tree of a search, and beside each of its nodes what the search knows of it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
-    """A search changes by taking the next standing at once, so that it is whole whenever it is interrupted.
+class Incumbent:
+    """A search changes by taking the next incumbent at once, so that it is whole whenever it is interrupted.
 
     `last_r` is the r of the last attempt at a node, `made_r` that of the one which made it what it is.
     `least` (NaN: unknown) and `efforts` (None: unknown) are filled in as they are asked for; they follow from
@@ -47,26 +47,26 @@ class Standing:
     work: int = 0
 
     @classmethod
-    def of(cls, sketch: Sketch, values: Values, r: int = 0) -> Standing:
+    def of(cls, sketch: Sketch, values: Values, r: int = 0) -> Incumbent:
         """A tree that was made with r samples, of which nothing else is known yet."""
         n = sketch.n_nodes
         made = np.full(n, r, dtype=np.int64)
         return cls(sketch, values, made, made, np.full(n, np.nan), [None] * n)
 
-    def tried(self, chosen: Chosen) -> Standing:
+    def tried(self, chosen: Chosen) -> Incumbent:
         """After a rebuild that was not better."""
         last_r = self.last_r.copy()
         last_r[chosen.node] = chosen.r
         return replace(self, last_r=last_r, **self._counted(chosen))
 
-    def improved(self, chosen: Chosen, part: Standing, objective: Objective) -> Standing:
+    def improved(self, chosen: Chosen, part: Incumbent, objective: Objective) -> Incumbent:
         """After one that was."""
         return replace(self.grafted(chosen.node, part, objective), **self._counted(chosen))
 
     def _counted(self, chosen: Chosen) -> dict[str, Any]:
         return {"iterations": self.iterations + 1, "work": self.work + chosen.cost}
 
-    def grafted(self, node: int, part: Standing, objective: Objective) -> Standing:
+    def grafted(self, node: int, part: Incumbent, objective: Objective) -> Incumbent:
         """With a part in the place of a node; what follows from the node's rows as such stays."""
         end, whole = self.sketch.end_of(node), self.sketch.graft(node, part.sketch)
         least = splice(self.least, node, end, part.least)

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.errors import UsageError
-from hornbeam.growth.subsets import SubsetTests
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, MULTIWAY, SUBSET, VALUE, Array
+from hornbeam.model.walk import brief_nodes
 
 Ints = npt.NDArray[np.int64]
 
@@ -23,7 +23,7 @@ _EXTRAS = 2**40  # what a key keeps besides kind and attribute: a label, or the 
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class JointWalk:
     """Places in the order of their levels; a place holds arms, an arm the sets that ask the same there.
 
     Arm g holds the entries `arm_start[g]` to `arm_start[g + 1]`, ascending by set; place p the arms
@@ -87,7 +87,7 @@ def _labels_of(tree: Tree) -> tuple[Ints, Ints]:
     return arrival, value
 
 
-def walk_together(trees: Sequence[Tree]) -> Joint:
+def walk_together(trees: Sequence[Tree]) -> JointWalk:
     """The joint walk. Numeric tests are the same where they ask the same attribute, whatever the threshold;
     value tests where they ask for the same label; subset tests where every category that both know goes the
     same way; multiway tests where they ask the same attribute, and branches then meet by their labels.
@@ -186,9 +186,9 @@ class _Kept:
         self._arms += int(arm[-1]) + 1
         self._places += int(place[-1]) + 1
 
-    def joint(self, n_sets: int) -> Joint:
+    def joint(self, n_sets: int) -> JointWalk:
         tests, leaves, asked = np.array(self._counts, dtype=np.int64).T
-        return Joint(
+        return JointWalk(
             set=np.concatenate(self._set),
             node=np.concatenate(self._node),
             arm_start=_starts(self._arm_sizes),
@@ -206,3 +206,80 @@ class _Kept:
 def _starts(sizes: list[Array]) -> Ints:
     ends: Ints = np.cumsum(np.concatenate(sizes))
     return np.concatenate([[0], ends])
+
+
+class SubsetTests:
+    """Numbers for the subset tests of several trees: at a place, equal numbers are the same test.
+
+    Sides carry no meaning of their own: a test that has lost the label which names its left side may be
+    written the other way round. Such a test gets the same number and is marked as swapped.
+    """
+
+    def __init__(self, trees: Sequence[Tree]) -> None:
+        self._trees = trees
+        self._lists: dict[int, tuple[Array, list[int], list[int]]] = {}
+        self._numbers: dict[tuple[int, int, bytes], int] = {}
+
+    def numbered(self, place: Ints, sets: Ints, node: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """The number of each entry's test, and whether its sides are swapped; entries ascend by place."""
+        number = np.array(
+            [self._number(i, n) for i, n in zip(sets.tolist(), node.tolist(), strict=True)], dtype=np.int64
+        )
+        swapped = np.zeros(len(number), dtype=bool)
+        mixed = np.flatnonzero((np.diff(place) == 0) & (np.diff(number) != 0))
+        for at in np.unique(place[mixed]).tolist():
+            begin, end = np.searchsorted(place, (at, at + 1)).tolist()
+            self._merge(number, swapped, begin, end, sets, node)
+        return number, swapped
+
+    def _number(self, i: int, node: int) -> int:
+        """Equal for tests that are written alike; others may turn out to be the same all the same."""
+        if i not in self._lists:
+            self._lists[i] = _written(self._trees[i])
+        written, start, brief = self._lists[i]
+        attribute = int(self._trees[i].arrays["attribute"][node])
+        text = attribute, brief[node], written[start[node] : start[node + 1]].tobytes()
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    def _merge(
+        self, number: Ints, swapped: npt.NDArray[np.bool_], begin: int, end: int, sets: Ints, node: Ints
+    ) -> None:
+        """Give tests of one place that agree the number of the first of them.
+
+        A test joins the first group whose known categories it does not contradict, and brings its own.
+        """
+        groups: list[tuple[int, int, dict[int, int]]] = []  # attribute, number, category -> side
+        joined: dict[int, tuple[int, bool]] = {}
+        for entry in range(begin, end):
+            own = int(number[entry])
+            if own not in joined:
+                tree, at = self._trees[int(sets[entry])], int(node[entry])
+                ways = {code: k for k in (0, 1) for code in tree.branch_codes(at, k).tolist()}
+                joined[own] = _join(groups, int(tree.arrays["attribute"][at]), own, ways)
+            number[entry], swapped[entry] = joined[own]
+
+
+def _join(
+    groups: list[tuple[int, int, dict[int, int]]], attribute: int, own: int, ways: dict[int, int]
+) -> tuple[int, bool]:
+    for other, number, known in groups:
+        common = [code for code in ways if code in known] if other == attribute else None
+        if common is None:
+            continue
+        for swap in (False, True):
+            if all(known[code] == ways[code] ^ swap for code in common):
+                known.update((code, way ^ swap) for code, way in ways.items())
+                return number, swap
+    groups.append((attribute, own, ways))
+    return own, False
+
+
+def _written(tree: Tree) -> tuple[Array, list[int], list[int]]:
+    """(category and child of each branch as one number, where a node's begin, and what a test in brief
+    adds: its default child, since that is where unlisted categories go)."""
+    code, child = tree.arrays["branch_code"], tree.arrays["branch_child"]
+    brief = np.full(tree.n_nodes, -1)
+    short = brief_nodes(tree)
+    brief[short] = tree.arrays["default_child"][short]
+    written = code.astype(np.int64) << 32 | child.astype(np.int64) & 0xFFFFFFFF
+    return written, tree.arrays["branch_start"].tolist(), brief.tolist()
