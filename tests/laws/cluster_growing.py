@@ -20,7 +20,7 @@ from hornbeam.distributed.parcels import Packed, flat
 from hornbeam.distributed.scanner import ClusterScanner
 from hornbeam.table.sources import Part, Source
 from hornbeam.table.sources.arrow_data import TablePart
-from hornbeam.table.sources.origin import Origin
+from hornbeam.table.sources.part import Origin
 from hornbeam.table.sources.types import normal_schema
 
 

@@ -35,7 +35,7 @@ from hornbeam.growth import (
 from hornbeam.growth.memory import memory_needed, text_of
 from hornbeam.table import Column, Table, encode_classes, encode_targets
 from hornbeam.table.sources.hashing import Words
-from hornbeam.table.weights import no_weight
+from hornbeam.table.targets import no_weight
 from hornbeam.validation import estimate_by_folds, grow_folds
 
 _CELL = 8  # bytes of a cell of the table itself

@@ -17,7 +17,7 @@ from hornbeam.table.arrow import read_chunked
 from hornbeam.table.convert import nearest_floats
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import CHUNK_BYTES, Source
-from hornbeam.table.weights import check_weights
+from hornbeam.table.targets import check_weights
 
 Report: TypeAlias = Callable[[int], None]  # hears how many rows of a scan were read so far
 

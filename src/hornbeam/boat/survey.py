@@ -23,7 +23,7 @@ from hornbeam.table.columns import Array
 from hornbeam.table.sources import ColumnLabels, Reservoir, fold_of
 from hornbeam.table.sources.part import check_count
 from hornbeam.table.sources.sampling import joined, plain_rows, sample_rows
-from hornbeam.table.weights import no_weight
+from hornbeam.table.targets import no_weight
 
 __all__ = ["Gathering", "Range", "Survey", "survey", "without_sample"]
 

@@ -14,7 +14,7 @@ from hornbeam.boat.maintained.opening import InUse
 from hornbeam.errors import DataError, NoRows, UsageError, first_line
 from hornbeam.estimators.maintained import MaintainedTree
 from hornbeam.table.sources import Source, source
-from hornbeam.table.sources.files import CSV, find_files
+from hornbeam.table.sources.opening import CSV, find_files
 
 from .fit_source import naming_options, open_source, settle_source
 from .learn import estimator_parameters

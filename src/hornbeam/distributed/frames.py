@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from hornbeam.errors import DataError
 from hornbeam.table.sources.arrow_data import ArrowPart, TablePart
-from hornbeam.table.sources.origin import Origin, show_count
-from hornbeam.table.sources.part import Batches, Part, choose
+from hornbeam.table.sources.part import Batches, Origin, Part, choose, show_count
 from hornbeam.table.sources.types import normal_schema
 
 _UNORDERED = "its rows have no numbers, so folds need a key"

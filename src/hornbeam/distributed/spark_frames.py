@@ -18,8 +18,7 @@ from hornbeam.distributed.spark_failures import one_line
 from hornbeam.distributed.spark_work import Mapping, Piece
 from hornbeam.errors import UsageError
 from hornbeam.table.sources.arrow_data import ArrowPart
-from hornbeam.table.sources.origin import Origin, show_count
-from hornbeam.table.sources.part import Batches, choose
+from hornbeam.table.sources.part import Batches, Origin, choose, show_count
 from hornbeam.table.sources.types import normal_schema
 
 _UNORDERED = "its rows have no numbers, so folds need a key"

@@ -14,9 +14,8 @@ from hornbeam.errors import DataError, DataTypeError, UsageError
 from hornbeam.relational.coding import TypedData, code_type
 from hornbeam.relational.records import Rows
 from hornbeam.table.arrays import read_vector
-from hornbeam.table.columns import Cells
+from hornbeam.table.columns import Cells, Frame, check_names
 from hornbeam.table.encoding import check_limits, open_frame
-from hornbeam.table.frame import Frame, check_names
 from hornbeam.table.labels import as_nominal, cell_texts
 from hornbeam.table.schema import list_names
 

@@ -6,8 +6,7 @@ from hornbeam.table.conform import conform
 from hornbeam.table.encoding import from_data
 from hornbeam.table.readers import read_path
 from hornbeam.table.schema import MAX_CATEGORIES, MAX_COLUMNS, MAX_ROWS, Attribute, Schema
-from hornbeam.table.targets import check_same_length, encode_targets
-from hornbeam.table.weights import encode_weights
+from hornbeam.table.targets import check_same_length, encode_targets, encode_weights
 
 __all__ = [
     "MAX_CATEGORIES",

@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from hornbeam.errors import DataError, first_line
-from hornbeam.table.columns import Array, Cells, Mask
-from hornbeam.table.frame import Frame, check_names, refuse_type
+from hornbeam.table.columns import Array, Cells, Frame, Mask, check_names, refuse_type
 from hornbeam.table.labels import all_missing, cell_texts, nominal_from_booleans, nominal_from_codes
 from hornbeam.table.schema import show_name
 

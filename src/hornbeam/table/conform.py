@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from hornbeam.errors import DataError
-from hornbeam.table.columns import Cells, Column, Table
+from hornbeam.table.columns import Cells, Column, Frame, Table, positional_names
 from hornbeam.table.convert import to_codes, to_floats
 from hornbeam.table.encoding import check_limits, open_frame
-from hornbeam.table.frame import Frame, positional_names
 from hornbeam.table.labels import as_nominal
 from hornbeam.table.schema import Attribute, Schema, list_names, show_name
 from hornbeam.table.storage import parse_type

@@ -10,8 +10,7 @@ import numpy as np
 
 from hornbeam.errors import DataError, DataTypeError, UsageError
 from hornbeam.table.arrays import read_array, read_rows
-from hornbeam.table.columns import Cells, Column, Table
-from hornbeam.table.frame import Frame, check_names, positional_names, refuse_shape
+from hornbeam.table.columns import Cells, Column, Frame, Table, check_names, positional_names, refuse_shape
 from hornbeam.table.labels import as_nominal
 from hornbeam.table.schema import MAX_COLUMNS, MAX_ROWS, Attribute, Schema, list_names
 
@@ -32,7 +31,7 @@ def open_frame(data: Any, what: str = "X") -> Frame:
         return read_array(data)
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
-        from hornbeam.table.pandas_frames import read_pandas
+        from hornbeam.table.arrays import read_pandas
 
         return read_pandas(data)
     if pandas is not None and isinstance(data, (pandas.Series, pandas.Index)):

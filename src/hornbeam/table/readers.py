@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from hornbeam.errors import DataError, StorageError, UsageError
-from hornbeam.table.frame import check_names
+from hornbeam.table.columns import check_names
 from hornbeam.table.refusals import FILES, MISSING_MARKS, check_readable
 
 if TYPE_CHECKING:

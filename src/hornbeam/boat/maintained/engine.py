@@ -23,7 +23,7 @@ from hornbeam.boat.task import SourceTask
 from hornbeam.errors import NoRows, SourceChanged
 from hornbeam.model import Tree
 from hornbeam.table.sources import source
-from hornbeam.table.weights import no_weight
+from hornbeam.table.targets import no_weight
 
 
 class Present(Protocol):

@@ -34,7 +34,7 @@ from hornbeam.errors import DataError, StorageError, first_line
 from hornbeam.files import move
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources.hashing import row_hashes
-from hornbeam.table.sources.origin import Origin
+from hornbeam.table.sources.part import Origin
 from hornbeam.table.sources.source import Source
 from hornbeam.table.sources.types import normal_schema, normalise, plain_schema
 

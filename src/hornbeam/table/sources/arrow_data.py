@@ -9,9 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from hornbeam.errors import DataError, DataTypeError, HornbeamError, first_line
-from hornbeam.table.frame import check_names, positional_names
-from hornbeam.table.sources.origin import Origin, show_count
-from hornbeam.table.sources.part import PART_ROWS, Batches, Part, Stamp, choose
+from hornbeam.table.columns import check_names, positional_names
+from hornbeam.table.sources.part import PART_ROWS, Batches, Origin, Part, Stamp, choose, show_count
 from hornbeam.table.sources.types import normal_schema
 
 _HERE = "its parts cannot be sent to another process"

@@ -26,8 +26,7 @@ from hornbeam.table.refusals import (
     refuse_file,
     unpacked,
 )
-from hornbeam.table.sources.origin import Origin, show_count
-from hornbeam.table.sources.part import Batches, Part, Stamp, choose
+from hornbeam.table.sources.part import Batches, Origin, Part, Stamp, choose, show_count
 from hornbeam.table.sources.types import TEXT, join_schemas, normal_schema
 
 TYPES = {

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from hornbeam.errors import StorageError, UsageError, first_line
 from hornbeam.table.refusals import check_readable, refuse_file
-from hornbeam.table.sources.origin import Origin
-from hornbeam.table.sources.part import Batches, choose
+from hornbeam.table.sources.part import Batches, Origin, choose
 from hornbeam.table.sources.queries import (
     NO_NUMBERS,
     QueryPart,

@@ -1,17 +1,19 @@
-"""`hornbeam.source`: which kind of source something is, said by what it is and never by trying."""
+"""`hornbeam.source`: which kind of source something is, by what it is and never by trying; and its files."""
 
+import glob
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from hornbeam.errors import DataTypeError, UsageError
+from hornbeam.errors import DataTypeError, StorageError, UsageError
+from hornbeam.table.refusals import check_readable
 from hornbeam.table.sources.arrow_data import is_table, open_dataset, open_function, open_stream, open_table
 from hornbeam.table.sources.duckdb_queries import DATABASE_MEMORY, MEMORY, open_duckdb
-from hornbeam.table.sources.files import PARQUET, find_files
-from hornbeam.table.sources.origin import Origin
+from hornbeam.table.sources.part import Origin
 from hornbeam.table.sources.source import Source
 from hornbeam.table.sources.sqlite_queries import is_sqlite, open_sqlite
 
@@ -20,6 +22,9 @@ _ALLOWED = (
     "the path, glob or folder of Parquet or CSV files, a DuckDB or SQLite file or a PostgreSQL address with "
     "a query, an Arrow table, dataset or stream, a pandas or polars frame, a function that gives batches"
 )
+PARQUET, CSV = "Parquet", "CSV"
+_ENDINGS = {".parquet": PARQUET, ".pq": PARQUET, ".csv": CSV, ".csv.gz": CSV}
+_FILES = "Parquet and CSV files (.parquet, .csv, .csv.gz), globs and folders of them"
 
 
 def source(
@@ -112,3 +117,58 @@ def _arrow(data: Any, columns: Sequence[str] | None) -> Origin:
     if callable(data) and not isinstance(data, type):
         return open_function(data, columns)
     raise DataTypeError(f"a source cannot be made of a {type(data).__name__}; allowed are {_ALLOWED}")
+
+
+def find_files(given: str | Sequence[str]) -> tuple[str, list[str]]:
+    """The kind of the files, and their paths: of a glob or a folder sorted, of a list as given."""
+    if isinstance(given, str):
+        paths = _paths(given)
+    else:
+        paths = [os.fspath(path) for path in given]
+        if not paths:
+            raise UsageError("the list of files is empty; name at least one")
+    kinds = {path: _kind(path) for path in paths}
+    for path in paths:
+        check_readable(Path(path))
+    if len(set(kinds.values())) > 1:
+        examples = " and ".join(repr(next(p for p in paths if kinds[p] == k)) for k in (PARQUET, CSV))
+        raise UsageError(f"files of two kinds, {examples}; name one kind, for instance by '*.parquet'")
+    return kinds[paths[0]], paths
+
+
+def _paths(given: str) -> list[str]:
+    if os.path.isdir(given):
+        return _in_folder(given)
+    if os.path.lexists(given) or not glob.has_magic(given):
+        return [given]
+    found = sorted(path for path in glob.glob(given, recursive=True) if not os.path.isdir(path))
+    if not found:
+        raise StorageError(f"no file matches {given!r}; check the folder and the ending")
+    return found
+
+
+def _in_folder(folder: str) -> list[str]:
+    """Files of the folder and those below it, without hidden ones and marks such as _SUCCESS."""
+    found: list[str] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        if any("=" in name for name in folders):
+            raise UsageError(
+                f"{folder!r} keeps values in the names of its folders ({folders[0]!r}); "
+                "open it by pyarrow.dataset.dataset(path, partitioning='hive') and give that"
+            )
+        found += [os.path.join(place, name) for name in names if name[0] not in "._" and _known(name)]
+    if not found:
+        raise StorageError(f"{folder!r} has no Parquet or CSV file; check the folder and the endings")
+    return sorted(found)
+
+
+def _known(name: str) -> str | None:
+    return next((kind for ending, kind in _ENDINGS.items() if name.lower().endswith(ending)), None)
+
+
+def _kind(path: str) -> str:
+    kind = _known(path)
+    if kind is None:
+        raise UsageError(f"{path!r}: files with this ending are no source; allowed are {_FILES}")
+    return kind

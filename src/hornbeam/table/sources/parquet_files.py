@@ -12,8 +12,7 @@ from pyarrow import parquet
 
 from hornbeam.errors import DataError, HornbeamError
 from hornbeam.table.refusals import refuse_file
-from hornbeam.table.sources.origin import Origin, show_count
-from hornbeam.table.sources.part import PART_ROWS, Batches, Part, Stamp, choose
+from hornbeam.table.sources.part import PART_ROWS, Batches, Origin, Part, Stamp, choose, show_count
 from hornbeam.table.sources.types import TEXT, join_schemas, normal_schema
 
 _FAILURES = (pa.ArrowException, OSError, UnicodeDecodeError)

@@ -234,3 +234,22 @@ def row_bytes(batch: pa.RecordBatch) -> int:
         column.indices.nbytes if pa.types.is_dictionary(column.type) else column.nbytes
         for column in batch.columns
     )
+
+
+@dataclass(frozen=True)
+class Origin:
+    """`name` and `kind` are for people; `ordered` says that every scan brings the rows in the same order."""
+
+    name: str
+    kind: str
+    schema: pa.Schema
+    parts: tuple[Part, ...]
+    repeatable: bool = True
+    ordered: bool = True
+    cannot: tuple[str, ...] = ()  # what this source cannot do, a clause each
+    stats: ScanStats = NOTHING  # what finding this out has read already
+
+
+def show_count(count: int, what: str) -> str:
+    """`3 Parquet files`."""
+    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornbeam.errors import StorageError, UsageError, first_line
-from hornbeam.table.sources.origin import Origin
-from hornbeam.table.sources.part import Batches, choose
+from hornbeam.table.sources.part import Batches, Origin, choose
 from hornbeam.table.sources.queries import NO_NUMBERS, QueryPart, query_failed, query_of, quoted, show_query
 from hornbeam.table.sources.types import normal_schema
 

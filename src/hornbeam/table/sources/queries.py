@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from hornbeam.errors import DataError, HornbeamError, UsageError, first_line
-from hornbeam.table.frame import check_names
+from hornbeam.table.columns import check_names
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources.part import Part
 

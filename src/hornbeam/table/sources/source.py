@@ -4,19 +4,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow import parquet
 
-from hornbeam.errors import DataError, NoRows, UsageError
+from hornbeam.errors import DataError, NoRows, StorageError, UsageError
+from hornbeam.files import new_file
 from hornbeam.table.arrow import read_chunked
 from hornbeam.table.schema import list_names
-from hornbeam.table.sources.origin import Origin
 from hornbeam.table.sources.part import (
     CHUNK_BYTES,
     CHUNK_ROWS,
+    Origin,
     Part,
     PartScan,
     ScanStats,
@@ -26,7 +29,7 @@ from hornbeam.table.sources.part import (
     choose,
 )
 from hornbeam.table.sources.sampling import Reservoir, joined, plain_rows, sample_rows
-from hornbeam.table.sources.spool import spool
+from hornbeam.table.sources.types import plain_schema
 from hornbeam.table.storage import parse_type
 
 
@@ -258,3 +261,32 @@ def _check_weight(weight: str | None, origin: Origin) -> None:
 
 def _no_rows(origin: Origin) -> NoRows:
     return NoRows(f"{origin.name} has no rows; at least one is needed")
+
+
+_GROUP = 2 * CHUNK_ROWS
+
+
+def spool(scan: Callable[[], Iterator[pa.RecordBatch]], schema: pa.Schema, path: str) -> None:
+    """Write all rows of a scan; what exists under the name already is not touched."""
+    place = Path(path)
+    if place.suffix != ".parquet" or place.exists():
+        why = "exists already" if place.exists() else "does not end with .parquet"
+        raise StorageError(f"{path!r} {why}; give the name of a new Parquet file")
+    with (
+        new_file(path) as file,
+        parquet.ParquetWriter(file, plain_schema(schema), write_page_checksum=True) as writer,
+    ):
+        for group in _groups(scan()):
+            writer.write_table(group.cast(writer.schema), row_group_size=_GROUP)
+
+
+def _groups(chunks: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Chunks put together to row groups, however small they come."""
+    held: list[pa.RecordBatch] = []
+    for chunk in chunks:
+        held.append(chunk)
+        if sum(batch.num_rows for batch in held) >= _GROUP:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from hornbeam.errors import DataError, StorageError, first_line
 from hornbeam.table.refusals import check_readable
-from hornbeam.table.sources.origin import Origin
-from hornbeam.table.sources.part import Batches, ScanStats, choose
+from hornbeam.table.sources.part import Batches, Origin, ScanStats, choose
 from hornbeam.table.sources.queries import (
     NO_NUMBERS,
     QueryPart,

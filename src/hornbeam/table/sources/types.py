@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from hornbeam.errors import DataError
 from hornbeam.table.arrow import check_array, is_text, read_chunked
-from hornbeam.table.frame import check_names, refuse_type
+from hornbeam.table.columns import check_names, refuse_type
 from hornbeam.table.labels import cell_texts
 from hornbeam.table.schema import MAX_COLUMNS, list_names, show_name
 
