@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam import arguments
 from hornbeam.errors import DataError, NoRows, UsageError
 from hornbeam.table.arrow import read_chunked
 from hornbeam.table.schema import list_names
@@ -117,7 +118,8 @@ class Source:
         read = partial(Part.scan, columns=columns, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
         read(self._origin.parts[0])  # refuses what means nothing, now and not at the first chunk
         self._begin()
-        return self._scan(partial(read, checksum=checksum))
+        hashed = arguments.flag("checksum", checksum)
+        return self._scan(partial(read, checksum=hashed))
 
     def _scan(self, read: Callable[[Part], PartScan]) -> Iterator[pa.RecordBatch]:
         self._count(scans=1)
@@ -245,7 +247,7 @@ class Source:
 def _check_weight(weight: str | None, origin: Origin) -> None:
     if weight is None:
         return
-    if weight not in origin.schema.names:
+    if not isinstance(weight, str) or weight not in origin.schema.names:
         raise UsageError(
             f"weight={weight!r} is not a column of {origin.name}; it has {list_names(origin.schema.names)}"
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
+from hornbeam import arguments
 from hornbeam.errors import StorageError
 from hornbeam.files import new_file
 from hornbeam.table.sources.part import CHUNK_ROWS
@@ -16,7 +17,7 @@ _GROUP = 2 * CHUNK_ROWS
 
 def spool(scan: Callable[[], Iterator[pa.RecordBatch]], schema: pa.Schema, path: str) -> None:
     """Write all rows of a scan; what exists under the name already is not touched."""
-    place = Path(path)
+    place = Path(arguments.file_path("path", path))
     if place.suffix != ".parquet" or place.exists():
         why = "exists already" if place.exists() else "does not end with .parquet"
         raise StorageError(f"{path!r} {why}; give the name of a new Parquet file")
