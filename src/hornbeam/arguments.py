@@ -6,13 +6,15 @@ import inspect
 import math
 import numbers
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, ClassVar, NoReturn, Self
 
-from hornbeam.errors import UnknownName, UsageError
+from hornbeam.errors import NotThere, StorageError, UnknownName, UsageError
 
+MAX_THREADS = 2**15
 _LONGEST = 80
+_LONGEST_NAME, _LONGEST_PATH = 255, 4096
 
 
 def shown(name: str, value: Any) -> str:
@@ -79,8 +81,7 @@ def text_or_none(name: str, value: Any) -> str | None:
 def texts(name: str, value: Any, also: str = "") -> tuple[str, ...]:
     """Several names; one text alone is one name."""
     listed = [value] if isinstance(value, str) else value
-    listable = isinstance(listed, Collection) and not isinstance(listed, bytes)
-    entries: list[Any] = list(listed) if listable else [None]
+    entries: list[Any] = list(listed) if is_list(listed) else [None]
     if isinstance(listed, Mapping) or not all(isinstance(entry, str) for entry in entries):
         refuse(name, value, f"a list of names is allowed{also}")
     return tuple(entries)
@@ -94,17 +95,68 @@ def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
 
 
 def path(name: str, value: Any) -> str:
-    """The path of a file or a folder, as text that the system can take."""
+    """A path as text."""
     given = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(given, str) or not given:
+    if not isinstance(given, str):
         refuse(name, value, "a path is allowed: a text or a pathlib.Path")
+    return given
+
+
+def file_path(name: str, value: Any) -> str:
+    """The path of a file or a folder that there can be."""
+    given = path(name, value)
     try:
-        fits = "\0" not in given and max(map(len, map(os.fsencode, given.split(os.sep)))) <= 255
+        fits = "\0" not in given and max(map(len, map(os.fsencode, given.split(os.sep)))) <= _LONGEST_NAME
     except UnicodeEncodeError:
         fits = False
-    if not fits or len(given) >= 4096:
-        refuse(name, value, "no file can have this path; shorten it, and leave out what is no text")
+    if not given or not fits or len(given) >= _LONGEST_PATH:
+        raise StorageError(f"{shown(name, value)}: no file can have this path; name another one")
     return given
+
+
+def place(name: str, value: Any, n: int, what: str) -> int:
+    """A whole number from 0 that is below n, the number of what there is."""
+    if not is_number(value, numbers.Integral) or not 0 <= value < n:
+        raise NotThere(f"{shown(name, value)}: 0 to {n - 1} are there, {what}")
+    return int(value)
+
+
+def places(name: str, value: Any, n: int) -> Any:
+    """Whole numbers from 0 below n, as an array."""
+    import numpy as np
+
+    try:
+        given = np.asarray(value)
+        fine = given.ndim == 1 and given.dtype.kind in "iu" and bool(((given >= 0) & (given < n)).all())
+    except (TypeError, ValueError):
+        fine = False
+    if not fine and not (isinstance(value, (list, tuple)) and not value):
+        raise NotThere(f"{shown(name, value)}: a list of whole numbers from 0 to {n - 1} is allowed")
+    return given.astype(np.int64)
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value has a length and entries; a text, bytes and an array without dimensions have none."""
+    if isinstance(value, (str, bytes)) or getattr(value, "shape", None) == ():
+        return False
+    try:
+        return isinstance(value, Iterable) and len(value) >= 0  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
+def generator(random_state: Any) -> Any:
+    """The RandomState that scikit-learn makes of a random_state."""
+    from sklearn.utils import check_random_state
+
+    try:
+        return check_random_state(random_state)
+    except (TypeError, ValueError):
+        refuse(
+            "random_state",
+            random_state,
+            "a whole number from 0 to 2**32 - 1, a RandomState or None is allowed",
+        )
 
 
 def instance(name: str, value: Any, kind: type | tuple[type, ...], what: str) -> Any:

@@ -32,6 +32,10 @@ class UnknownName(UsageError, TypeError):  # noqa: N818 - said of the name
     """A parameter or an option that there is none of; a TypeError too, as of every call in Python."""
 
 
+class NotThere(UsageError, IndexError):  # noqa: N818 - said of the place
+    """A place in a sequence that there is not; an IndexError too, so that the sequence can be walked."""
+
+
 class DataError(HornbeamError):
     """Data that was read and is refused."""
 

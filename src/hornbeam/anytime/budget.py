@@ -48,7 +48,7 @@ class Budget:
 
 
 def _seconds(name: str, value: Any) -> float | None:
-    if value is None or value == math.inf:
+    if value is None or (is_number(value, numbers.Real) and value == math.inf):
         return None
     if not is_number(value, numbers.Real) or not value > 0:
         raise UsageError(

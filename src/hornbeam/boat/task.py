@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam import arguments
 from hornbeam.arguments import is_number, shown
 from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.meter import Listener
@@ -212,8 +213,7 @@ def check_cv(cv: Any) -> int | None:
 
 
 def _check_variant(variant: Any, algorithm: str) -> None:
-    if variant not in VARIANTS:
-        raise UsageError(f"{shown('variant', variant)}: use 'paper', or None", parameter="variant")
+    arguments.one_of("variant", variant, VARIANTS, also=", or None")
     if algorithm != "boat":
         raise UsageError(
             f"variant={variant!r} with algorithm={algorithm!r}: it is a way of algorithm='boat'; "

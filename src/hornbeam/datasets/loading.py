@@ -13,6 +13,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+from hornbeam import arguments
 from hornbeam.errors import DataError, HornbeamError, StorageError, UsageError, first_line
 
 from .dataset import Dataset
@@ -42,6 +43,7 @@ def load(name: str) -> Dataset:
 
     `openml:NAME` and `openml:NUMBER` are sets of openml.org.
     """
+    arguments.text("name", name, f", such as 'iris'; known are {', '.join(names())}")
     if name in _BUNDLED:
         return _load_bundled(name)
     if name.startswith(PREFIX):

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from hornbeam.anytime import OBJECTIVES, Budget, Improvement, Lookahead, SearchState, Stop, extended_by
 from hornbeam.anytime.course import SearchCourse
@@ -23,14 +22,14 @@ from hornbeam.model import Tree
 from hornbeam.table import check_same_length, encode_classes
 
 from .lookahead import LookaheadEstimator, prunes_of, refuse_others
-from .reading import one_column
+from .reading import Classifier, one_column
 from .threads import threads_of
 
 Callback = Callable[[SearchState], Any]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AnytimeTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignore[misc]
+class AnytimeTreeClassifier(Classifier, LookaheadEstimator):
     """One tree that is improved until time, work or you say stop: IIDT (docs/anytime.md).
 
     It begins with a greedy tree. Again and again it rebuilds the subtree that promises most for its cost, by

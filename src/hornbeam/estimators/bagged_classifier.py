@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from hornbeam.arguments import one_of
 from hornbeam.ensemble import VOTING, Outside
@@ -16,11 +15,11 @@ from hornbeam.validation.scores import accuracy
 
 from .bagging import BaggedTrees
 from .classifier import TreeClassifier
-from .reading import ReadsClasses
+from .reading import Classifier, ReadsClasses
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaggedTreesClassifier(ClassifierMixin, ReadsClasses, BaggedTrees):  # type: ignore[misc]
+class BaggedTreesClassifier(Classifier, ReadsClasses, BaggedTrees):
     """Trees of bootstrap samples, grown together, that predict a class by the mean of what they say.
 
     Parameters

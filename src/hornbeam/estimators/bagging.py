@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from hornbeam.arguments import generator
 from hornbeam.ensemble import Answering, Bags, Committee, Outside, ask_outside, draw_bags, grow_bags
 from hornbeam.errors import UsageError
 from hornbeam.growth import Forest, Target
@@ -51,7 +51,7 @@ class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
         bags = draw_bags(
             table.n_rows,
             self.n_estimators,
-            check_random_state(self.random_state),
+            generator(self.random_state),
             max_samples=self.max_samples,
             bootstrap=self.bootstrap,
             weights=target.weights,

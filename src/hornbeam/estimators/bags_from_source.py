@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from hornbeam.arguments import generator
 from hornbeam.ensemble import Bags, Committee, OutsideSums, SourceBags, draw_source_bags
 from hornbeam.growth import ClassTarget, NumericTarget, Target, check_class_weight
 
@@ -145,7 +145,7 @@ class BagsFromSource(SourceCosts):
         bags = draw_source_bags(
             source.rows,
             self.n_estimators,
-            check_random_state(self.random_state),
+            generator(self.random_state),
             max_samples=self.max_samples,
             bootstrap=self.bootstrap,
         )

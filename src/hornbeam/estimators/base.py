@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
-from hornbeam.errors import UsageError
+from hornbeam.errors import UnknownName
 from hornbeam.growth import (
     Pair,
     Pruning,
@@ -54,7 +54,7 @@ class TreeEstimator(TreeParameters, FromSource, Growing, TreeAnswers):
         """
         unknown = sorted(set(options) - {entry.name for entry in fields(Pruning)})
         if unknown:
-            raise UsageError(f"pruned has no option {unknown[0]!r}; only pruning can change without growing")
+            raise UnknownName(f"pruned has no option {unknown[0]!r}; only pruning can change without growing")
         grown = self._fitted() and self.unpruned_tree_
         if options.get("prune", "cost_complexity") != "cost_complexity":
             options = {"ccp_alpha": 0.0} | options

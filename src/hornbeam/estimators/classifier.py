@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from hornbeam.growth import ClassTarget, Pair, Target, TrainingSet
 from hornbeam.model import Tree, narrowed
@@ -15,10 +14,11 @@ from hornbeam.table import encode_weights
 
 from .answering import ClassAnswers
 from .base import TreeEstimator
+from .reading import Classifier
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeClassifier(ClassifierMixin, ClassAnswers, TreeEstimator):  # type: ignore[misc]
+class TreeClassifier(Classifier, ClassAnswers, TreeEstimator):
     """One decision tree that predicts a class, grown exactly and deterministically.
 
     Parameters

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 
-from hornbeam.arguments import is_number, one_of, shown
+from hornbeam.arguments import generator, is_number, one_of, shown
 from hornbeam.errors import UsageError
 from hornbeam.table import Schema
 from hornbeam.validation.tree_search import TreeSearchCV
 
 from .c45 import C45Classifier
-from .reading import TableEstimator
+from .reading import Classifier, TableEstimator
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -28,7 +26,7 @@ RULES = ("min_objs", "min_samples_split")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
+class CrossValidatedC45(Classifier, TableEstimator):
     """C4.5 with the m that cross-validation finds best, as in John's "Cross-Validated C4.5" (docs/tuning.md).
 
     Every m is tried in the same folds, the accuracy of the pruned trees compared, and the tree of all rows
@@ -102,7 +100,7 @@ class CrossValidatedC45(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose m, and keep the tree of all rows; weights count as in `TreeSearchCV`."""
         self._require_target(y)
-        random, searches = check_random_state(self.random_state), []
+        random, searches = generator(self.random_state), []
         for _ in range(self._n_runs()):
             search = self._search(random)
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from hornbeam.arguments import generator
 from hornbeam.growth import ClassCosts, Forest, Pair, Parameters, Pruning, check_class_weight, draw_seed
 
 from .threads import threads_of
@@ -174,6 +174,6 @@ def _seed(random_state: Any) -> int:
     """What draws the sample and deals the folds; None is 0, so that folds are the same in every fit."""
     if random_state is None:
         return 0
-    if isinstance(random_state, numbers.Integral):
+    if isinstance(random_state, numbers.Integral) and -(2**63) <= int(random_state) < 2**63:
         return int(random_state)
-    return draw_seed(check_random_state(random_state))
+    return draw_seed(generator(random_state))

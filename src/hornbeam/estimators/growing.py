@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state, indexable
 
+from hornbeam.arguments import generator
+from hornbeam.errors import UnknownName
 from hornbeam.growth import (
     ClassTarget,
     Engine,
@@ -43,7 +44,7 @@ class Growing:
         table, target = self._read(X, y, sample_weight)
         if self.cv is None:
             self._forget_folds()
-            random = check_random_state(self.random_state) if pruning.holds_out else None
+            random = generator(self.random_state) if pruning.holds_out else None
             pair = grow_and_prune(
                 table, target, parameters, pruning, random=random, threads=threads_of(self.n_jobs)
             )
@@ -52,9 +53,9 @@ class Growing:
         from hornbeam.validation.fold_scores import FoldScores
         from hornbeam.validation.scoring import Judge
         from hornbeam.validation.shared_growth import SharedWork
-        from hornbeam.validation.splits import splits_of, splitter_of
+        from hornbeam.validation.splits import rows_of, splits_of, splitter_of
 
-        X, y = indexable(X, y)
+        X, y = rows_of(X, y)
         splits = splits_of(splitter_of(self.cv, y, target), X, y, target, {})
         threads = threads_of(self.n_jobs)
         work = SharedWork(self, X, y, table, target, splits, parameters, pruning, Engine(), None, threads)
@@ -82,16 +83,16 @@ class Growing:
         unknown = sorted(set(params) - {"sample_weight"})
         if unknown:
             name = type(self).__name__
-            raise TypeError(f"{name}.fit() got an unexpected keyword argument {unknown[0]!r}")
+            raise UnknownName(f"{name}.fit() got an unexpected keyword argument {unknown[0]!r}")
         return self._read(X, y, **params)
 
     def _seeds(self, n_folds: int, fitting: bool) -> list[int]:
         """What the tree of all rows and those of the folds draw their validation rows by. Folds are fitted by
         clones, and clones do not take from a generator; nor does the tree, but when this estimator is fitted.
         """
-        folds = [draw_seed(check_random_state(clone(self.random_state, safe=False))) for _ in range(n_folds)]
+        folds = [draw_seed(generator(clone(self.random_state, safe=False))) for _ in range(n_folds)]
         own = self.random_state if fitting else clone(self.random_state, safe=False)
-        return [draw_seed(check_random_state(own)), *folds]
+        return [draw_seed(generator(own)), *folds]
 
     def _threads(self, n_jobs: int | None) -> int:
         """The threads that n_jobs, or without it the estimator's own, stands for."""

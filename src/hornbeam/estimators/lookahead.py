@@ -9,12 +9,11 @@ from time import perf_counter
 from typing import Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 
 from hornbeam.anytime import Budget, Lookahead, seed_key
 from hornbeam.anytime.budget import MOST_SAMPLES, Contract
-from hornbeam.arguments import is_number, one_of, shown
-from hornbeam.errors import UsageError
+from hornbeam.arguments import generator, is_number, one_of, shown
+from hornbeam.errors import UnknownName, UsageError
 from hornbeam.growth import ClassTarget, draw_seed
 from hornbeam.growth.parameters import NOMINAL
 from hornbeam.table import Table
@@ -59,7 +58,7 @@ class LookaheadEstimator(ClassAnswers):
                     parameter="random_state",
                 )
             return int(self.random_state)
-        return draw_seed(check_random_state(self.random_state))
+        return draw_seed(generator(self.random_state))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -136,9 +135,14 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         self._keep_classes(lookahead.target.labels)
         return self
 
+    @property
+    def _by_limits(self) -> bool:
+        """Whether r is what the limits allow."""
+        return isinstance(self.r, str) and self.r == "auto"
+
     def _checked_samples(self) -> int | None:
         """r; None: as the limits allow."""
-        if self.r == "auto":
+        if self._by_limits:
             return None
         if not is_number(self.r, numbers.Integral) or not 0 <= int(self.r) <= MOST_SAMPLES:
             raise UsageError(
@@ -151,11 +155,11 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
     def _checked_budget(self) -> Budget:
         budget = Budget.checked(self.max_time, None, self.max_work, ("max_time", "", "max_work"))
         limited = not (self.max_time is self.max_work is None)
-        if limited and self.r != "auto":
+        if limited and not self._by_limits:
             raise UsageError(
                 f"r={self.r!r} with max_work or max_time: say r='auto' to go by them", parameter="r"
             )
-        if self.r == "auto" and budget == Budget():
+        if self._by_limits and budget == Budget():
             raise UsageError("r='auto' goes by max_work or max_time; give one of them", parameter="r")
         return budget
 
@@ -180,7 +184,7 @@ def refuse_others(estimator: str, others: dict[str, Any]) -> None:
     """What scikit-learn's trees take besides X and y."""
     for name, value in others.items():
         if name != "sample_weight":
-            raise TypeError(f"{estimator}.fit() got an unexpected keyword argument {name!r}")
+            raise UnknownName(f"{estimator}.fit() got an unexpected keyword argument {name!r}")
         if value is not None:
             raise UsageError(
                 f"{estimator} counts rows, and sizes of trees have no weights: leave out sample_weight, or "

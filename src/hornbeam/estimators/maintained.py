@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
+from hornbeam import arguments
 from hornbeam.arguments import one_of
 from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.maintained.cache import CountsCache
@@ -116,6 +117,7 @@ class MaintainedTree:
         all else are classes. `progress` hears how far it is, as in `fit_source`.
         """
         one_of("policy", policy, ("exact", "stable"))
+        place = arguments.file_path("path", path)
         rows, targets, folds = check_source(src, "create"), check_targets(target), check_cv(cv)
         if folds is not None and key is None:
             raise UsageError(f"cv={folds}: folds are dealt by a key; name a column by key=")
@@ -133,7 +135,7 @@ class MaintainedTree:
         task = task_of(estimator_of(settings), rows, settings, algorithm)
         columns = [rows.schema.field(name) for name in task.reading.columns]
         store = Store.create(
-            os.fspath(path), stored_schema(pa.schema(columns)), database_memory(settings["memory_limit"])
+            place, stored_schema(pa.schema(columns)), database_memory(settings["memory_limit"])
         )
         return cls._begin(store, settings, replace(task, folds=folds, progress=progress))
 
@@ -157,7 +159,7 @@ class MaintainedTree:
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
         """A tree that `create` made, also after a crash; nobody else may write to it meanwhile. Readers of a
         tree that is being written to have the state after its last batch, without the rows."""
-        place = os.fspath(path)
+        place, read_only = arguments.file_path("path", path), arguments.flag("read_only", read_only)
         store = open_to_read(place) if read_only else Store.open(place)
         try:
             return cls(store)
@@ -270,6 +272,7 @@ class MaintainedTree:
 
     def changes(self, last: int | None = None) -> list[Changes]:
         """What the batches did, oldest first; the last so many of them, or all."""
+        arguments.whole_or_none("last", last, also="all")
         records = self._store.batches()
         first = 0 if last is None else max(0, len(records) - last)
         return [Changes.from_record(record) for record in records[first:]]
@@ -343,7 +346,7 @@ class MaintainedTree:
         compared as a whole; with a `key` the source is refused where it has two rows of one key."""
         self._check_writable()
         rows, done = check_source(src, "sync"), self._done(id)
-        if key is not None and key not in self._store.schema.names:
+        if arguments.text_or_none("key", key) is not None and key not in self._store.schema.names:
             raise UsageError(f"key={key!r}: rows have {list_names(self._store.schema.names)}")
         if done is not None:
             return done
@@ -458,7 +461,7 @@ class MaintainedTree:
 
     def _table(self, rows: Any) -> pa.Table:
         """Rows of a batch in the stored types."""
-        if rows is None or (hasattr(rows, "__len__") and not len(rows)):
+        if rows is None or (arguments.is_list(rows) and not len(rows)):
             return self._store.schema.empty_table()
         given = rows if isinstance(rows, Source) else source(rows)
         try:
@@ -470,7 +473,7 @@ class MaintainedTree:
 
 def _listed(keys: Any) -> list[Any]:
     """Keys as plain values; a text is one key, and not one for each of its letters."""
-    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable) or getattr(keys, "shape", None) == ():
         raise UsageError(f"keys={keys!r}: give a list of keys, [{keys!r}]")
     return [key.item() if isinstance(key, np.generic) else key for key in keys]
 

@@ -113,10 +113,7 @@ def estimator_of(settings: Mapping[str, Any]) -> TreeEstimator:
     if isinstance(weights, Mapping):
         parameters["class_weight"] = {label: weight for label, weight in weights["pairs"]}
     kind = TreeClassifier if settings["classification"] else TreeRegressor
-    try:
-        return kind(**parameters)
-    except TypeError as error:
-        raise UsageError(f"{str(error).split(') ')[-1]}; see {kind.__name__} for its parameters") from None
+    return kind(**parameters)
 
 
 def task_of(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError, UndefinedMetricWarning
 
 from hornbeam.arguments import NamedParameters
@@ -118,6 +118,17 @@ class TableEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
         raise NotFittedError(
             f"This {name} instance is not fitted yet: call 'fit' before '{_caller()}'"
         ) from None
+
+
+class Classifier(ClassifierMixin):  # type: ignore[misc]
+    """scikit-learn's classifier, whose score refuses in our words."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of `predict`."""
+        from hornbeam.validation.scoring import in_our_words
+
+        with in_our_words("y", y):
+            return float(super().score(X, y, sample_weight))
 
 
 class ReadsClasses(TableEstimator):

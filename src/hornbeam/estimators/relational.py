@@ -22,6 +22,7 @@ from hornbeam.relational.growth import BUDGET, FirstOrderParameters, FirstOrderS
 from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.tree import RelationalTree
+from hornbeam.table import MAX_ROWS
 
 from .threads import threads_of
 
@@ -93,7 +94,8 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
                 f"{shown('lookahead', self.lookahead)}: a whole number from 0 is allowed",
                 parameter="lookahead",
             )
-        return given if self.lookahead == 1 else replace(given, max_lookahead=self.lookahead)
+        ahead = min(self.lookahead, MAX_ROWS)
+        return given if ahead == 1 else replace(given, max_lookahead=ahead)
 
     def _remember(self, db: RelationalData, bias: Bias, coded: Coded) -> None:
         """Keep what was asked about; data stays at hand for explanations."""

@@ -8,9 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from hornbeam.arguments import one_of
+from hornbeam.arguments import generator, one_of
 from hornbeam.ensemble import draw_bags
 from hornbeam.ensemble.bagging import ALGORITHMS
 from hornbeam.errors import DataError, UsageError
@@ -89,7 +88,7 @@ class RelationalBagging(RelationalEstimator):
         bags = draw_bags(
             len(rows),
             self.n_estimators,
-            check_random_state(self.random_state),
+            generator(self.random_state),
             max_samples=self.max_samples,
             bootstrap=self.bootstrap,
         )

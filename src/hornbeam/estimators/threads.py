@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 
+from hornbeam.arguments import shown
 from hornbeam.errors import UsageError
 from hornbeam.growth import MAX_THREADS
 
@@ -17,7 +18,8 @@ def threads_of(n_jobs: int | None) -> int:
     whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
     if not whole or n_jobs == 0 or n_jobs > MAX_THREADS:
         raise UsageError(
-            f"n_jobs={n_jobs!r}: None (one thread), 1 to {MAX_THREADS} or -1 (all processors) is allowed",
+            f"{shown('n_jobs', n_jobs)}: None (one thread), 1 to {MAX_THREADS} or -1 (all processors) is "
+            "allowed",
             parameter="n_jobs",
         )
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))

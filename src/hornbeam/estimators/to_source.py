@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from hornbeam import arguments
 from hornbeam.errors import StorageError, UsageError
 
 from .threads import threads_of
@@ -73,12 +74,14 @@ class ToSource:
 
         one_of("format", format, KINDS)
         source = check_source(src, "predict_source")
-        names = (keep,) if isinstance(keep, str) else tuple(keep)
+        names = arguments.texts("keep", keep)
+        place = None if output is None else arguments.file_path("output", output)
+        arguments.flag("proba", proba)
         asking = AnswerRequest(self._answering(proba), source, names, type(self).__name__)
         threads = threads_of(self.n_jobs)
-        if output is None:
+        if place is None:
             return _batches(asking, threads)
-        return answer(asking, os.fspath(output), format, threads)
+        return answer(asking, place, format, threads)
 
 
 def answer(asking: AnswerRequest, place: str, format: str, threads: int) -> Predictions:

@@ -1,5 +1,6 @@
 """Growth: from a table, a target and parameters to a tree, by the native grower; and pruning."""
 
+from hornbeam.arguments import MAX_THREADS
 from hornbeam.growth.costs import ClassCosts, check_class_weight
 from hornbeam.growth.cuts import Cut, Cuts, reads_gains
 from hornbeam.growth.forest import Forest, LevelCosts, grow_and_prune, grow_sets
@@ -13,7 +14,7 @@ from hornbeam.growth.grow import (
     grow_tree,
 )
 from hornbeam.growth.memory import bytes_of
-from hornbeam.growth.parameters import CRITERIA, MAX_THREADS, Engine, Parameters
+from hornbeam.growth.parameters import CRITERIA, Engine, Parameters
 from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, hold_out, prune_tree
 from hornbeam.growth.set_trees import Pair, Pruner, SetRows
 from hornbeam.growth.sets import ALGORITHMS, DrawnSets, TrainingSet, TrainingSets

@@ -34,7 +34,8 @@ class ClassCosts:
 
 def check_class_weight(class_weight: Any) -> None:
     """What can be said before the classes are known."""
-    if class_weight is None or class_weight == "balanced" or isinstance(class_weight, Mapping):
+    balanced = isinstance(class_weight, str) and class_weight == "balanced"
+    if class_weight is None or balanced or isinstance(class_weight, Mapping):
         return
     raise UsageError(
         f"class_weight={_short(class_weight)}: use 'balanced', a dict of class to weight, or None",

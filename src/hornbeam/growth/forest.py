@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam import _core
-from hornbeam.errors import HornbeamError, UsageError
+from hornbeam import _core, arguments
+from hornbeam.errors import HornbeamError, NotThere, UsageError
 from hornbeam.growth.grow import TableGrower, Target
 from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.parameters import Engine, Parameters
@@ -107,8 +108,8 @@ class Forest:
 
     def pair(self, i: int) -> Pair:
         """Both trees of set i."""
-        if not 0 <= i < self.n_sets:
-            raise IndexError(f"tree {i} of a forest of {self.n_sets}; 0 to {self.n_sets - 1} are there")
+        if not arguments.is_number(i, numbers.Integral) or not 0 <= i < self.n_sets:
+            raise NotThere(f"tree {i} of a forest of {self.n_sets}; 0 to {self.n_sets - 1} are there")
         if i in self.failures:
             raise self.failures[i]
         known = self._pairs.get(i)

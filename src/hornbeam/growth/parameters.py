@@ -19,7 +19,6 @@ CRITERIA: dict[str, tuple[str, ...]] = {
 }
 ALIASES = {"log_loss": "entropy", "squared_error": "variance"}
 NOMINAL = ("subset", "value", "multiway")
-MAX_THREADS = 2**15
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam import arguments
 from hornbeam.errors import DataError, UsageError
 
 Rows = npt.NDArray[np.int64]
@@ -183,11 +184,7 @@ class TrainingSets:
 
     def checked(self, algorithm: str) -> str:
         """The algorithm, if these sets can be grown by it."""
-        if algorithm not in ALGORITHMS:
-            shown = " ".join(repr(algorithm).split())[:60]
-            raise UsageError(
-                f"algorithm={shown}: use 'auto', 'serial', 'overlapping' or 'folds'", parameter="algorithm"
-            )
+        arguments.one_of("algorithm", algorithm, ALGORITHMS)
         if algorithm == "folds" and self.kind != "folds":
             raise UsageError(
                 "algorithm='folds' for training sets that are not the complements of the parts of a "

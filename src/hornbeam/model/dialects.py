@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hornbeam import arguments
 from hornbeam.errors import UsageError
 from hornbeam.table import Attribute
 from hornbeam.table.schema import show_name
@@ -31,7 +32,7 @@ class Dialect:
     nesting: ClassVar[int] = 60
 
     def identifier(self, name: str) -> str:
-        if not name or "\0" in name:
+        if not arguments.text("the name of a table or a column", name) or "\0" in name:
             what = "a null character" if name else "no character"
             raise UsageError(
                 f"column {name!r}: {self.title} takes no name with {what}; rename it, or name it in columns="
@@ -282,7 +283,7 @@ DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (DuckDB(), 
 
 
 def dialect_named(name: str) -> Dialect:
-    if name not in DIALECTS:
+    if not isinstance(name, str) or name not in DIALECTS:
         raise UsageError(f"dialect {str(name)!r} is unknown; choose {', '.join(DIALECTS)}")
     return DIALECTS[name]
 

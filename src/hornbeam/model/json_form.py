@@ -127,6 +127,8 @@ def from_json(source: str) -> Tree:
 
 def parse(source: str, what: str) -> Any:
     """JSON without its traps: no key twice, no NaN, no depth that exhausts the stack."""
+    if not isinstance(source, (str, bytes, bytearray)):
+        raise DataError(f"{what}: a text of JSON is needed, and this is a {type(source).__name__}")
     try:
         return json.loads(source, object_pairs_hook=unique_keys, parse_constant=refuse_constant)
     except DataError:

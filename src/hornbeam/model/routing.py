@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam import _core
+from hornbeam import _core, arguments
 from hornbeam.errors import DataError
 from hornbeam.model.arrays import Array
 from hornbeam.table import Attribute, Schema, Table
@@ -53,6 +53,7 @@ class RoutedTable:
 
 
 def require_match(tree: Tree, table: Table) -> None:
+    arguments.instance("table", table, Table, "a Table that hornbeam.table.conform makes")
     given, expected = len(table.schema.attributes), len(tree.schema.attributes)
     if given != expected:
         raise DataError(
@@ -62,6 +63,7 @@ def require_match(tree: Tree, table: Table) -> None:
 
 def leaves(tree: Tree, table: Table, threads: int) -> npt.NDArray[np.int32]:
     require_match(tree, table)
+    threads = arguments.whole("threads", threads, 1, arguments.MAX_THREADS)
     result: npt.NDArray[np.int32] = tree.router.apply(table.native(), table.n_rows, threads)
     return result
 
@@ -70,6 +72,7 @@ def decision_path(tree: Tree, table: Table, threads: int) -> csr_matrix:
     from scipy.sparse import csr_matrix  # only who asks for a sparse matrix pays for its import
 
     require_match(tree, table)
+    threads = arguments.whole("threads", threads, 1, arguments.MAX_THREADS)
     start, nodes = tree.router.path(table.native(), table.n_rows, threads)
     ones: Array = np.ones(len(nodes), dtype=np.int64)
     shape: tuple[Any, Any] = (table.n_rows, tree.n_nodes)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from hornbeam import arguments
 from hornbeam.errors import UsageError
 from hornbeam.model.dialects import Dialect, dialect_named
 from hornbeam.model.labels import Label
@@ -36,17 +37,18 @@ def to_sql(
 ) -> str:
     """See Tree.to_sql."""
     speaker = dialect_named(dialect)
-    if output not in OUTPUTS:
+    if not isinstance(output, str) or output not in OUTPUTS:
         raise UsageError(f"output {str(output)!r} is unknown; choose {', '.join(OUTPUTS)}")
-    check_columns(tree, columns or {})
+    columns = arguments.mapping("columns", columns, "{'age': 'AGE_YEARS'}")
+    check_columns(tree, columns)
     if output == "all":
         if table is None:
             raise UsageError("output 'all' is a whole query: name the table it reads, table='people'")
         if of is not None:
             raise UsageError(f"of={of!r}: output 'all' has a column for each; leave it out")
-        return every_column(tree, speaker, from_table(speaker, table), columns or {})
+        return every_column(tree, speaker, from_table(speaker, table), columns)
     name, write = answer(tree, speaker, output, of)
-    expression = Case(tree, speaker, columns or {}, write).text()
+    expression = Case(tree, speaker, columns, write).text()
     if table is None:
         return expression
     return f"SELECT *, {expression} AS {speaker.identifier(name)}\nFROM {from_table(speaker, table)}"
@@ -62,7 +64,8 @@ def check_columns(tree: Tree, columns: Mapping[str, str]) -> None:
 
 def from_table(dialect: Dialect, table: Table) -> str:
     """A name, or the parts of a qualified one."""
-    return ".".join(dialect.identifier(part) for part in ([table] if isinstance(table, str) else table))
+    parts = arguments.texts("table", table, ": the name of the table, or the parts of a qualified one")
+    return ".".join(map(dialect.identifier, parts))
 
 
 def answer(tree: Tree, dialect: Dialect, output: str, of: Label | None) -> tuple[str, Writer]:

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from hornbeam import arguments
 from hornbeam.errors import DataError, HornbeamError, StorageError
 from hornbeam.files import Path, reason, write_file
 from hornbeam.model.json_form import one_line, parse
@@ -29,6 +30,7 @@ CLOSING: Final = b"}\n"
 
 def write_document(path: Path, payload: Mapping[str, Any]) -> None:
     """Puts the payload (plain JSON values) at `path`; the old file stays until the new one is on disk."""
+    arguments.path("path", path)
     write_file(path, document_of(payload))
 
 
@@ -49,6 +51,7 @@ def document_of(payload: Mapping[str, Any]) -> bytes:
 
 def read_document(path: Path) -> dict[str, Any]:
     """The payload of a model file; StorageError where it cannot be read, DataError where it is no model."""
+    arguments.path("path", path)
     try:
         document = read_file(path)
     except HornbeamError:
@@ -130,4 +133,4 @@ def checked_payload(document: bytes) -> dict[str, Any]:
 
 def show(path: Path) -> str:
     """A path on one line."""
-    return repr(os.fspath(path))
+    return repr(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else repr(path)[:80]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from hornbeam import arguments
 from hornbeam.model.arrays import LEAF, MULTIWAY, NUMERIC, VALUE
 from hornbeam.model.walk import leaves_below
 
@@ -41,6 +42,17 @@ class Style:
     digits: int | None = 6  # significant digits; None for all
     missing: bool = False
     competitors: bool = False  # below each test those that came next, where the tree keeps them
+
+
+def style_of(caller: str, given: Mapping[str, Any]) -> Style:
+    """The style that a caller's options say."""
+    arguments.refuse_unknown(caller, given, [entry.name for entry in fields(Style)])
+    for name, value in given.items():
+        if name in ("missing", "competitors"):
+            arguments.flag(name, value)
+        elif name != "digits" or value is not None:
+            arguments.whole(name, value, 0, also=", or None for all of them" if name == "digits" else "")
+    return Style(**given)
 
 
 def one_line(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam import _core
+from hornbeam import _core, arguments
 from hornbeam.drawing import draw_tree, write_dot
 from hornbeam.errors import DataError
 from hornbeam.model import canonical, json_form, routing, rules, sql, text
@@ -174,10 +174,18 @@ class Tree:
         """The positions of the attributes that some test asks for."""
         return frozenset(self.arrays["attribute"][self.arrays["kind"] != LEAF].tolist())
 
+    def _there(self, node: Any) -> int:
+        """A node of this tree."""
+        n = len(self.arrays["kind"])
+        if type(node) is int and 0 <= node < n:
+            return node
+        return arguments.place("node", node, n, "and 0 is the root")
+
     def is_leaf(self, node: int) -> bool:
-        return bool(self.arrays["kind"][node] == LEAF)
+        return bool(self.arrays["kind"][self._there(node)] == LEAF)
 
     def children(self, node: int) -> range:
+        node = self._there(node)
         first = int(self.arrays["first_child"][node])
         return range(first, first + int(self.arrays["n_children"][node]))
 
@@ -194,10 +202,11 @@ class Tree:
 
     def branch_codes(self, node: int, child: int) -> npt.NDArray[np.int32]:
         """The codes of the categories that a nominal test sends to one of its children (0-based)."""
-        return self._paths.branch_codes(node, child)
+        return self._paths.branch_codes(self._there(node), self._there(child))
 
     def counts(self, node: int) -> npt.NDArray[np.float64]:
         """The weight of each class at a node, in class order."""
+        node = self._there(node)
         begin, end = self.arrays["count_start"][node : node + 2]
         dense = np.zeros(self.n_classes)
         dense[self.arrays["count_class"][begin:end]] = self.arrays["count"][begin:end]
@@ -205,6 +214,7 @@ class Tree:
 
     def present(self, node: int) -> list[tuple[int, float]]:
         """(class code, weight) of each class that the node has, in class order."""
+        node = self._there(node)
         begin, end = self.arrays["count_start"][node : node + 2]
         codes, counts = self.arrays["count_class"][begin:end], self.arrays["count"][begin:end]
         return [pair for pair in zip(codes.tolist(), counts.tolist(), strict=True) if pair[1]]
@@ -219,14 +229,17 @@ class Tree:
 
     def probabilities(self, nodes: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Class shares of the given nodes, a row for each."""
-        at = np.asarray(nodes, dtype=np.int64)
-        owner, codes, share = self.present_shares(at)
+        at = arguments.places("nodes", nodes, self.n_nodes)
+        owner, codes, share = self._shares_at(at)
         shares = np.zeros((len(at), self.n_classes))
         shares[owner, codes] = share
         return shares
 
     def present_shares(self, nodes: Array) -> tuple[Array, Array, npt.NDArray[np.float64]]:
         """Of the classes that the given nodes have: (place in `nodes`, class code, share)."""
+        return self._shares_at(arguments.places("nodes", nodes, self.n_nodes))
+
+    def _shares_at(self, nodes: Array) -> tuple[Array, Array, npt.NDArray[np.float64]]:
         owner, position = rows_of(self.arrays["count_start"], nodes)
         return owner, self.arrays["count_class"][position], self._share[position]
 
@@ -318,16 +331,17 @@ class Tree:
 
     def test_text(self, node: int, **style: Any) -> str:
         """What a node asks, readable: `petal_length <= 2.45`; at a leaf the empty text."""
-        return text.test_text(self, node, text.Style(**style))
+        return text.test_text(self, self._there(node), text.style_of("test_text", style))
 
     def branch_text(self, node: int, child: int, **style: Any) -> str:
         """The condition of one branch (0-based) of a node: `petal_length > 2.45`."""
-        return text.branch_text(self, node, child, text.Style(**style))
+        shown = text.style_of("branch_text", style)
+        return text.branch_text(self, self._there(node), self._there(child), shown)
 
     def competitors(self, node: int) -> tuple[Competitor, ...]:
         """The best tests of other attributes at a node, best first; none at a leaf, or if none were kept."""
         kept = self.kept_competitors
-        return () if kept is None else tuple(self._competitor(kept, i) for i in kept.of(node))
+        return () if kept is None else tuple(self._competitor(kept, i) for i in kept.of(self._there(node)))
 
     def _competitor(self, kept: Competitors, i: int) -> Competitor:
         attribute = self.schema.attributes[kept.arrays["attribute"][i]]
@@ -346,7 +360,8 @@ class Tree:
 
     def to_text(self, max_depth: int | None = None, **style: Any) -> str:
         """The tree as indented lines, one a node. Options: see hornbeam.model.text.Style."""
-        return text.to_text(self, max_depth, text.Style(**style))
+        most = arguments.whole_or_none("max_depth", max_depth)
+        return text.to_text(self, most, text.style_of("to_text", style))
 
     def to_json(self) -> str:
         """The whole tree as JSON, exact to the last bit (docs/model-file.md)."""
@@ -377,12 +392,16 @@ class Tree:
         Below `max_depth` subtrees are counted instead of drawn; "auto" draws small trees whole and others
         down to depth 4, None draws everything. With `missing` branches say where missing values go.
         """
-        depth = depth_to_draw(self) if max_depth == "auto" else max_depth
+        auto = isinstance(max_depth, str) and max_depth == "auto"
+        depth = depth_to_draw(self) if auto else arguments.whole_or_none("max_depth", max_depth)
+        arguments.text("title", title)
+        arguments.flag("missing", missing)
         return draw_tree(picture_of(self, missing=missing), depth, title=title) + "\n"
 
     def to_dot(self, max_depth: int | None = None, *, missing: bool = False) -> str:
         """The tree in Graphviz's language; options as of `to_svg`, but everything is drawn by itself."""
-        return write_dot(picture_of(self, missing=missing), max_depth)
+        arguments.flag("missing", missing)
+        return write_dot(picture_of(self, missing=missing), arguments.whole_or_none("max_depth", max_depth))
 
     def rules(self) -> rules.Rules:
         """A rule for each leaf, its conditions merged by attribute; print it, or see hornbeam.model.rules."""

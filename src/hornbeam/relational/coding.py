@@ -228,5 +228,5 @@ def _numbers(cells: Cells, column: str) -> Array:
 
 def check_task(task: str | None) -> None:
     """Refuse a task that is neither None, classification nor regression."""
-    if task not in (None, "classification", "regression"):
+    if task is not None and (not isinstance(task, str) or task not in ("classification", "regression")):
         raise UsageError(f"task={task!r}; allowed are 'classification' and 'regression'")

@@ -9,13 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam import arguments
 from hornbeam.arguments import instance, refuse
 from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.bias_checks import narrowed, typed_by
 from hornbeam.relational.coding import Task, TypedData, check_task
-from hornbeam.relational.linked import Keys, LinkedTables, References, check_shapes, source_tables
-from hornbeam.relational.loading.found import Found, declared_over
+from hornbeam.relational.linked import Keys, LinkedTables, References, source_tables
+from hornbeam.relational.loading.found import Found, checked_links, declared_over
 from hornbeam.relational.logic import COMPARISONS
 from hornbeam.relational.records import Coded
 from hornbeam.relational.signature import Signature
@@ -83,9 +84,8 @@ class RelationalData:
         rows came to be known: those at or after the time of their example (the time column of its own table,
         or `example_time`) are left out.
         """
-        check_shapes(keys=keys or {}, references=references or {})
         return cls._of_found(
-            Found(frames, keys or {}, references or {}),
+            Found(frames, *checked_links(keys, references)),
             target=target,
             nominal=nominal,
             exclude=exclude,
@@ -111,6 +111,7 @@ class RelationalData:
         """
         from hornbeam.relational.loading.databases import read_duckdb
 
+        arguments.refuse_unknown("from_duckdb", options, _OPTIONS)
         return cls._of_found(declared_over(read_duckdb(database, tables), keys, references), **options)
 
     @classmethod
@@ -126,6 +127,7 @@ class RelationalData:
         """The tables of a SQLite file, opened read-only, with the keys and references of its schema."""
         from hornbeam.relational.loading.databases import read_sqlite
 
+        arguments.refuse_unknown("from_sqlite", options, _OPTIONS)
         return cls._of_found(declared_over(read_sqlite(database, tables), keys, references), **options)
 
     @classmethod
@@ -145,26 +147,24 @@ class RelationalData:
         """
         from hornbeam.relational.loading.csv_folder import read_csv_folder
 
+        arguments.refuse_unknown("from_csv_folder", options, _OPTIONS)
         return cls._of_found(declared_over(read_csv_folder(folder, tables), keys, references), **options)
 
     @classmethod
     def _of_found(cls, found: Found, **options: Any) -> RelationalData:
         """Tables with what was found or declared of their links, and the options of `from_frames`."""
-        unknown = [name for name in options if name not in _OPTIONS]
-        if unknown:
-            raise UsageError(f"{unknown[0]!r} is no option here; allowed are {', '.join(_OPTIONS)}")
-        exclude = options.get("exclude") or ()
+        exclude = () if options.get("exclude") is None else options["exclude"]
         tables = source_tables(found.frames, options.get("nominal"))
-        if isinstance(exclude, str) or not isinstance(exclude, Collection):
+        if not arguments.is_list(exclude):
             raise UsageError(f"exclude={exclude!r}; give a list, for instance exclude=[{str(exclude)!r}]")
         contents = LinkedTables(
             tables,
             found.keys,
             found.references,
             tuple(exclude),
-            options.get("time_columns") or {},
+            _or_empty(options.get("time_columns")),
             options.get("example_time"),
-            options.get("types") or {},
+            _or_empty(options.get("types")),
             found.origins,
         )
         return cls(contents, target=options.get("target"))
@@ -203,10 +203,12 @@ class RelationalData:
         from them, but something to predict.
         """
         check_task(task)
-        bias = bias or self.bias
+        if columns is not None:
+            columns = arguments.mapping("columns", columns, "{'orders': ['city']}")
+        bias = self.bias if bias is None else bias
         if bias is not None:
             instance("bias", bias, Bias, "a Bias, such as Bias.from_text makes,")
-        name = self._target(target or (bias.target if bias is not None else None))
+        name = self._target(bias.target if target is None and bias is not None else target)
         if name is None:
             raise UsageError("no target: give target='table.column' to the data or to default_bias")
         wanted = None
@@ -219,16 +221,17 @@ class RelationalData:
 
     def _target(self, given: str | None) -> str | None:
         """The column to predict that is given, or that of the data."""
-        name = given or self.target
+        name = self.target if given is None else given
         if name is not None and not isinstance(name, str):
             refuse("target", name, "a column to predict is allowed, as text: 'loan.status'")
         return name
 
     def signature(self, coded: Coded, target: str | None = None) -> Signature:
         """What relations are called in the tables they come from, for words and for SQL."""
+        instance("coded", coded, Coded, "what `coded` gives")
         if not isinstance(self._contents, LinkedTables):
             return Signature.of(coded, named=False)
-        name = self._target(target or coded.examples.target_name)
+        name = self._target(coded.examples.target_name if target is None else target)
         assert name is not None
         return self._contents.of_target(name).signature(coded)
 
@@ -249,6 +252,8 @@ class RelationalData:
         """
         from hornbeam.relational.default_bias import default_bias
 
+        arguments.flag("counts", counts)
+        arguments.flag("self_join", self_join)
         name = self._target(target)
         if name is None:
             raise UsageError("default_bias needs a target: give target='table.column'")
@@ -270,13 +275,15 @@ class RelationalData:
         `parameters` are those of the estimators that ACE knows (criterion, min_samples_leaf, prune,
         confidence, max_depth). NULL has no place among facts and is refused.
         """
-        from hornbeam.relational.ace.export import export_ace
+        from hornbeam.relational.ace.export import EXPORTED, export_ace
 
-        used = bias or self.bias or self.default_bias(target)
+        arguments.refuse_unknown("to_ace", parameters, EXPORTED)
+        used = bias if bias is not None else self.bias or self.default_bias(target)
         export_ace(settings, self.coded(used, target=target), used, {**self.parameters, **parameters})
 
     def groups(self, table: str, target: str | None = None) -> npt.NDArray[np.int64]:
         """A group for each example, equal for those that rows of `table` connect: `groups=` of a splitter."""
+        arguments.text("table", table)
         name = self._target(target)
         if name is None or not isinstance(self._contents, LinkedTables):
             raise UsageError("groups need linked tables and a target; give target='table.column'")
@@ -291,3 +298,7 @@ class RelationalData:
 
     def __repr__(self) -> str:
         return f"<RelationalData, target {self.target!r}>"
+
+
+def _or_empty(given: Any) -> Any:
+    return {} if given is None else given

@@ -31,6 +31,7 @@ from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.stability import RelationalStability
 from hornbeam.relational.tree import RelationalTree
+from hornbeam.table import MAX_ROWS
 
 CRITERIA = {"classification": ("gain_ratio", "entropy"), "regression": ("variance",)}
 ALIASES = {"gain": "entropy", "log_loss": "entropy", "squared_error": "variance"}
@@ -60,7 +61,12 @@ class FirstOrderParameters:
         if self.ftest is not None:
             check_share("ftest", self.ftest, ", or None for no test")
         check_share("accuracy", self.accuracy)
-        return replace(self, criterion=criterion)
+        return replace(
+            self,
+            criterion=criterion,
+            min_samples_leaf=min(int(self.min_samples_leaf), MAX_ROWS),
+            max_depth=None if self.max_depth is None else min(int(self.max_depth), MAX_ROWS),
+        )
 
 
 def grow_first_order(
@@ -102,7 +108,7 @@ def grow_first_order(
         accuracy=float(checked.accuracy),
         algorithm=algorithm,
         **asdict(engine or QueryEngine()),
-        budget=2**63 if budget is None else budget,
+        budget=2**63 if budget is None else min(budget, 2**63),
         threads=threads,
         n_named=len(codes.thresholds),
         report=report,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from hornbeam import arguments
 from hornbeam.arguments import refuse
 from hornbeam.errors import DataError, DataTypeError, UsageError
 from hornbeam.relational.coding import TypedData, code_type
@@ -76,7 +77,7 @@ def source_tables(
             if not isinstance(frames, Mapping)
             else "a database needs at least one table; give {table: frame}"
         )
-    chosen = dict(nominal or {})
+    chosen = arguments.mapping("nominal", nominal, "{'orders': ['code']}")
     tables = {str(name): _table(str(name), data, chosen.pop(name, ())) for name, data in frames.items()}
     if chosen:
         raise UsageError(
@@ -95,6 +96,7 @@ def _table(name: str, data: Any, nominal: Sequence[str]) -> SourceTable:
         raise DataError(f"table {name!r} has no column names; give a frame with names or a dict of columns")
     if not isinstance(nominal, Collection):
         raise UsageError(f"nominal of table {name!r} is {nominal!r}; give a list of columns")
+    nominal = arguments.texts("nominal", nominal)
     unknown = [column for column in nominal if column not in frame.names]
     if isinstance(nominal, str) or unknown:
         raise UsageError(

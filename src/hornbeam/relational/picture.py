@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
 
+from hornbeam import arguments
 from hornbeam.drawing import Picture, PictureNode, draw_tree
 from hornbeam.drawing.folds import Agreement, Alternative, LevelRow, Parting, StabilityPicture
 from hornbeam.drawing.node import PAD
@@ -72,6 +73,8 @@ def _content(tree: RelationalTree, node: int) -> dict[str, Any]:
 
 def to_svg(tree: RelationalTree, max_depth: int | None, title: str | None) -> str:
     """See RelationalTree.to_svg; of a large tree as much as can be read."""
+    arguments.whole_or_none("max_depth", max_depth)
+    arguments.text_or_none("title", title)
     depth = max_depth if max_depth is not None or tree.n_nodes <= SMALL else READABLE_DEPTH
     return draw_tree(picture_of(tree), depth, title=title or f"Tree for {tree.target_name}") + "\n"
 

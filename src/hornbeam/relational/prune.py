@@ -28,7 +28,7 @@ def check_pruning(task: str, how: str | None, confidence: float) -> None:
     """Refuse a way of pruning that means nothing."""
     if how is None:
         return
-    if how not in PRUNINGS:
+    if not isinstance(how, str) or how not in PRUNINGS:
         raise UsageError(
             f"prune={how!r} is unknown; choose {' or '.join(PRUNINGS)}, or None", parameter="prune"
         )
@@ -75,6 +75,7 @@ def expected_errors(tree: RelationalTree, confidence: float = 0.25) -> float:
     """The expected errors of all leaves, added up from the bottom."""
     if tree.task == "regression":
         raise UsageError("expected errors count wrong classes, and the tree predicts numbers")
+    check_share("confidence", confidence)
     expected = [0.0] * tree.n_nodes
     for i in reversed(range(tree.n_nodes)):
         node = tree.nodes[i]

@@ -47,7 +47,7 @@ def to_sql(tree: RelationalTree, dialect: str, output: str, of: Any, table: str 
 
 def answer(tree: RelationalTree, dialect: Dialect, output: str, of: Any) -> tuple[str, Writer]:
     """The name of an answer's column, and the literal of each leaf."""
-    if output not in OUTPUTS:
+    if not isinstance(output, str) or output not in OUTPUTS:
         raise UsageError(f"output {str(output)!r} is unknown; choose {', '.join(OUTPUTS)}")
     if output != "probability" and of is not None:
         raise UsageError(f"of={of!r} is for output='probability'; leave it out")

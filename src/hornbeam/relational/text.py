@@ -23,7 +23,7 @@ def to_text(tree: RelationalTree, layout: str, max_depth: int | None) -> str:
     """See RelationalTree.to_text."""
     if max_depth is not None:
         whole("max_depth", max_depth, also=", or None for the whole tree")
-    if layout not in LAYOUTS:
+    if not isinstance(layout, str) or layout not in LAYOUTS:
         raise UsageError(f"layout {str(layout)!r} is unknown; choose {' or '.join(LAYOUTS)}")
     if layout == "words":
         return in_words(tree, max_depth)

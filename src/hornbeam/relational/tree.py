@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from hornbeam import arguments
 from hornbeam.relational.logic import Query
 
 if TYPE_CHECKING:
@@ -46,32 +47,38 @@ class RelationalTree:
 
     # what it says
 
+    def _at(self, node: Any) -> Node:
+        """A node that there is."""
+        if type(node) is int and 0 <= node < len(self.nodes):
+            return self.nodes[node]
+        return self.nodes[arguments.place("node", node, len(self.nodes), "and 0 is the root")]
+
     def size(self, node: int) -> float:
         """The examples of a node."""
-        counts = self.nodes[node].counts
+        counts = self._at(node).counts
         return sum(counts) if self.task == "classification" else counts[0]
 
     def code(self, node: int) -> int:
         """The place among the classes of what a node predicts: the most frequent one, of equals the first,
         or the last where the data said so."""
-        counts = self.nodes[node].counts
+        counts = self._at(node).counts
         places = range(len(counts))
         return max(reversed(places) if self.ties_to_last else places, key=counts.__getitem__)
 
     def answer(self, node: int) -> Any:
         """What a node predicts: a class, or the mean of its numbers."""
         if self.task == "regression":
-            return self.nodes[node].counts[1]
+            return self._at(node).counts[1]
         return self.classes[self.code(node)]
 
     def shares(self, node: int) -> tuple[float, ...]:
         """The share of each class among the examples of a node."""
-        counts, total = self.nodes[node].counts, self.size(node)
+        counts, total = self._at(node).counts, self.size(node)
         return tuple(count / total if total else 0.0 for count in counts)
 
     def errors(self, node: int) -> float:
         """The examples of a node that have another class than it predicts."""
-        counts = self.nodes[node].counts
+        counts = self._at(node).counts
         return sum(counts) - max(counts)
 
     # ways through it

@@ -134,7 +134,9 @@ def choose_nominal(nominal_features: Any, names: tuple[str, ...]) -> frozenset[i
         raise UsageError(f"nominal_features={nominal_features!r}; {_ALLOWED_NOMINAL}")
     if not isinstance(nominal_features, (list, tuple, set, frozenset, np.ndarray)):
         raise UsageError(f"nominal_features is of type {type(nominal_features).__name__}; {_ALLOWED_NOMINAL}")
-    entries = list(nominal_features)
+    entries = list(
+        np.atleast_1d(nominal_features) if isinstance(nominal_features, np.ndarray) else nominal_features
+    )
     if entries and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
         if len(entries) != len(names):
             raise UsageError(

@@ -134,7 +134,8 @@ class Schema:
 
 def list_names(names: tuple[str, ...] | list[str], most: int = 8) -> str:
     """The first few names, quoted, for an error."""
-    shown = ", ".join(repr(name if len(name) <= 80 else name[:77] + "...") for name in names[:most])
+    texts = map(str, names[:most])
+    shown = ", ".join(repr(name if len(name) <= 80 else name[:77] + "...") for name in texts)
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "none"
 
 

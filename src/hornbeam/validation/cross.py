@@ -13,10 +13,11 @@ from sklearn import model_selection
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
+from hornbeam.arguments import flag
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import ClassTarget, Pair
 from hornbeam.validation.fold_scores import CrossValidation, FoldScores, Timing
-from hornbeam.validation.scoring import Judge
+from hornbeam.validation.scoring import Judge, in_our_words
 from hornbeam.validation.shared_growth import SharedWork, shares_growth
 
 
@@ -78,7 +79,7 @@ def cross_validate(
         algorithm=algorithm,
         memory_limit=memory_limit,
         n_jobs=n_jobs,
-        keep_indices=return_indices,
+        keep_indices=flag("return_indices", return_indices),
     )
     scores = FoldScores(judge, work, return_train_score, return_estimator, verbose)
     return scores.record(work.grow(scores.visit))
@@ -106,7 +107,7 @@ def cross_val_score(
         X,
         y,
         groups=groups,
-        scoring=check_scoring(estimator, scoring=scoring),
+        scoring=_one_scorer(estimator, scoring),
         cv=cv,
         n_jobs=n_jobs,
         verbose=verbose,
@@ -120,11 +121,17 @@ def cross_val_score(
     return scores
 
 
+def _one_scorer(estimator: Any, scoring: Any) -> Any:
+    with in_our_words("scoring", scoring):
+        return check_scoring(estimator, scoring=scoring)
+
+
 def _serially(estimator: Any, X: Any, y: Any, algorithm: str, **options: Any) -> CrossValidation:
     """scikit-learn's own, for estimators that cannot share."""
     say_serial(estimator, algorithm)
     begin = perf_counter()
-    results = model_selection.cross_validate(estimator, X, y, **options)
+    with in_our_words("estimator", estimator):
+        results = model_selection.cross_validate(estimator, X, y, **options)
     fitting, scoring = (float(np.sum(results[name])) for name in ("fit_time", "score_time"))
     timing = Timing(max(0.0, perf_counter() - begin - fitting - scoring), fitting, scoring)
 
@@ -174,9 +181,10 @@ def cross_val_predict(
         say_serial(estimator, algorithm)
         options = {"groups": groups, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, "params": params}
         options |= {"pre_dispatch": pre_dispatch, "method": method}
-        answers: NDArray[Any] = model_selection.cross_val_predict(estimator, X, y, **options)
+        with in_our_words("estimator", estimator):
+            answers: NDArray[Any] = model_selection.cross_val_predict(estimator, X, y, **options)
         return answers
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UsageError(
             f"method={method!r}: use {', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}",
             parameter="method",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import FitFailedWarning
 
+from hornbeam import arguments
 from hornbeam.growth import ClassTarget, Forest, Pair
 from hornbeam.growth.forest import COMPONENTS
 from hornbeam.validation.scoring import Judge, Score, by_name, measure_of, score_of
@@ -103,7 +105,11 @@ class FoldScores:
         self, judge: Judge, work: SharedWork, train_score: bool, keep_estimators: bool, verbose: int
     ) -> None:
         self._judge, self._work = judge, work
-        self._train_score, self._keep, self._verbose = train_score, keep_estimators, verbose
+        self._train_score = arguments.flag("return_train_score", train_score)
+        self._keep = arguments.flag("return_estimator", keep_estimators)
+        if not arguments.is_number(verbose, numbers.Real):
+            arguments.refuse("verbose", verbose, "a number is allowed; 0 is silent")
+        self._verbose = verbose
         self._measure = measure_of(judge, work.target, work.splits.sets, work.splits.tests, work.score_params)
         self._test: dict[int, Score] = {}
         self._train: dict[int, Score] = {}

@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid
 
 from hornbeam.errors import UsageError
 from hornbeam.growth import Parameters, Pruning
+from hornbeam.validation.scoring import in_our_words
 from hornbeam.validation.shared_growth import shares_growth
 
 TUNABLE = (
@@ -89,7 +90,8 @@ class Grid:
 
 
 def _settings(estimator: Any, params: Iterable[Mapping[str, Any]]) -> Iterable[Setting]:
-    model = clone(estimator)
+    with in_our_words("estimator", estimator):
+        model = clone(estimator)
     own = {name: getattr(model, name) for name in TUNABLE}
     for some in params:
         vars(model).update({**own, **some})  # one model for all: to clone each would take longest of all

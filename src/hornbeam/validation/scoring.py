@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from traceback import format_exc
@@ -14,10 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.metrics import accuracy_score, check_scoring, log_loss, r2_score
 from sklearn.utils import _safe_indexing
 
-from hornbeam.errors import UsageError
+from hornbeam.arguments import shown
+from hornbeam.errors import HornbeamError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSets
 from hornbeam.model import Tree
 from hornbeam.table import Table
@@ -28,16 +30,29 @@ Nodes = npt.NDArray[np.int32]
 Score = float | dict[str, float]
 
 
+@contextmanager
+def in_our_words(name: str, value: Any) -> Iterator[None]:
+    """What scikit-learn refuses of an argument, as an error of ours."""
+    try:
+        yield
+    except (HornbeamError, NotFittedError, UnsetMetadataPassedError, MemoryError):
+        raise
+    except Exception as error:
+        raise UsageError(f"{shown(name, value)}: {error}", parameter=name) from None
+
+
 class Judge:
     """A scorer, and the rows it is shown: of our own table where it only asks the estimator about them."""
 
     def __init__(self, estimator: Any, scoring: Any, error_score: Any) -> None:
-        if error_score != "raise" and not isinstance(error_score, numbers.Number):
+        raises = isinstance(error_score, str) and error_score == "raise"
+        if not raises and not isinstance(error_score, numbers.Number):
             raise UsageError(
                 f"error_score={error_score!r}: 'raise' or a number is allowed", parameter="error_score"
             )
         self.error_score = error_score
-        self.scorer = check_scoring(estimator, scoring=scoring, raise_exc=error_score == "raise")
+        with in_our_words("scoring", scoring):
+            self.scorer = check_scoring(estimator, scoring=scoring, raise_exc=raises)
         self._names = list(getattr(self.scorer, "_scorers", ()))
         own = bool(getattr(estimator, "_answers_itself", False))
         self._knows_table = own and _asks_only(self.scorer)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hornbeam import arguments
+
 
 @dataclass(frozen=True)
 class SettingResult:
@@ -56,14 +58,14 @@ class SearchRecord:
         """Sizes against errors in a table, the choice and why; at most `most` rows, all of them for None."""
         from hornbeam.validation.search_text import to_text
 
-        return to_text(self, most)
+        return to_text(self, arguments.whole_or_none("most", most, 1, also="all of them"))
 
     def to_svg(self, *, title: str = "Error by size") -> str:
         """The curve with its band of one standard error, and the chosen setting on it."""
         from hornbeam.drawing.curve import draw_curve
         from hornbeam.validation.search_curve import curve_of
 
-        return draw_curve(curve_of(self), title=title) + "\n"
+        return draw_curve(curve_of(self), title=arguments.text("title", title)) + "\n"
 
     def to_record(self) -> dict[str, Any]:
         """Everything as plain values for JSON; a score that is not a number is None."""

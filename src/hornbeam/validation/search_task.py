@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
+from hornbeam.arguments import generator
 from hornbeam.errors import UsageError
 from hornbeam.growth import Engine, Target, TrainingSets, bytes_of, complexity_path, grow_sets
 from hornbeam.model import RoutedTable
@@ -145,7 +145,7 @@ class _Dealer:
 
     def __init__(self, search: Any, X: Any, y: Any, target: Target, params: Mapping[str, Any]) -> None:
         self._search, self._X, self._y, self._target, self._params = search, X, y, target, params
-        self._random = check_random_state(search.random_state)
+        self._random = generator(search.random_state)
 
     def folds(self) -> Splits:
         search = self._search

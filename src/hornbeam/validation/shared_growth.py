@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold
-from sklearn.utils import indexable
 
 from hornbeam.growth import (
     Engine,
@@ -27,7 +26,7 @@ from hornbeam.growth import (
 from hornbeam.model import RoutedTable
 from hornbeam.table import Table
 from hornbeam.validation.scoring import part_of
-from hornbeam.validation.splits import Splits, metadata_of, splits_of, splitter_of
+from hornbeam.validation.splits import Splits, metadata_of, rows_of, splits_of, splitter_of
 
 
 class SharesGrowth(Protocol):
@@ -98,7 +97,7 @@ class SharedWork:
         """Read what scikit-learn's functions are given."""
         begin = perf_counter()
         checked, limit, threads = estimator._checked(), bytes_of(memory_limit), estimator._threads(n_jobs)
-        X, y = indexable(X, y)
+        X, y = rows_of(X, y)
         # Numbers and lists of splits ask for no metadata, and become splitters once the target is known.
         asking = cv if hasattr(cv, "split") else KFold()
         metadata = metadata_of(caller, estimator, asking, scorer, groups, params)

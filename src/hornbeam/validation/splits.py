@@ -20,10 +20,10 @@ import numpy as np
 from sklearn import get_config
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from hornbeam.arguments import is_number, shown
+from hornbeam.arguments import is_number, mapping, shown, texts
 from hornbeam.errors import DataError, HornbeamError, UsageError
 from hornbeam.growth import ClassTarget, Target, TrainingSet, TrainingSets
 from hornbeam.validation.folds import FoldNumbers, Rows, rows_by_fold, spread_classes, spread_rows
@@ -42,7 +42,8 @@ def metadata_of(
     caller: str, estimator: Any, cv: Any, scorer: Any, groups: Any, params: Mapping[str, Any] | None
 ) -> Metadata:
     """`params` sent where they are asked for; with metadata routing disabled all of them go to fit."""
-    given = dict(params or {})
+    given = mapping("params", params, "{'sample_weight': weights}")
+    texts("the names in params", list(given))
     if not get_config()["enable_metadata_routing"]:
         return Metadata(split={"groups": groups}, fit=given)
     if groups is not None:
@@ -64,6 +65,15 @@ def metadata_of(
         ) from None
     score = routed.scorer.score if scorer is not None else {}
     return Metadata(routed.splitter.split, routed.estimator.fit, score)
+
+
+def rows_of(X: Any, y: Any) -> tuple[Any, Any]:
+    """X and y as something that has rows, as many of them."""
+    try:
+        X, y = indexable(X, y)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X and y: {error}") from None
+    return X, y
 
 
 def splitter_of(cv: Any, y: Any, target: Target | None) -> Any:
@@ -118,7 +128,7 @@ def _pairs(cv: Any, X: Any, y: Any, target: Target, params: Mapping[str, Any]) -
             yield train, test
     except HornbeamError:
         raise
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, IndexError) as error:
         raise DataError(f"{_shown(cv)}: {_one_line(error)}", parameter="cv") from None
 
 

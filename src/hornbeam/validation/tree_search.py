@@ -13,21 +13,24 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.model_selection._search import BaseSearchCV, _yield_masked_array_for_each_param
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_method_params
 
-from hornbeam.arguments import is_number, one_of, shown
+from hornbeam.arguments import NamedParameters, flag, generator, is_number, one_of, refuse, shown, whole
 from hornbeam.errors import UsageError
 from hornbeam.growth import bytes_of
 from hornbeam.validation.grid import Grid
-from hornbeam.validation.scoring import CostScorer, Judge
+from hornbeam.validation.scoring import CostScorer, Judge, in_our_words
 from hornbeam.validation.search import Findings, examine
 from hornbeam.validation.search_record import SearchRecord, SettingResult
 from hornbeam.validation.search_task import SearchWork
 from hornbeam.validation.selection import MEANS, SELECT, Scores, SelectionRule, SettingScores
+from hornbeam.validation.splits import rows_of
+
+MOST_REPEATS = 10_000
 
 
-class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
+class TreeSearchCV(NamedParameters, BaseSearchCV):  # type: ignore[misc]
     """Choose the parameters of a tree by cross-validation.
 
     Results are those of scikit-learn's GridSearchCV, setting by setting and fold by fold; but every training
@@ -134,10 +137,12 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         grid = Grid(self.estimator, self.param_grid)
         self._check()
-        scorer, metric = self._get_scorers()
+        with in_our_words("scoring", self.scoring):
+            scorer, metric = self._get_scorers()
         judge = Judge(self.estimator, scorer, self.error_score)
-        X, y = indexable(X, y)
-        routed = self._get_routed_params_for_fit(_check_method_params(X, params))
+        X, y = rows_of(X, y)
+        with in_our_words("fit", tuple(params)):
+            routed = self._get_routed_params_for_fit(_check_method_params(X, params))
         work = SearchWork.of(self, grid, judge, X, y, routed)
         if self.verbose > 0:
             n, sets = len(work.params), len(work.task.sets)
@@ -153,10 +158,14 @@ class TreeSearchCV(BaseSearchCV):  # type: ignore[misc]
         """What can be refused before any work."""
         one_of("mean", self.mean, MEANS)
         one_of("select", self.select, SELECT)
-        if not is_number(self.repeats, numbers.Integral) or self.repeats < 1:
-            raise UsageError(
-                f"{shown('repeats', self.repeats)}: a whole number from 1 is allowed", parameter="repeats"
-            )
+        if whole("repeats", self.repeats, 1) > MOST_REPEATS:
+            refuse("repeats", self.repeats, f"at most {MOST_REPEATS:,} are allowed")
+        if not callable(self.refit) and not isinstance(self.refit, str):
+            flag("refit", self.refit)
+        flag("return_train_score", self.return_train_score)
+        if not is_number(self.verbose, numbers.Real):
+            refuse("verbose", self.verbose, "a number is allowed; 0 is silent")
+        generator(self.random_state)
         if self.nested is not None and (not is_number(self.nested, numbers.Integral) or self.nested < 3):
             raise UsageError(
                 f"{shown('nested', self.nested)}: a whole number of folds from 3 is allowed, or None for no "

@@ -314,7 +314,7 @@ def test_numbers_that_are_the_same_are_the_same_row(tmp_path: Path) -> None:
         ({"cv": 5}, "cv=5: folds are dealt by a key"),
         ({"policy": "steady"}, "policy='steady'"),
         ({"key": "nobody"}, "key='nobody' is not a column"),
-        ({"max_dept": 3}, "unexpected keyword argument 'max_dept'"),
+        ({"max_dept": 3}, "TreeClassifier has no parameter 'max_dept': use 'max_depth'"),
         ({"memory_limit": "1MB"}, "give at least 32 MB"),
     ],
 )

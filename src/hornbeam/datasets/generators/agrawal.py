@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hornbeam import arguments
 from hornbeam.errors import UsageError
 
 from .family import (
@@ -95,7 +96,7 @@ class Agrawal(TableFamily):
         check_share("noise", self.noise)
         check_count("extra", self.extra, 0, MOST_EXTRA)
         check_choice("changed_to", self.changed_to, (INVERTED, *range(1, 11)))
-        if self.changed is not None:
+        if arguments.text_or_none("changed", self.changed) is not None:
             self._region()
         elif self.changed_to != INVERTED:
             raise UsageError(

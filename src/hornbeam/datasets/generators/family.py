@@ -180,5 +180,5 @@ def check_share(name: str, given: float, low: float = 0.0, high: float = 1.0) ->
 
 def check_choice(name: str, given: object, allowed: Collection[object]) -> None:
     """Refuse what is not in the list."""
-    if given not in allowed:
+    if not isinstance(given, (str, numbers.Integral)) or given not in allowed:
         raise UsageError(f"{name} {given!r}: allowed are {', '.join(map(str, allowed))}")

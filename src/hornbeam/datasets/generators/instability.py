@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hornbeam import arguments
 from hornbeam.errors import UsageError
 
 from .family import (
@@ -46,6 +47,7 @@ class Instability(TableFamily):
 
     def __post_init__(self) -> None:
         check_share("tilt", self.tilt, -0.25, 0.25)
+        arguments.flag("balanced", self.balanced)
         if self.balanced and self.tilt:
             raise UsageError(
                 f"tilt {self.tilt:g} and balanced: a tilted set is not balanced; leave one of them out"

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hornbeam.datasets.dataset import Dataset
-from hornbeam.errors import UsageError
+from hornbeam.errors import UnknownName, UsageError
 
 from .agrawal import INVERTED, Agrawal
 from .bongard import Bongard
@@ -213,7 +213,7 @@ def options_of(family: type[TableFamily | LinkedFamily]) -> dict[str, Any]:
 
 def find_family(name: str, **options: Any) -> TableFamily:
     """The family of that name with these options."""
-    family = FAMILIES.get(name)
+    family = FAMILIES.get(name) if isinstance(name, str) else None
     if family is None:
         raise UsageError(f"there is no generator {name!r}; there are {', '.join(FAMILIES)}")
     check_options(family, options)
@@ -222,7 +222,7 @@ def find_family(name: str, **options: Any) -> TableFamily:
 
 def find_linked(name: str, **options: Any) -> LinkedFamily:
     """The family of linked tables of that name with these options."""
-    family = LINKED.get(name)
+    family = LINKED.get(name) if isinstance(name, str) else None
     if family is None:
         raise UsageError(f"there is no generator {name!r} of linked tables; there are {', '.join(LINKED)}")
     check_options(family, options)
@@ -235,7 +235,7 @@ def check_options(family: type[TableFamily | LinkedFamily], options: Mapping[str
     for option in options:
         if option not in known:
             allowed = ", ".join(known) or "none"
-            raise UsageError(
+            raise UnknownName(
                 f"the generator {family.name!r} has no option {option!r}; its options are: {allowed}"
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hornbeam.arguments import path
+from hornbeam.arguments import file_path
 from hornbeam.errors import UsageError
 from hornbeam.files import write_files
 from hornbeam.relational.ace.settings import CRITERIA, PRUNINGS
@@ -17,6 +17,7 @@ from hornbeam.relational.declarations import DeclarationWriter, call, place_text
 from hornbeam.relational.logic import COMPARISONS, EQUALS
 from hornbeam.relational.records import Coded, Codes, Relation
 
+EXPORTED = ("criterion", "min_samples_leaf", "prune", "confidence", "max_depth")
 _COUNTS = {
     "min_samples_leaf": "minimal_cases",
     "confidence": "confidence_level",
@@ -26,7 +27,7 @@ _COUNTS = {
 
 def export_ace(place: str | os.PathLike[str], coded: Coded, bias: Bias, parameters: dict[str, Any]) -> None:
     """Write `app.s` and, beside it, `app.kb`. Prolog has no NULL, so relations that hold one are refused."""
-    settings = Path(path("settings", place))
+    settings = Path(file_path("settings", place))
     target = _free_name("target", bias)
     lines = {
         settings: _settings(coded, bias, target, parameters),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from hornbeam.arguments import path
+from hornbeam.arguments import file_path
 from hornbeam.errors import DataError, StorageError
 
 Kind = Literal["atom", "quoted", "var", "number", "open", "punct", "end"]
@@ -69,7 +69,7 @@ class PrologText:
 
 def read_source(place: str | os.PathLike[str]) -> PrologText:
     """The text of a file, compressed or not."""
-    shown = path("file", place)
+    shown = file_path("file", place)
     try:
         with open(shown, "rb") as file:
             content = file.read()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from hornbeam.arguments import path as argument_path
+from hornbeam.arguments import file_path
 from hornbeam.errors import StorageError, UsageError
 from hornbeam.relational.loading.found import Found, choose_tables
 from hornbeam.table.readers import read_path
@@ -20,7 +20,7 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 def read_csv_folder(folder: str | os.PathLike[str], tables: Sequence[str] | None) -> Found:
     """Each file (.csv, .csv.gz, .parquet) is a table of its name."""
-    shown = argument_path("folder", folder)
+    shown = file_path("folder", folder)
     if not Path(shown).is_dir():
         raise StorageError(f"{shown!r} is no folder; give one that holds a CSV file for each table")
     paths: dict[str, Path] = {}

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from hornbeam.arguments import path
+from hornbeam.arguments import file_path
 from hornbeam.errors import DataError, DataTypeError, StorageError, first_line
 from hornbeam.relational.loading.found import Found, choose_tables
 from hornbeam.table.refusals import check_readable
@@ -95,7 +95,7 @@ def _constraints(connection: Any, tables: Sequence[str]) -> tuple[dict[str, str]
 
 def read_sqlite(place: str | os.PathLike[str], tables: Sequence[str] | None) -> Found:
     """All tables and views of a database file, which is opened read-only."""
-    shown = path("database", place)
+    shown = file_path("database", place)
     check_readable(Path(shown))
     if not is_sqlite(shown):
         raise StorageError(f"{shown!r} is no SQLite database; give the path of one")

@@ -30,8 +30,7 @@ class Found:
 
 def declared_over(found: Found, keys: Keys | None, references: References | None) -> Found:
     """What was found, with what is declared in its place, column by column; None takes a find away."""
-    keys, references = keys or {}, references or {}
-    check_shapes(keys=keys, references=references)
+    keys, references = checked_links(keys, references)
     for option, given in (("keys", keys), ("references", references)):
         unknown = [table for table in given if table not in found.frames]
         if unknown:
@@ -52,6 +51,13 @@ def declared_over(found: Found, keys: Keys | None, references: References | None
                 stacklevel=3,
             )
     return Found(found.frames, all_keys, linked, origins=origins)
+
+
+def checked_links(keys: Keys | None, references: References | None) -> tuple[Keys, References]:
+    """What is declared, where it is declared in the right form; None declares nothing."""
+    keys, references = {} if keys is None else keys, {} if references is None else references
+    check_shapes(keys=keys, references=references)
+    return keys, references
 
 
 def _columns_in(keys: Keys, references: References) -> list[str]:

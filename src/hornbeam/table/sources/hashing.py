@@ -45,7 +45,9 @@ def mix(words: Words) -> Words:
 @lru_cache(maxsize=4096)
 def named_word(name: str) -> int:
     """The word that a name stands for."""
-    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        hashlib.blake2b(name.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "little"
+    )
 
 
 def numbered_words(seed: int, name: str, first: int, count: int) -> Words:

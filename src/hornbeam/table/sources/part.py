@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam import arguments
 from hornbeam.errors import DataError, HornbeamError, SourceChanged, StorageError, UsageError
 from hornbeam.table.schema import duplicate_names, list_names
 from hornbeam.table.sources.hashing import Checksum
@@ -193,7 +194,7 @@ class PartScan(Iterator[pa.RecordBatch]):
 
 def check_count(name: str, value: int) -> None:
     """Refuse a number of rows or bytes that is none."""
-    if not isinstance(value, numbers.Integral) or value < 1:
+    if not isinstance(value, numbers.Integral) or not 1 <= value < 2**63:
         raise UsageError(f"{name}={value!r}; whole numbers from 1 are allowed")
 
 
@@ -210,14 +211,15 @@ def choose(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
     """The schema of the columns that are asked for, in their order."""
     if columns is None:
         return schema
-    if isinstance(columns, str) or not columns or len(set(columns)) != len(columns):
+    names = [] if isinstance(columns, str) else arguments.texts("columns", columns)
+    if not names or len(set(names)) != len(names):
         raise UsageError(f"columns={columns!r}; give a list of different names, at least one")
-    unknown = [name for name in columns if name not in schema.names]
+    unknown = [name for name in names if name not in schema.names]
     if unknown:
         raise UsageError(f"column {unknown[0]!r} is not in the source; it has {list_names(schema.names)}")
     if len(set(schema.names)) < len(schema.names):
         raise duplicate_names(schema.names)
-    return pa.schema([schema.field(name) for name in columns])
+    return pa.schema([schema.field(name) for name in names])
 
 
 def cut(batch: pa.RecordBatch, chunk_rows: int, chunk_bytes: int) -> Iterator[pa.RecordBatch]:

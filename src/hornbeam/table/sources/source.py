@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import parquet
 
+from hornbeam import arguments
 from hornbeam.errors import DataError, NoRows, StorageError, UsageError
 from hornbeam.files import new_file
 from hornbeam.table.arrow import read_chunked
@@ -120,7 +121,8 @@ class Source:
         read = partial(Part.scan, columns=columns, chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
         read(self._origin.parts[0])  # refuses what means nothing, now and not at the first chunk
         self._begin()
-        return self._scan(partial(read, checksum=checksum))
+        hashed = arguments.flag("checksum", checksum)
+        return self._scan(partial(read, checksum=hashed))
 
     def _scan(self, read: Callable[[Part], PartScan]) -> Iterator[pa.RecordBatch]:
         self._count(scans=1)
@@ -248,7 +250,7 @@ class Source:
 def _check_weight(weight: str | None, origin: Origin) -> None:
     if weight is None:
         return
-    if weight not in origin.schema.names:
+    if not isinstance(weight, str) or weight not in origin.schema.names:
         raise UsageError(
             f"weight={weight!r} is not a column of {origin.name}; it has {list_names(origin.schema.names)}"
         )
@@ -268,7 +270,7 @@ _GROUP = 2 * CHUNK_ROWS
 
 def spool(scan: Callable[[], Iterator[pa.RecordBatch]], schema: pa.Schema, path: str) -> None:
     """Write all rows of a scan; what exists under the name already is not touched."""
-    place = Path(path)
+    place = Path(arguments.file_path("path", path))
     if place.suffix != ".parquet" or place.exists():
         why = "exists already" if place.exists() else "does not end with .parquet"
         raise StorageError(f"{path!r} {why}; give the name of a new Parquet file")
