@@ -43,6 +43,15 @@ def driver() -> Path:
     return folder / DRIVER
 
 
+def vector_objects(folder: Path) -> list[Path]:
+    """The objects that are compiled for machines with more instructions than others have."""
+    rules = (folder / "build.ninja").read_text()
+    found = re.findall(
+        r"^build (CMakeFiles/hornbeam_core\S+\.o):.*\n(?:  .*\n)*?  FLAGS = .*-mavx", rules, re.MULTILINE
+    )
+    return [folder / name for name in found]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.native", description="Grow random forests, and compare."
