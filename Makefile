@@ -20,7 +20,7 @@ NATIVE := $(shell find core -name '*.cpp' -o -name '*.hpp')
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-tools test-spark lint format bench sanitize sanitize-core sanitize-threads docs stubs wheel check-archive clean
+.PHONY: help demo reproduce test test-tools test-spark lint format bench sanitize sanitize-core sanitize-threads soak docs stubs wheel check-archive clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -133,6 +133,11 @@ sanitize-threads: $(VENV)/.tools
 	  -DHORNBEAM_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo -Wno-dev >/dev/null
 	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/native-thread >/dev/null
 	build/native-thread/hornbeam_native_tests
+
+SECONDS ?= 600
+
+soak: $(VENV)/.installed $(VENV)/.extra-test ## grow random forests for SECONDS=600, and compare them; prints their seed
+	$(BIN)/python -m tests.native --seconds $(SECONDS) $(ARGS)
 
 # --- documents, stubs, wheels ---------------------------------------------------------------------------
 

@@ -13,7 +13,22 @@ std::int64_t SizeRule::rows_of(std::int64_t n) const {
                     : static_cast<std::int64_t>(value);
 }
 
+namespace {
+
+/// A growth that may use the table up leaves columns behind whose values are nowhere listed.
+void refuse_used_up(const EncodedTable &table) {
+    for (const Column &column : table.columns)
+        if (const auto *numeric = std::get_if<NumericColumn>(&column);
+            numeric != nullptr && numeric->n_ranks() != 0 && numeric->entries.empty() &&
+            numeric->ranks.empty())
+            throw std::invalid_argument(
+                "the table was used up by an earlier growth: encode its columns again");
+}
+
+} // namespace
+
 Forest grow(const std::string &criterion, const GrowTask &task) {
+    refuse_used_up(task.table);
     if (!task.target.weights.empty() || !task.target.costs.equal()) return grow_weighted(criterion, task);
     if (criterion == "gini") return grow_gini(task);
     if (criterion == "correlation") return grow_correlation(task);

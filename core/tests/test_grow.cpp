@@ -10,6 +10,7 @@
 
 #include "check.hpp"
 #include "hornbeam/grow.hpp"
+#include "same_tree.hpp"
 
 using namespace hornbeam;
 
@@ -108,18 +109,6 @@ std::vector<FlatTree> grow_all(const Problem &problem, int threads, const char *
     return trees;
 }
 
-bool same(const FlatTree &a, const FlatTree &b) {
-    return a.kind == b.kind && a.attribute == b.attribute && a.first_child == b.first_child &&
-           a.default_child == b.default_child && a.threshold == b.threshold && a.rows == b.rows &&
-           a.impurity == b.impurity && a.gain == b.gain && a.branch_code == b.branch_code &&
-           a.branch_child == b.branch_child && a.count_class == b.count_class && a.count == b.count &&
-           a.mean == b.mean && a.competitors.start == b.competitors.start &&
-           a.competitors.attribute == b.competitors.attribute &&
-           a.competitors.threshold == b.competitors.threshold &&
-           a.competitors.quality == b.competitors.quality &&
-           a.competitors.branch_child == b.competitors.branch_child;
-}
-
 } // namespace
 
 void every_path_grows_the_same_forest() {
@@ -146,6 +135,31 @@ void every_path_grows_the_same_forest() {
                 for (std::size_t i = 0; i < trees.size(); ++i) CHECK(same(trees[i], expected[i]));
             }
     }
+}
+
+void a_table_that_was_used_up_refuses_a_second_growth() {
+    Cancel cancel;
+    std::vector<ClassCode> classes;
+    for (std::size_t row = 0; row < 40000; ++row) classes.push_back(row % 3 == 0);
+    GrowTarget target;
+    target.classes = classes;
+    target.n_classes = 2;
+    GrowParameters parameters;
+    parameters.kernels = kernels_named("auto");
+    EncodedTable table = make_table(classes.size());
+    auto refused = [&](bool consume) {
+        GrowProgress progress;
+        try {
+            grow("gini", {table, target, {}, parameters, consume, progress, cancel});
+        } catch (const std::invalid_argument &error) {
+            return std::string_view(error.what()).find("was used up") != std::string_view::npos;
+        }
+        return false;
+    };
+    CHECK(!refused(false));
+    CHECK(!refused(true));
+    CHECK(refused(false));
+    CHECK(refused(true));
 }
 
 void growth_stops_on_request() {

@@ -26,15 +26,18 @@ class Cancel {
         check();
     }
     void check() const {
-        if (requested()) throw Cancelled();
+        if (requested()) stop();
     }
 
   protected:
-    virtual void look() {}
+    virtual void look();
 
   private:
     std::atomic<bool> flag_{false};
     std::thread::id owner_ = std::this_thread::get_id();
+
+    // Not inline, nor is `look`: loops that are compiled for some machines only would bring copies for all.
+    [[noreturn]] static void stop();
 };
 
 /// Looks for a stop about every millisecond of a loop whose steps take `cost` nanoseconds, roughly.
