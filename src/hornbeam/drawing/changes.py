@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from .node import LINE, PAD, STRIPE, describe, draw_test, striped_card
 from .places import LEGEND, MARGIN, NARROWEST, WIDEST, Box, Layout, across, place_columns, test_width
-from .records import Picture, PictureNode, Shown, visible_part
+from .records import Picture, PictureNode, Shown, fitting_depths, visible_part
 from .svg import BOLD, class_fill, element, frame, label, path, swatch
 from .text import clean, count_text, escape, width_em
 from .tree import caption_of, draw_edge, draw_hidden, draw_left_out
@@ -110,17 +110,18 @@ class ChangesPicture:
         inserted, deleted, rows = map(count_text, (self.inserted, self.deleted, self.rows))
         return f"{inserted} rows inserted, {deleted} deleted, {rows} present"
 
-    def boxes(self, depth: int) -> int:
-        """How many nodes the larger tree has down to a depth."""
-        return max(
-            (sum(node.depth <= depth for node in side.picture.nodes) for side in self.sides if side),
-            default=0,
+    @property
+    def boxes(self) -> tuple[int, ...]:
+        """How many nodes the larger tree has down to each depth."""
+        both = [side.picture.boxes for side in self.sides if side]
+        return tuple(
+            max((boxes[min(depth, len(boxes) - 1)] for boxes in both), default=0)
+            for depth in range(self.depth + 1)
         )
 
     def depths(self, most: int) -> list[int]:
         """From 2 down, while no tree has more boxes than these."""
-        found = [d for d in range(2, self.depth + 1) if self.boxes(d) <= most]
-        return found or [min(self.depth, 2)]
+        return fitting_depths(self.boxes, most)
 
 
 def state_fill(state: str) -> str:

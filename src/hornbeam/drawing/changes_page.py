@@ -13,7 +13,7 @@ from .changes import (
     shown_counts,
     state_fill,
 )
-from .page import FOOTER, cards, cell, depth_views, header_row, page_head, section, table, tag, write_page
+from .page import FOOTER, cards, cell, depth_section, header_row, page_head, section, table, tag, write_page
 from .text import count_text, escape
 
 _EASY_BOXES = 15
@@ -57,9 +57,6 @@ def _swatch(state: str) -> str:
 
 def _tree_section(changes: ChangesPicture) -> str:
     """Both trees, with a choice of depths where they are deep."""
-    depths = changes.depths(MOST_BOXES)[-6:]
-    easy = [depth for depth in depths if changes.boxes(depth) <= _EASY_BOXES]
-    start = easy[-1] if easy else depths[0]
     hint = (
         "Left the tree before the batch, right the tree after it; what the same branches lead to stands at "
         "the same height. All that lies below a rebuilt node is rebuilt. A dot is the most that happened in "
@@ -69,7 +66,8 @@ def _tree_section(changes: ChangesPicture) -> str:
     def draw(depth: int) -> str:
         return draw_changes(changes, depth, inline=True)
 
-    return section("Both trees", hint, *depth_views(depths, start, changes.depth, draw))
+    depths = changes.depths(MOST_BOXES)[-6:]
+    return depth_section("Both trees", hint, depths, changes.boxes, _EASY_BOXES, draw)
 
 
 def _list_section(changes: ChangesPicture) -> str:

@@ -54,17 +54,23 @@ def cards(*figures: tuple[str, str], class_: str = "card") -> str:
     return tag("div", *made, class_="cards")
 
 
-def depth_views(depths: Sequence[int], start: int, whole: int, draw: Callable[[int], str]) -> tuple[str, ...]:
-    """The parts of a section: a button for each depth where there are several, and what `draw` gives; `whole`
-    is all of the tree. The choice works without script."""
+def depth_section(
+    title: str, hint: str, depths: Sequence[int], boxes: Sequence[int], easy: int, draw: Callable[[int], str]
+) -> str:
+    """A picture at several depths, with a button for each where there are several; it works without script.
+
+    `boxes` tells how many there are down to each depth of the tree; the picture that is shown at first is
+    the deepest that has at most `easy` of them.
+    """
+    start = max((depth for depth in depths if boxes[depth] <= easy), default=depths[0])
     picks = [
         f'<input class="pick" type="radio" name="depth" id="d{depth}"{" checked" if depth == start else ""}>'
         for depth in depths
     ]
-    labels = [tag("label", "all" if depth >= whole else str(depth), for_=f"d{depth}") for depth in depths]
+    labels = [tag("label", "all" if d >= len(boxes) - 1 else str(d), for_=f"d{d}") for d in depths]
     choice = tag("div", "levels shown", *labels, class_="depths") if len(depths) > 1 else ""
     views = [tag("div", draw(depth), class_=f"view v{depth} scroll") for depth in depths]
-    return (tag("style", *map(_depth_rule, depths)), *picks, choice, *views)
+    return section(title, hint, tag("style", *map(_depth_rule, depths)), *picks, choice, *views)
 
 
 def _depth_rule(depth: int) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,12 @@ class Picture:
         return max(node.depth for node in self.nodes)
 
     @property
+    def boxes(self) -> tuple[int, ...]:
+        """How many nodes there are down to each depth."""
+        counts = Counter(node.depth for node in self.nodes)
+        return tuple(accumulate(counts[depth] for depth in range(len(counts))))
+
+    @property
     def leaves_below(self) -> tuple[int, ...]:
         """Leaves of the subtree of each node (1 at a leaf)."""
         counts = [0 if node.children else 1 for node in self.nodes]
@@ -72,6 +81,11 @@ class Picture:
         """Smallest and largest mean of the first target (regression)."""
         means = [node.means[0] for node in self.nodes if node.means]
         return (min(means), max(means)) if means else (0.0, 0.0)
+
+
+def fitting_depths(boxes: Sequence[int], most: int) -> list[int]:
+    """The depths from 2 down, while a picture has no more boxes than these."""
+    return [d for d in range(2, len(boxes)) if boxes[d] <= most] or [min(len(boxes) - 1, 2)]
 
 
 @dataclass(frozen=True)

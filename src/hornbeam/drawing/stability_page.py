@@ -16,7 +16,7 @@ from .page import (
     FOOTER,
     cards,
     cell,
-    depth_views,
+    depth_section,
     header_row,
     page_head,
     read_part,
@@ -25,6 +25,7 @@ from .page import (
     tag,
     write_page,
 )
+from .records import fitting_depths
 from .stability import draw_stability
 from .svg import element
 from .text import count_text, escape, percent_text
@@ -80,9 +81,6 @@ def _cards(stability: StabilityPicture) -> str:
 
 def _tree_section(stability: StabilityPicture) -> str:
     """The boxes, with a choice of depths where the tree is deep."""
-    depths = _depths(stability)
-    easy = [depth for depth in depths if _boxes(stability, depth) <= _EASY_BOXES]
-    start = easy[-1] if easy else depths[0]
     hint = (
         "A cell is a fold. The stripe of a box is the stronger the more folds agree; where their thresholds "
         "differ, a line shows them on the scale of the attribute, and the dot is this tree’s."
@@ -91,19 +89,9 @@ def _tree_section(stability: StabilityPicture) -> str:
     def draw(depth: int) -> str:
         return draw_stability(stability, depth, inline=True)
 
-    views = depth_views(depths, start, stability.picture.depth, draw)
-    return section("The tree and its folds", hint, *views)
-
-
-def _boxes(stability: StabilityPicture, depth: int) -> int:
-    return sum(node.depth <= depth for node in stability.picture.nodes)
-
-
-def _depths(stability: StabilityPicture) -> list[int]:
-    """From 2 down, while the picture keeps a readable number of boxes."""
-    whole = stability.picture.depth
-    fitting = [d for d in range(2, whole + 1) if _boxes(stability, d) <= _MOST_BOXES]
-    return fitting[:6] or [min(whole, 2)]
+    boxes = stability.picture.boxes
+    depths = fitting_depths(boxes, _MOST_BOXES)[:6]
+    return depth_section("The tree and its folds", hint, depths, boxes, _EASY_BOXES, draw)
 
 
 def _icicle_section(stability: StabilityPicture) -> str:

@@ -53,7 +53,13 @@ class Tree:
         costs: Costs | None = None,
         competitors: Mapping[str, Any] | None = None,
     ) -> None:
-        self._set(schema, frozen_copy(arrays), checked_classes(classes), checked_targets(targets), costs)
+        self._set(
+            frozen_copy(arrays),
+            schema=schema,
+            classes=checked_classes(classes),
+            targets=checked_targets(targets),
+            costs=costs,
+        )
         if costs is not None:
             Costs.checked(costs.weights, costs.matrix, self.n_classes)
         if (self.classes is None) == (self.targets is None):
@@ -81,21 +87,13 @@ class Tree:
         tree = cls.__new__(cls)
         names = None if targets is None else tuple(targets)
         labels = None if classes is None else plain_labels(classes)
-        tree._set(schema, frozen(arrays), labels, names, costs)
+        tree._set(frozen(arrays), schema=schema, classes=labels, targets=names, costs=costs)
         if competitors is not None:
             tree.__dict__["kept_competitors"] = Competitors(schema, competitors)
         return tree
 
-    def _set(
-        self,
-        schema: Schema,
-        arrays: dict[str, Array],
-        classes: tuple[Label, ...] | None,
-        targets: tuple[str, ...] | None,
-        costs: Costs | None,
-    ) -> None:
-        self.__dict__.update(schema=schema, classes=classes, targets=targets, costs=costs)
-        self.__dict__.update(arrays=MappingProxyType(arrays), kept_competitors=None)
+    def _set(self, arrays: dict[str, Array], **fields: Any) -> None:
+        self.__dict__.update(fields, arrays=MappingProxyType(arrays), kept_competitors=None)
 
     arrays: Mapping[str, Array]
 

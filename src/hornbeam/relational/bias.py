@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hornbeam import arguments
-from hornbeam.relational.logic import ABOVE, AT_MOST, Value
+from hornbeam.relational.logic import ABOVE, AT_MOST, COMPARISONS, Value
+from hornbeam.table.schema import list_names
 
 
 class Sign(StrEnum):
@@ -97,3 +98,26 @@ class Bias:
         from hornbeam.relational.declarations import read_declarations
 
         return read_declarations(arguments.text("text", text))
+
+
+def fault_of(patterns: Sequence[Pattern], types: Mapping[str, tuple[str, ...]]) -> str | None:
+    """Why patterns cannot be: they name what is not there, or a variable of two types; None if they can."""
+    known: dict[str, str] = {}
+    for pattern in patterns:
+        if pattern.predicate in COMPARISONS:
+            continue
+        if pattern.predicate not in types:
+            return f"{pattern.predicate!r} is no table and has no type; there are {list_names(list(types))}"
+        declared = types[pattern.predicate]
+        if len(pattern.places) != len(declared):
+            return (
+                f"{pattern.predicate!r} has {len(declared)} columns ({', '.join(declared)}) "
+                f"and is given {len(pattern.places)}"
+            )
+        for place, type_ in zip(pattern.places, declared, strict=True):
+            if place.name is None or place.sign in (Sign.CONSTANT, Sign.FIXED, Sign.ANYTHING):
+                continue
+            before = known.setdefault(place.name, type_)
+            if before != type_:
+                return f"{place.name} is of type {before!r} and of type {type_!r}; give it one type"
+    return None

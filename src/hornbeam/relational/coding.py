@@ -1,14 +1,16 @@
-"""From typed columns to codes: one domain for each type, and all columns of a type coded by it."""
+"""From typed columns to codes: types by a bias, one domain for each type, and its columns coded by it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from hornbeam.errors import DataError, UsageError
+from hornbeam.relational.bias import Bias, Pattern, Sign, fault_of
+from hornbeam.relational.logic import ABOVE, AT_MOST, COMPARISONS
 from hornbeam.relational.records import MISSING, Coded, Codes, Domain, Examples, Relation
 from hornbeam.table.classes import encode_classes
 from hornbeam.table.columns import Array, Cells
@@ -37,6 +39,31 @@ class TypedData:
     classes: tuple[Any, ...] | None = None
     ties_to_last: bool = False
 
+    def typed_by(self, bias: Bias) -> TypedData:
+        """The data with the types that a bias gives columns: columns of one type can be joined."""
+        for relation in self.relations:
+            _check_columns(bias, relation)
+        relations = {of.name: replace(of, types=bias.types[of.name]) for of in self.relations}
+        text_columns: dict[str, str] = {}
+        for relation in relations.values():
+            for column, type_, cells in zip(relation.columns, relation.types, relation.data, strict=True):
+                if cells.type == "nominal" and cells.source != "null":
+                    text_columns.setdefault(type_, f"{relation.name}.{column}")
+        declared: list[tuple[str, tuple[Pattern, ...], Pattern | None]]
+        declared = [(f"mode {i}", mode.patterns, None) for i, mode in enumerate(bias.modes, 1)]
+        declared += [(f"lookahead {i}", of.patterns, of.after) for i, of in enumerate(bias.lookaheads, 1)]
+        for name, patterns, after in declared:
+            fault = fault_of(patterns, bias.types)
+            if fault is not None:
+                raise DataError(f"{name} of the bias: {fault}")
+            _check_patterns(f"{name} of the bias", patterns, relations, text_columns, after)
+        return replace(self, key_type=bias.key_type, relations=tuple(relations.values()))
+
+    def narrowed(self, columns: Mapping[str, Sequence[str]]) -> TypedData:
+        """Of each relation the columns that are named, in that order; others are not looked at."""
+        relations = (_narrow(of, columns.get(of.name, of.columns)) for of in self.relations)
+        return replace(self, relations=tuple(relations))
+
     def coded(self, task: Task | None = None) -> Coded:
         """Codes for all of it; `task` is what the target is for, by default what its values suggest."""
         # A column may stand in several relations (a key also in what counts its children): it is coded once.
@@ -61,6 +88,70 @@ class TypedData:
         if (task or found) == "regression":
             return Examples(keys, name, "regression", (), _numbers_of(target, name))
         return Examples(keys, name, "classification", *_classes_of(target, classes, name), self.ties_to_last)
+
+
+def _narrow(relation: Relation[Cells], columns: Sequence[str]) -> Relation[Cells]:
+    absent = [column for column in columns if column not in relation.columns]
+    if absent:
+        raise DataError(
+            f"table {relation.name!r} has no column {absent[0]!r}, which the model knows it by; its columns "
+            f"are {', '.join(relation.columns)}"
+        )
+    places = [relation.columns.index(column) for column in columns]
+    moved = {old: new for new, old in enumerate(places)}
+    return replace(
+        relation,
+        columns=tuple(columns),
+        types=tuple(relation.types[i] for i in places),
+        data=tuple(relation.data[i] for i in places),
+        key=None if relation.key is None else moved.get(relation.key),
+        row_key=None if relation.row_key is None else moved.get(relation.row_key),
+    )
+
+
+def _check_columns(bias: Bias, relation: Relation[Cells]) -> None:
+    declared = bias.types[relation.name]
+    if len(declared) != len(relation.columns):
+        raise DataError(
+            f"the bias gives {relation.name!r} {len(declared)} columns and the data has "
+            f"{len(relation.columns)}: {', '.join(relation.columns)}"
+        )
+    if relation.key is not None and declared[relation.key] != bias.key_type:
+        raise DataError(
+            f"{relation.name}.{relation.columns[relation.key]} holds the keys of the examples and has type "
+            f"{declared[relation.key]!r}; the examples' type is {bias.key_type!r}"
+        )
+
+
+def _check_patterns(
+    declaration: str,
+    patterns: Sequence[Pattern],
+    relations: Mapping[str, Relation[Cells]],
+    text_columns: Mapping[str, str],
+    after: Pattern | None,
+) -> None:
+    """The key's place holds the key (`_` will do where a literal is recognised), and no threshold cuts
+    labels, which have no order."""
+    at_key: dict[bool, Collection[Sign]] = {False: (Sign.OLD,), True: (Sign.OLD, Sign.ANYTHING)}
+    types: dict[str | None, str] = {}
+    for pattern in patterns:
+        if pattern.predicate in COMPARISONS:
+            type_ = types.get(pattern.places[0].name, "")
+            if pattern.predicate in (AT_MOST, ABOVE) and type_ in text_columns:
+                raise DataError(
+                    f"{declaration}: {pattern.places[0].name} is of type {type_!r} and has no order, "
+                    f"for {text_columns[type_]} holds text; ask with = instead of "
+                    f"{pattern.predicate}, or give numbers or times"
+                )
+            continue
+        relation = relations[pattern.predicate]
+        types |= {place.name: type_ for place, type_ in zip(pattern.places, relation.types, strict=True)}
+        if relation.key is not None and pattern.places[relation.key].sign not in at_key[pattern is after]:
+            raise DataError(
+                f"{declaration} has {pattern.places[relation.key].sign.value} at "
+                f"{relation.name}.{relation.columns[relation.key]}, which holds the example's key; "
+                "write +Key there"
+            )
 
 
 def _coded_relation(relation: Relation[Cells], codes: Mapping[int, Codes]) -> Relation[Codes]:

@@ -13,7 +13,6 @@ from hornbeam import arguments
 from hornbeam.arguments import instance, refuse
 from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
-from hornbeam.relational.bias_checks import narrowed, typed_by
 from hornbeam.relational.coding import Task, TypedData, check_task
 from hornbeam.relational.linked import Keys, LinkedTables, References, source_tables
 from hornbeam.relational.loading.found import Found, checked_links, declared_over
@@ -216,8 +215,8 @@ class RelationalData:
             wanted = [predicate for predicate in bias.types if predicate not in COMPARISONS]
         data = self._contents.typed(name, wanted)
         if columns is not None:
-            data = narrowed(data, columns)
-        return (data if bias is None else typed_by(bias, data)).coded(task)
+            data = data.narrowed(columns)
+        return (data if bias is None else data.typed_by(bias)).coded(task)
 
     def _target(self, given: str | None) -> str | None:
         """The column to predict that is given, or that of the data."""

@@ -10,8 +10,7 @@ from hornbeam.relational.ace.modes import ModeReader
 from hornbeam.relational.ace.reader import read_clauses
 from hornbeam.relational.ace.terms import Atom, Compound, Number, Term, quoted, show, show_value
 from hornbeam.relational.ace.tokens import PrologText
-from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
-from hornbeam.relational.bias_checks import fault_of
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign, fault_of
 from hornbeam.relational.logic import COMPARISONS
 
 _ALLOWED = "allowed are target, key, type, rmode, lookahead and max_lookahead"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hornbeam.drawing import Picture, draw_icicle, draw_tree
-from hornbeam.drawing.page import depth_views, page_head, section, tag
+from hornbeam.drawing import draw_icicle, draw_tree
+from hornbeam.drawing.page import depth_section, page_head, section, tag
+from hornbeam.drawing.records import fitting_depths
 from hornbeam.drawing.text import count_text, escape, number_text
 from hornbeam.validation import Estimate
 from hornbeam.validation.search_record import SearchRecord
@@ -149,8 +150,6 @@ def _duration(seconds: float) -> str:
 
 def tree_section(study: Study) -> str:
     """The tree as boxes, with a choice of depths where it is deep."""
-    depths = drawn_depths(study.picture)
-    start = first_depth(study.picture, depths)
     inside = "the bar is how the rows there divide"
     if study.task == "regression":
         inside = "the dot is the mean there, its band one standard deviation"
@@ -161,29 +160,8 @@ def tree_section(study: Study) -> str:
     def draw(depth: int) -> str:
         return draw_tree(study.picture, depth, inline=True, title="The tree")
 
-    return section("The tree", hint, *depth_views(depths, start, study.picture.depth, draw))
-
-
-def first_depth(picture: Picture, depths: list[int]) -> int:
-    """The deepest choice that still is an easy picture."""
-    easy = [d for d in depths if sum(node.depth <= d for node in picture.nodes) <= _EASY_BOXES]
-    return easy[-1] if easy else depths[0]
-
-
-def drawn_depths(picture: Picture) -> list[int]:
-    """The depths worth drawing: from 2 down, while the picture keeps a readable number of boxes."""
-    by_depth = [0] * (picture.depth + 1)
-    for node in picture.nodes:
-        by_depth[node.depth] += 1
-    depths: list[int] = []
-    boxes = by_depth[0]
-    for depth in range(1, picture.depth + 1):
-        boxes += by_depth[depth]
-        if boxes > _MOST_BOXES and depths:
-            break
-        if depth >= 2 or depth == picture.depth:
-            depths.append(depth)
-    return depths[:6] or [picture.depth]
+    boxes = study.picture.boxes
+    return depth_section("The tree", hint, fitting_depths(boxes, _MOST_BOXES)[:6], boxes, _EASY_BOXES, draw)
 
 
 def icicle_section(study: Study) -> str:

@@ -30,8 +30,7 @@ from hornbeam.relational.ace.settings import AceSettings, read_settings
 from hornbeam.relational.ace.swipl import Given
 from hornbeam.relational.ace.terms import Atom, Compound, Term, Var, parts_of, show
 from hornbeam.relational.ace.tokens import read_source
-from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
-from hornbeam.relational.bias_checks import fault_of
+from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign, fault_of
 from hornbeam.relational.logic import Value
 from hornbeam.table.schema import list_names
 
