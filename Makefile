@@ -104,7 +104,7 @@ SANITIZER_OPTIONS = ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
   UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 # The tests that reach every path of the core; tests of the oracle, of files and of texts are left to
 # `make test`, and so are those that start the installed command, count loaded modules or have a time limit.
-SANITIZED_TESTS := tests/unit/boat tests/unit/column tests/unit/growth tests/unit/estimators \
+SANITIZED_TESTS := tests/unit/boat tests/unit/column tests/unit/growth tests/unit/estimators tests/unit/maintained \
   $(addprefix tests/unit/model/test_,routing.py verify.py tree.py competitors.py present.py canonical.py) \
   $(addprefix tests/unit/relational/test_,engine.py growth.py growth_known.py) \
   $(addprefix tests/laws/test_,bagging.py c45.py core_identity.py cuts.py engine.py first_order.py identity.py lookahead.py maintained.py pruning.py pruning_weights.py stable.py \

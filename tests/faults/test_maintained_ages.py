@@ -13,8 +13,8 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree
-from hornbeam.boat.maintained import records
-from hornbeam.boat.maintained.store import Store
+from hornbeam.maintained import records
+from hornbeam.maintained.store import Store
 from tests.depth import DEEP
 
 BATCHES = 1000 if DEEP else 250

@@ -14,8 +14,8 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree
-from hornbeam.boat.maintained import readers
 from hornbeam.errors import StorageError
+from hornbeam.maintained import readers
 from tests.children import Driver
 from tests.depth import DEEP
 

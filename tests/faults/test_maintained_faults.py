@@ -17,10 +17,10 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree, TreeClassifier
-from hornbeam.boat.maintained.store import Store
-from hornbeam.boat.maintained.update import Update
 from hornbeam.datasets import generate
 from hornbeam.errors import StorageError
+from hornbeam.maintained.store import Store
+from hornbeam.maintained.update import Update
 from tests.depth import seeds, spread
 
 PARAMETERS = {"max_depth": 4, "min_samples_leaf": 5}
@@ -31,7 +31,7 @@ KILLED = """
 import os, signal, sys
 import pyarrow.parquet as pq
 import hornbeam as hb
-from hornbeam.boat.maintained.store import Store
+from hornbeam.maintained.store import Store
 
 path, rows, last = sys.argv[1], pq.read_table(sys.argv[2]), int(sys.argv[3])
 run, done = Store._run, 0

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from hornbeam.boat.maintained import saved, standing
-from hornbeam.boat.maintained.engine import Engine
-from hornbeam.boat.maintained.kept import KeptNode
-from hornbeam.boat.maintained.update import Update
 from hornbeam.boat.task import SourceTask
 from hornbeam.errors import HornbeamError, SourceChanged
+from hornbeam.maintained import saved, standing
+from hornbeam.maintained.engine import Engine
+from hornbeam.maintained.kept import KeptNode
+from hornbeam.maintained.update import Update
 from tests.depth import seeds
 from tests.laws import number_cases, source_cases
 from tests.laws.source_growing import case_task, fitted

@@ -15,8 +15,8 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.boat.maintained.engine import Engine
 from hornbeam.estimators.maintained_settings import task_of
+from hornbeam.maintained.engine import Engine
 from hornbeam.model import Tree
 from hornbeam.model.arrays import NUMERIC
 from tests.depth import seeds
@@ -224,6 +224,6 @@ def test_a_test_stands_while_chance_may_be_the_reason(parameters: dict[str, Any]
 
 
 def test_an_exact_tree_breaks_this_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hornbeam.boat.maintained.stable.CHANCE", -1.0)
+    monkeypatch.setattr("hornbeam.maintained.stable.CHANCE", -1.0)
     with pytest.raises(AssertionError):
         follow(1, CASES[0], False, 10**8)

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from hornbeam.boat.maintained.changes import Changes
 from hornbeam.errors import HornbeamError
 from hornbeam.files import write_files
+from hornbeam.maintained.changes import Changes
 from hornbeam.model.picture import View
 from hornbeam.model.text import share_text
 

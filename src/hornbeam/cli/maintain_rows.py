@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from hornbeam.boat.maintained.changes import Changes
-from hornbeam.boat.maintained.opening import InUse
 from hornbeam.errors import DataError, NoRows, UsageError, first_line
 from hornbeam.estimators.maintained import MaintainedTree
+from hornbeam.maintained.changes import Changes
+from hornbeam.maintained.opening import InUse
 from hornbeam.table.sources import Source, source
 from hornbeam.table.sources.opening import CSV, find_files
 

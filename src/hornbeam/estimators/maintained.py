@@ -14,19 +14,19 @@ import pyarrow as pa
 from hornbeam import arguments
 from hornbeam.arguments import one_of
 from hornbeam.boat.fold_scan import score_folds
-from hornbeam.boat.maintained.cache import CountsCache
-from hornbeam.boat.maintained.changes import Changes, compare
-from hornbeam.boat.maintained.filling import fill, grown
-from hornbeam.boat.maintained.packed import packed, unpacked
-from hornbeam.boat.maintained.readers import open_to_read
-from hornbeam.boat.maintained.recount import has_counts_of
-from hornbeam.boat.maintained.store import Store, stored_schema
-from hornbeam.boat.maintained.trees import KeptTrees
 from hornbeam.boat.meter import Listener
 from hornbeam.boat.survey import survey
 from hornbeam.boat.task import check_cv, check_memory, check_source, check_targets
 from hornbeam.errors import DataError, NoRows, SourceChanged, StorageError, UsageError
 from hornbeam.growth import Forest, Pair, prune_tree
+from hornbeam.maintained.cache import CountsCache
+from hornbeam.maintained.changes import Changes, compare
+from hornbeam.maintained.filling import fill, grown
+from hornbeam.maintained.packed import packed, unpacked
+from hornbeam.maintained.readers import open_to_read
+from hornbeam.maintained.recount import has_counts_of
+from hornbeam.maintained.store import Store, stored_schema
+from hornbeam.maintained.trees import KeptTrees
 from hornbeam.model import Tree
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Source, source
@@ -44,8 +44,8 @@ from .maintained_settings import (
 )
 
 if TYPE_CHECKING:
-    from hornbeam.boat.maintained.show import ChangesView
     from hornbeam.boat.task import SourceTask
+    from hornbeam.maintained.show import ChangesView
 
 _KEPT = ("parameters", "classification", "targets", "key", "weight", "memory_limit", "policy", "cv")
 
@@ -279,7 +279,7 @@ class MaintainedTree:
 
     def show_changes(self) -> ChangesView:
         """The tree before and after the last batch: `.save("changes.svg")` or `.save("changes.html")`."""
-        from hornbeam.boat.maintained.show import ChangesView
+        from hornbeam.maintained.show import ChangesView
 
         if self._number == 0:
             raise DataError(f"{self._store.path!r} has had no batch yet, so there is no change to show")

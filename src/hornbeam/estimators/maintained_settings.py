@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hornbeam.boat.maintained.rows import LeftOut
-from hornbeam.boat.maintained.store import Store
-from hornbeam.boat.maintained.where import Conditions
 from hornbeam.boat.task import LEAST_MEMORY
 from hornbeam.errors import DataError, UsageError
+from hornbeam.maintained.rows import LeftOut
+from hornbeam.maintained.store import Store
+from hornbeam.maintained.where import Conditions
 from hornbeam.table.sources import Source
 
 from .base import TreeEstimator
@@ -22,9 +22,9 @@ from .classifier import TreeClassifier
 from .regressor import TreeRegressor
 
 if TYPE_CHECKING:
-    from hornbeam.boat.maintained.kept import KeptTree
-    from hornbeam.boat.maintained.update import Want
     from hornbeam.boat.task import SourceTask
+    from hornbeam.maintained.kept import KeptTree
+    from hornbeam.maintained.update import Want
 
 _DATABASE_PART = 4  # of the memory, one such part is the database's
 

@@ -403,7 +403,7 @@ def test_export_writes_neither_over_the_tree_nor_half_a_model(rows: pa.Table, pl
 
 
 def test_an_interrupted_batch_changes_nothing(rows: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hornbeam.boat.maintained.engine import Engine
+    from hornbeam.maintained.engine import Engine
 
     before = told("status", "t.tree")
 

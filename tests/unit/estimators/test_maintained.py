@@ -16,9 +16,9 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree, TreeClassifier, TreeRegressor
-from hornbeam.boat.maintained.changes import KEPT, MOVED, REBUILT, Changes
 from hornbeam.datasets import generate
 from hornbeam.errors import DataError, StorageError, UsageError
+from hornbeam.maintained.changes import KEPT, MOVED, REBUILT, Changes
 
 PARAMETERS: dict[str, Any] = {"max_depth": 5, "min_samples_leaf": 10}
 
@@ -167,7 +167,7 @@ def test_ctrl_c_is_told_as_what_it_is(
 ) -> None:
     import duckdb
 
-    from hornbeam.boat.maintained.store import Store
+    from hornbeam.maintained.store import Store
 
     digest, run = tree.tree.digest, Store._run
 
@@ -205,7 +205,7 @@ def test_reading_only(tree: MaintainedTree, people: pa.Table) -> None:
 def test_rows_that_are_looked_for_in_parts_go_as_often_as_they_are_given(
     tree: MaintainedTree, people: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hornbeam.boat.maintained.store._AT_ONCE", 3)
+    monkeypatch.setattr("hornbeam.maintained.store._AT_ONCE", 3)
     one = people.slice(7, 1)
     tree.insert(pa.concat_tables([one] * 6))
     digest = tree.tree.digest

@@ -11,7 +11,7 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree
-from hornbeam.boat.maintained.changes import KEPT, NodeChange, matched, same_subtrees
+from hornbeam.maintained.changes import KEPT, NodeChange, matched, same_subtrees
 from hornbeam.model import Tree
 from hornbeam.model.arrays import NUMERIC
 

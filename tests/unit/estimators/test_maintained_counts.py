@@ -14,11 +14,11 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree
-from hornbeam.boat.maintained import saved
-from hornbeam.boat.maintained.engine import Engine
-from hornbeam.boat.maintained.store import Store
 from hornbeam.datasets import generate
 from hornbeam.errors import StorageError
+from hornbeam.maintained import saved
+from hornbeam.maintained.engine import Engine
+from hornbeam.maintained.store import Store
 
 PARAMETERS: dict[str, Any] = {"min_samples_leaf": 5}
 
@@ -176,7 +176,7 @@ def test_marks_alone_keep_old_counts_away(
         base.execute("delete from counts")
         base.executemany("insert into counts values (?, ?, ?, ?)", kept)
     marks = iter(mark for _, _, mark, _ in kept)
-    monkeypatch.setattr("hornbeam.boat.maintained.cache._mark", lambda *given: next(marks, ""))
+    monkeypatch.setattr("hornbeam.maintained.cache._mark", lambda *given: next(marks, ""))
     with suppress(hb.errors.HornbeamError):  # rows that were not counted may be missed
         assert not followed(path, people)
 

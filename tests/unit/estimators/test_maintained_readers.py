@@ -19,10 +19,10 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree
-from hornbeam.boat.maintained import readers
-from hornbeam.boat.maintained.published import Publication
 from hornbeam.errors import StorageError, UsageError
 from hornbeam.estimators import maintained
+from hornbeam.maintained import readers
+from hornbeam.maintained.published import Publication
 from tests.rights import without_rights
 
 draw = np.random.default_rng(0)
@@ -171,7 +171,7 @@ def test_what_a_crash_left_is_not_believed(path: Path, monkeypatch: pytest.Monke
         with pytest.raises(StorageError, match="is locked by this process"):
             MaintainedTree.open(path, read_only=True)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("hornbeam.boat.maintained.published._begun", lambda _: "earlier")
+            patch.setattr("hornbeam.maintained.published._begun", lambda _: "earlier")
             Publication(str(path)).publish(*published)
         with pytest.raises(StorageError, match="is locked by this process"):
             MaintainedTree.open(path, read_only=True)

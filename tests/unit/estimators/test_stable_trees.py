@@ -12,8 +12,8 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree, TreeClassifier
-from hornbeam.boat.maintained.changes import KEPT, MOVED, REBUILT, Changes
 from hornbeam.datasets import generate
+from hornbeam.maintained.changes import KEPT, MOVED, REBUILT, Changes
 
 PARAMETERS: dict[str, Any] = {"max_depth": 5, "min_samples_leaf": 10}
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam.boat.maintained.alike import parents
 from hornbeam.boat.nodes import Nodes
 from hornbeam.growth.memory import least_rows
+from hornbeam.maintained.alike import parents
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hornbeam import _core
-from hornbeam.boat.maintained.asking import comparing
-from hornbeam.boat.maintained.chance import CHANCE, errors_of
-from hornbeam.boat.maintained.kept import KeptNode
-from hornbeam.boat.maintained.update import Spot, Update, Want
 from hornbeam.boat.nodes import KEPT_PART
 from hornbeam.boat.plan import PlaceRecord
+from hornbeam.maintained.asking import comparing
+from hornbeam.maintained.chance import CHANCE, errors_of
+from hornbeam.maintained.kept import KeptNode
+from hornbeam.maintained.update import Spot, Update, Want
 from hornbeam.model import Tree
 from hornbeam.model.arrays import NUMERIC, SUBSET, VALUE
 from hornbeam.model.text import Style, test_text

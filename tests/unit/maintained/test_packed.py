@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.boat.maintained.packed import packed, unpacked
 from hornbeam.errors import DataError
+from hornbeam.maintained.packed import packed, unpacked
 from hornbeam.model import Tree
 
 RNG = np.random.default_rng(7)

@@ -14,7 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hornbeam.boat.maintained.opening import (
+from hornbeam.errors import DataError, StorageError, first_line
+from hornbeam.files import move
+from hornbeam.maintained.opening import (
     connect,
     connect_new,
     files_of,
@@ -28,10 +30,8 @@ from hornbeam.boat.maintained.opening import (
     remove_files,
     stoppable,
 )
-from hornbeam.boat.maintained.records import TABLES, Records
-from hornbeam.boat.maintained.rows import LeftOut, RowsPart
-from hornbeam.errors import DataError, StorageError, first_line
-from hornbeam.files import move
+from hornbeam.maintained.records import TABLES, Records
+from hornbeam.maintained.rows import LeftOut, RowsPart
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources.hashing import row_hashes
 from hornbeam.table.sources.part import Origin

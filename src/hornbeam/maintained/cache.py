@@ -9,9 +9,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from hornbeam.boat.maintained.engine import Engine
-from hornbeam.boat.maintained.store import Store
 from hornbeam.errors import HornbeamError
+from hornbeam.maintained.engine import Engine
+from hornbeam.maintained.store import Store
 
 _PART_BYTES = 1 << 22  # in one cell
 

@@ -11,12 +11,12 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree
-from hornbeam.boat.maintained import changes as record
-from hornbeam.boat.maintained.changes import NodeChange
-from hornbeam.boat.maintained.show import state_of
 from hornbeam.datasets import generate
 from hornbeam.drawing.changes import BEYOND, CHANCE, KEPT, MOVED, REBUILT
 from hornbeam.errors import DataError, UsageError
+from hornbeam.maintained import changes as record
+from hornbeam.maintained.changes import NodeChange
+from hornbeam.maintained.show import state_of
 
 PEOPLE = pa.table(generate("agrawal", 3000, function=7, noise=0.05, seed=3))
 OTHERS = pa.table(generate("agrawal", 3000, function=6, noise=0.05, seed=3))

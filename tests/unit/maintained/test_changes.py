@@ -12,7 +12,7 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree
-from hornbeam.boat.maintained.changes import KEPT, MOVED, REBUILT, Changes, NodeChange
+from hornbeam.maintained.changes import KEPT, MOVED, REBUILT, Changes, NodeChange
 
 MOVE = NodeChange("", MOVED, "a <= 1", "a <= 2", 10, 12, 1.25)
 

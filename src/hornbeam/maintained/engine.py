@@ -12,15 +12,15 @@ import pyarrow.compute as pc
 
 from hornbeam.boat.chunks import Chunks, EncodedChunk
 from hornbeam.boat.growth import grow_source
-from hornbeam.boat.maintained.kept import KeptTree
-from hornbeam.boat.maintained.saved import from_bytes, to_bytes
-from hornbeam.boat.maintained.stable import StableUpdate, Withheld
-from hornbeam.boat.maintained.update import Update, Want
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.survey import Survey, survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.errors import NoRows, SourceChanged
+from hornbeam.maintained.kept import KeptTree
+from hornbeam.maintained.saved import from_bytes, to_bytes
+from hornbeam.maintained.stable import StableUpdate, Withheld
+from hornbeam.maintained.update import Update, Want
 from hornbeam.model import Tree
 from hornbeam.table.sources import source
 from hornbeam.table.targets import no_weight

@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 from typing import Any, cast
 
-from hornbeam.boat.maintained.opening import InUse
-from hornbeam.boat.maintained.published import Publication
-from hornbeam.boat.maintained.records import BatchLine, Records, record_of
-from hornbeam.boat.maintained.store import Store
+from hornbeam.maintained.opening import InUse
+from hornbeam.maintained.published import Publication
+from hornbeam.maintained.records import BatchLine, Records, record_of
+from hornbeam.maintained.store import Store
 
 _TRIES = 50
 _BETWEEN = 0.02  # seconds; a writer that opens or closes has nothing published for a moment

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from hornbeam.boat.grown import AllInOneFold
 from hornbeam.boat.growth import grow_source
-from hornbeam.boat.maintained.ordering import by_leaf
-from hornbeam.boat.maintained.store import Store
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.task import SourceTask
+from hornbeam.maintained.ordering import by_leaf
+from hornbeam.maintained.store import Store
 from hornbeam.model import Tree
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hornbeam.boat.maintained.chance import Moments, standard_errors, standard_errors_of_numbers
+from hornbeam.maintained.chance import Moments, standard_errors, standard_errors_of_numbers
 
 
 def errors_of(better: np.ndarray) -> float:

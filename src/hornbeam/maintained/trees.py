@@ -7,8 +7,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from hornbeam.boat.maintained.engine import Engine, Present
-from hornbeam.boat.maintained.rows import LeftOut
+from hornbeam.maintained.engine import Engine, Present
+from hornbeam.maintained.rows import LeftOut
 from hornbeam.model import Tree
 
 

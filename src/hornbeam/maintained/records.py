@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hornbeam.boat.maintained.database import Database
-from hornbeam.boat.maintained.published import Publication
 from hornbeam.errors import StorageError
+from hornbeam.maintained.database import Database
+from hornbeam.maintained.published import Publication
 
 if TYPE_CHECKING:
     import duckdb

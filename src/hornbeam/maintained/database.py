@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.boat.maintained.opening import stoppable
 from hornbeam.errors import HornbeamError, StorageError, first_line
+from hornbeam.maintained.opening import stoppable
 
 if TYPE_CHECKING:
     import duckdb

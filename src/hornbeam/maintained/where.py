@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from hornbeam.boat.maintained.kept import KeptTree
-from hornbeam.boat.maintained.update import MOST_WANTS, Want
 from hornbeam.boat.plan import Route
+from hornbeam.maintained.kept import KeptTree
+from hornbeam.maintained.update import MOST_WANTS, Want
 
 _MOST_LABELS = 64  # where there are more, to read all rows is as good
 

@@ -12,9 +12,9 @@ from errno import EACCES
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hornbeam.boat.maintained.published import Publication
 from hornbeam.errors import StorageError, first_line
 from hornbeam.files import REASONS, reason
+from hornbeam.maintained.published import Publication
 
 if TYPE_CHECKING:
     import duckdb

@@ -15,11 +15,6 @@ import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.chunks import Chunks, EncodedChunk
-from hornbeam.boat.maintained.asking import KEPT_PLACE, branches, comparing, gathering, keeping
-from hornbeam.boat.maintained.chance import Moments, Stats, errors_of
-from hornbeam.boat.maintained.families import changed_inside
-from hornbeam.boat.maintained.kept import Flags, KeptNode, KeptTree
-from hornbeam.boat.maintained.standing import Standing, standing
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import KEPT_PART
 from hornbeam.boat.plan import PlaceRecord, Plan, Route
@@ -27,6 +22,11 @@ from hornbeam.boat.reading import Reading
 from hornbeam.boat.spill import Spill
 from hornbeam.boat.sweep import Family, Sweep
 from hornbeam.errors import SourceChanged
+from hornbeam.maintained.asking import KEPT_PLACE, branches, comparing, gathering, keeping
+from hornbeam.maintained.chance import Moments, Stats, errors_of
+from hornbeam.maintained.families import changed_inside
+from hornbeam.maintained.kept import Flags, KeptNode, KeptTree
+from hornbeam.maintained.standing import Standing, standing
 from hornbeam.model import Tree
 
 _MARGIN = 0.5  # times the square root of its gain by its rows: how near a bucket may come to a node's test

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam.boat.maintained.alike import parents
-from hornbeam.boat.maintained.asking import count_branches
-from hornbeam.boat.maintained.changes import KEPT, matched, same_subtrees
-from hornbeam.boat.maintained.kept import KeptNode, KeptTree
 from hornbeam.boat.plan import PlaceRecord, Plan, Route
+from hornbeam.maintained.alike import parents
+from hornbeam.maintained.asking import count_branches
+from hornbeam.maintained.changes import KEPT, matched, same_subtrees
+from hornbeam.maintained.kept import KeptNode, KeptTree
 from hornbeam.model import Tree
 
 _MOST = 2000  # tests that are compared, those of most rows first

@@ -12,7 +12,7 @@ from hornbeam.table.sources.hashing import fold_of
 from hornbeam.table.sources.part import Batches, Part
 
 if TYPE_CHECKING:
-    from hornbeam.boat.maintained.store import Store
+    from hornbeam.maintained.store import Store
 
 
 @dataclass(frozen=True)
