@@ -461,7 +461,8 @@ class MaintainedTree:
 
     def _table(self, rows: Any) -> pa.Table:
         """Rows of a batch in the stored types."""
-        if rows is None or (arguments.is_list(rows) and not len(rows)):
+        counted = isinstance(rows, pa.Table | pa.RecordBatch) or arguments.is_list(rows)
+        if rows is None or (counted and not len(rows)):
             return self._store.schema.empty_table()
         given = rows if isinstance(rows, Source) else source(rows)
         try:
