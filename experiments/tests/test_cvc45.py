@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from hornbeam.cli.app import app
-from hornbeam.datasets.generators import RowsHash, batches
+from hornbeam.datasets.generators.family import RowsHash, batches
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators import C45Classifier
 from hornbeam_experiments.cvc45 import Plan, run, summary
@@ -126,7 +126,7 @@ def test_another_number_of_rows_is_refused(data: Path) -> None:
 def test_the_stand_in_is_the_same_everywhere() -> None:
     digest = RowsHash(Financial())
     for batch in batches(Financial(), 400, seed=0):
-        digest.update(batch)
+        digest.add(batch)
     assert digest.hexdigest() == "d7408eeab2868c1e198c55119d5f4f5bc21c721bd2ffd0bcf6c5bbfd6ed463bd"
 
 

@@ -19,7 +19,7 @@ from .options import common_options
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hornbeam.datasets.generators import RowsHash, TableFamily
+    from hornbeam.datasets.generators.family import RowsHash, TableFamily
 
 Report = Callable[[float], None] | None
 _SHOWN = 12
@@ -161,7 +161,8 @@ def run(
     if output == "-" and as_json:
         raise UsageError("--json: stdout holds the rows already; name a file for them with -o")
     check_places(None if output == "-" else output)
-    from hornbeam.datasets.generators import RowsHash, batches, count_rows, find_family
+    from hornbeam.datasets.generators import find_family
+    from hornbeam.datasets.generators.family import RowsHash, batches, count_rows
 
     from .rows_out import format_of, write_rows
 
@@ -201,7 +202,7 @@ class _Tally:
     def watch(self, stream: Iterator[pa.RecordBatch], report: Report) -> Iterator[pa.RecordBatch]:
         for batch in stream:
             yield batch
-            self.hash.update(batch)
+            self.hash.add(batch)
             for entry in batch.column(batch.num_columns - 1).value_counts().to_pylist():
                 self.classes[str(entry["values"])] += entry["counts"]
             self.rows += batch.num_rows

@@ -17,8 +17,7 @@ import click
 from .options import common_options
 
 if TYPE_CHECKING:
-    from hornbeam.datasets.generators import LinkedFamily
-    from hornbeam.datasets.generators.linked import Tables
+    from hornbeam.datasets.generators.linked import LinkedFamily, Tables
 
 
 def option(name: str, default: Any, text: str, kind: type = float) -> Callable[[Any], Any]:
@@ -91,7 +90,8 @@ def run(
     **options: Any,
 ) -> None:
     """Everything is checked before anything is written."""
-    from hornbeam.datasets.generators import count_examples, find_linked, pieces
+    from hornbeam.datasets.generators import find_linked
+    from hornbeam.datasets.generators.linked import count_examples, pieces
 
     from .output import print_json, working
 
@@ -159,7 +159,7 @@ class _Files:
 
 
 def _write_tables(files: _Files, tables: Tables) -> None:
-    from hornbeam.datasets.generators import csv_bytes
+    from hornbeam.datasets.generators.linked import csv_bytes
 
     for name, table in tables.items():
         text = csv_bytes(table, header=f"{name}.csv" not in files.names)
@@ -175,9 +175,9 @@ class _Tally:
     """What passed by: rows of each table, classes, checksum."""
 
     def __init__(self, family: LinkedFamily) -> None:
-        from hornbeam.datasets.generators import TablesHash
+        from hornbeam.datasets.generators.family import PiecesHash
 
-        self._family, self._hash = family, TablesHash()
+        self._family, self._hash = family, PiecesHash()
         self._rows: Counter[str] = Counter()
         self._classes: Counter[str] = Counter()
 
@@ -186,7 +186,7 @@ class _Tally:
         return self._rows[self._family.target.split(".")[0]]
 
     def add(self, tables: Tables) -> None:
-        from hornbeam.datasets.generators import csv_bytes
+        from hornbeam.datasets.generators.linked import csv_bytes
 
         self._hash.update({name: csv_bytes(table) for name, table in tables.items()})
         self._rows.update({name: table.num_rows for name, table in tables.items()})

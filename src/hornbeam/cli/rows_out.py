@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from hornbeam.datasets.generators import TableFamily
+from hornbeam.datasets.generators.family import TableFamily
 from hornbeam.errors import UsageError
 from hornbeam.files import new_file
 

@@ -1,8 +1,8 @@
 """Data sets by name, and generated ones: one table as a `Dataset`, linked tables as a `LinkedSet`."""
 
 from .dataset import Dataset
-from .generators import (
-    LinkedSet,
+from .generators.linked import LinkedSet
+from .generators.make import (
     generate,
     make_agrawal,
     make_balance,

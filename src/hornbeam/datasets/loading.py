@@ -82,8 +82,6 @@ def _load_bundled(name: str) -> Dataset:
 
 def _load_own(name: str, directory: Path) -> Dataset:
     """A file of the directory, its columns typed by schema.csv (file, position, column, kind, role)."""
-    import pyarrow as pa
-
     from hornbeam.table import read_path
 
     entries = _schema_entries(directory)
@@ -101,8 +99,7 @@ def _load_own(name: str, directory: Path) -> Dataset:
         )
     task = "classification" if kinds[targets[0]] == "nominal" else "regression"
     if task == "classification":
-        place = rows.column_names.index(targets[0])
-        rows = rows.set_column(place, targets[0], rows.column(targets[0]).cast(pa.string()))
+        rows = _with_text(rows, targets[:1])
     nominal = tuple(column for column, kind, role in columns if kind == "nominal" and role != "target")
     return Dataset(name, f"A tree for {name}", rows, targets, task, nominal, _file_hash(path))
 
@@ -188,9 +185,7 @@ def _dataset_of(bunch: Any, name: str) -> Dataset:
     kinds = {rows.schema.field(target).type for target in targets}
     numeric = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
     if not numeric:
-        for target in targets:
-            place = rows.column_names.index(target)
-            rows = rows.set_column(place, target, rows.column(target).cast(pa.string()))
+        rows = _with_text(rows, targets)
     return Dataset(
         name=name,
         title=f"A tree for {name}",
@@ -199,6 +194,16 @@ def _dataset_of(bunch: Any, name: str) -> Dataset:
         task="regression" if numeric else "classification",
         hash=_text_hash(rows),
     )
+
+
+def _with_text(rows: Any, columns: tuple[str, ...]) -> Any:
+    """The table with some columns as text: classes are labels."""
+    import pyarrow as pa
+
+    for name in columns:
+        place = rows.column_names.index(name)
+        rows = rows.set_column(place, name, rows.column(name).cast(pa.string()))
+    return rows
 
 
 def _text_hash(rows: Any) -> str:

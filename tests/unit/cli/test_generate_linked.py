@@ -9,7 +9,8 @@ import pytest
 
 from hornbeam.cli.generate import command
 from hornbeam.datasets import make_bongard, make_trains
-from hornbeam.datasets.generators import LINKED, csv_bytes, find_linked, options_of
+from hornbeam.datasets.generators import LINKED, find_linked, options_of
+from hornbeam.datasets.generators.linked import csv_bytes
 from hornbeam.datasets.generators.streams import Rows
 
 from .test_command import files, refused, run

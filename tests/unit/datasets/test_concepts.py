@@ -24,7 +24,7 @@ from hornbeam.datasets import (
     make_xor,
 )
 from hornbeam.datasets.generators.agrawal import LEVELS, in_group_a
-from hornbeam.datasets.generators.multiplexer import MultiplexXor
+from hornbeam.datasets.generators.hidden_columns import MultiplexXor
 from hornbeam.errors import UsageError
 
 from .plain import SEGMENTS, agrawal_class, monks_class

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.datasets import make_bongard, make_trains
-from hornbeam.datasets.generators import LINKED, LinkedSet, TablesHash, csv_bytes, find_linked, pieces
+from hornbeam.datasets.generators import LINKED, find_linked
+from hornbeam.datasets.generators.family import PiecesHash
+from hornbeam.datasets.generators.linked import LinkedSet, csv_bytes, pieces
 from hornbeam.datasets.generators.streams import Rows
 from hornbeam.errors import UsageError
 
@@ -39,7 +41,7 @@ PINNED: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 def collected(name: str, count: int, seed: int, chunk: int, **options: Any) -> str:
-    digest = TablesHash()
+    digest = PiecesHash()
     for tables in pieces(find_linked(name, **options), count, seed=seed, chunk=chunk):
         digest.update({table: csv_bytes(rows) for table, rows in tables.items()})
     return digest.hexdigest()

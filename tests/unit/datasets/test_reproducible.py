@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.datasets import generate
-from hornbeam.datasets.generators import FAMILIES, RowsHash, batches, find_family
+from hornbeam.datasets.generators import FAMILIES, find_family
+from hornbeam.datasets.generators.family import RowsHash, batches
 from hornbeam.datasets.generators.streams import Rows, draw_order
 
 # The SHA-256 of the first 1,000 rows (or of all, where there are fewer) of each. A change of any of these
@@ -109,7 +110,7 @@ def checksum(name: str, seed: int, options: dict[str, Any], chunk_rows: int = 10
     digest = RowsHash(family)
     rows = min(1000, family.size or 1000)
     for batch in batches(family, rows, seed=seed, chunk_rows=chunk_rows):
-        digest.update(batch)
+        digest.add(batch)
     return digest.hexdigest()
 
 

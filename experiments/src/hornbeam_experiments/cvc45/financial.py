@@ -17,10 +17,10 @@ from hornbeam.datasets.generators.family import (
     CLASS,
     GeneratedColumn,
     TableFamily,
-    check_share,
     integer,
     labelled,
     real,
+    share,
 )
 from hornbeam.datasets.generators.streams import Reals, Rows, Truths, Values
 
@@ -37,16 +37,10 @@ class Financial(TableFamily):
     """Firms: what they have, owe and earn. `noise` is the share of labels that are the other one."""
 
     name: ClassVar[str] = "financial"
+    asks: ClassVar[str] = "Is a firm sound or in distress?"
     usual_rows: ClassVar[int] = 400
 
-    noise: float = 0.08
-
-    def __post_init__(self) -> None:
-        check_share("noise", self.noise)
-
-    @property
-    def title(self) -> str:
-        return "Is a firm sound or in distress?"
+    noise: float = share(0.08)
 
     def columns(self) -> tuple[GeneratedColumn, ...]:
         return (

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.datasets import Dataset, load
-from hornbeam.datasets.generators import batches
+from hornbeam.datasets.generators.family import batches
 from hornbeam.errors import DataError, UsageError
 from hornbeam_experiments.cvc45.financial import Financial
 from hornbeam_experiments.sets import at_hand

@@ -23,14 +23,14 @@ from .family import (
     MOST_EXTRA,
     GeneratedColumn,
     TableFamily,
-    check_choice,
-    check_count,
-    check_share,
+    choice,
     draw_extra,
     extra_columns,
     integer,
     labelled,
     real,
+    share,
+    whole,
 )
 from .streams import Reals, Rows, Truths, Values
 
@@ -59,9 +59,7 @@ class Profile:
     commission_share: float  # how many of those with a low salary get a commission
     income_share: int  # of salary and commission in functions 7 to 10, in units of 1/300
     reach: float  # the perturbation's share of the range goes from -reach to reach
-    clamped_house: (
-        int | None
-    )  # perturbed values end at the limits, the house's at this one; None: nothing ends
+    clamped_house: int | None  # where a perturbed house ends, as others end at LIMITS; None: nothing ends
 
 
 PROFILES = {
@@ -80,22 +78,18 @@ class Agrawal(TableFamily):
     """
 
     name: ClassVar[str] = "agrawal"
+    asks: ClassVar[str] = "Which group are Agrawal's people in, by function {0.function}?"
 
-    function: int = 1
-    profile: str = "ais93"
-    perturbation: float = 0.0
-    noise: float = 0.0
-    extra: int = 0
+    function: int = choice(1, range(1, 11))
+    profile: str = choice("ais93", PROFILES)
+    perturbation: float = share()
+    noise: float = share()
+    extra: int = whole(0, 0, MOST_EXTRA)
     changed: str | None = None
-    changed_to: int | str = INVERTED
+    changed_to: int | str = choice(INVERTED, (INVERTED, *range(1, 11)))
 
     def __post_init__(self) -> None:
-        check_choice("function", self.function, range(1, 11))
-        check_choice("profile", self.profile, PROFILES)
-        check_share("perturbation", self.perturbation)
-        check_share("noise", self.noise)
-        check_count("extra", self.extra, 0, MOST_EXTRA)
-        check_choice("changed_to", self.changed_to, (INVERTED, *range(1, 11)))
+        super().__post_init__()
         if arguments.text_or_none("changed", self.changed) is not None:
             self._region()
         elif self.changed_to != INVERTED:
@@ -106,10 +100,6 @@ class Agrawal(TableFamily):
             raise UsageError(
                 f"changed_to {self.changed_to}: that is the function everywhere; name another one"
             )
-
-    @property
-    def title(self) -> str:
-        return f"Which group are Agrawal's people in, by function {self.function}?"
 
     def columns(self) -> tuple[GeneratedColumn, ...]:
         money = integer if PROFILES[self.profile].whole else real

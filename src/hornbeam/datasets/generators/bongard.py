@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from .family import check_choice, check_count, check_share
-from .linked import LinkedFamily, Tables, draw_orders, labels, names, rows_of, some
+from .family import choice, share, whole
+from .linked import LinkedFamily, Tables, columns_of, draw_orders, labels, names, part_names, rows_of, some
 from .streams import Integers, Rows, Truths, Values
 
 SHAPES = ("triangle", "square", "circle")
@@ -22,6 +22,25 @@ CLASSES = ("neg", "pos")
 SIZES = {"simple": 1453, "complex": 1521}
 _TRIANGLE, _SQUARE, _CIRCLE = range(3)
 _UP, _DOWN = range(2)
+SETTINGS = """\
+load(key).
+predict(bongard(+pic,-class)).
+heuristic(gain).
+minimal_cases(2).
+typed_language(yes).
+type(triangle(pic,obj)).
+type(square(pic,obj)).
+type(circle(pic,obj)).
+type(in(pic,obj,obj)).
+type(config(pic,obj,conf)).
+rmode(5: triangle(+P,+-S)).
+rmode(5: square(+P,+-S)).
+rmode(5: circle(+P,+-S)).
+rmode(5: in(+P,+S1,+-S2)).
+rmode(5: in(+P,+-S1,+S2)).
+rmode(5: config(+P,+S,#[up,down])).
+execute(tilde).
+"""
 
 
 @dataclass(frozen=True)
@@ -59,6 +78,8 @@ class Bongard(LinkedFamily):
     in a square that lies in a triangle, or a down triangle in a circle where there is no square."""
 
     name: ClassVar[str] = "bongard"
+    asks: ClassVar[str] = "Which pictures follow the {0.theory} theory?"
+    settings: ClassVar[str] = SETTINGS
     keys: ClassVar = {"picture": "picture_id", "object": "object_id"}
     references: ClassVar = {
         "object": {"picture_id": "picture"},
@@ -66,43 +87,27 @@ class Bongard(LinkedFamily):
     }
     target: ClassVar[str] = "picture.class"
 
-    theory: str = "simple"
-    objects: int = 6
-    inside: float = 0.5
-    noise: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_choice("theory", self.theory, tuple(SIZES))
-        check_count("objects", self.objects, 2, 100)
-        check_share("inside", self.inside)
-        check_share("noise", self.noise)
-
-    @property
-    def title(self) -> str:
-        return f"Which pictures follow the {self.theory} theory?"
+    theory: str = choice("simple", tuple(SIZES))
+    objects: int = whole(6, 2, 100)
+    inside: float = share(0.5)
+    noise: float = share()
 
     @property
     def usual_examples(self) -> int:
         return SIZES[self.theory]
 
     def pictures(self, rows: Rows) -> Pictures:
-        count = rows.between("bongard/objects", 2, self.objects)
-        places = range(self.objects)
-        present = np.stack([count > j for j in places], axis=1)
-        shape = np.stack([rows.below(f"bongard/shape/{j}", 3) for j in places], axis=1)
-        turn = np.stack([rows.below(f"bongard/turn/{j}", 2) for j in places], axis=1)
+        places, objects = range(self.objects), rows.between("bongard/objects", 2, self.objects)
+        present = columns_of(places, lambda j: objects > j)
+        shape = columns_of(places, lambda j: rows.below(f"bongard/shape/{j}", 3))
+        turn = columns_of(places, lambda j: rows.below(f"bongard/turn/{j}", 2))
         turn[shape != _TRIANGLE] = -1
-        outer = np.stack(
-            [
-                np.where(
-                    rows.chance(f"bongard/is_inside/{j}", self.inside if j else 0.0),
-                    rows.below(f"bongard/outer/{j}", max(j, 1)),
-                    -1,
-                )
-                for j in places
-            ],
-            axis=1,
-        )
+
+        def around(j: int) -> Integers:
+            inside = rows.chance(f"bongard/is_inside/{j}", self.inside if j else 0.0)
+            return np.where(inside, rows.below(f"bongard/outer/{j}", max(j, 1)), -1)
+
+        outer = columns_of(places, around)
         outer[~present] = -1
         return Pictures(present, shape, turn, outer)
 
@@ -130,7 +135,7 @@ class Bongard(LinkedFamily):
             ),
             "object": pa.table(
                 {
-                    "object_id": object_names(picture[there], number[there]),
+                    "object_id": part_names("p", "o", picture[there], number[there]),
                     "picture_id": names("p", picture[there] + 1),
                     "shape": labels(named(made.shape)[there], SHAPES),
                     "orientation": labels(named(made.turn)[there], TURNS),
@@ -139,8 +144,8 @@ class Bongard(LinkedFamily):
             "inside": pa.table(
                 {
                     "picture_id": names("p", picture[within] + 1),
-                    "inner_object_id": object_names(picture[within], number[within]),
-                    "outer_object_id": object_names(picture[within], around[within]),
+                    "inner_object_id": part_names("p", "o", picture[within], number[within]),
+                    "outer_object_id": part_names("p", "o", picture[within], around[within]),
                 }
             ),
         }
@@ -154,33 +159,3 @@ class Bongard(LinkedFamily):
                 yield f"config({picture},{thing},{turn})."
         for picture, inner, outer in rows_of(tables["inside"]):
             yield f"in({picture},{inner},{outer})."
-
-    @property
-    def settings(self) -> str:
-        return SETTINGS
-
-
-def object_names(pictures: Integers, numbers: Integers) -> pa.Array:
-    pairs = zip((pictures + 1).tolist(), (numbers + 1).tolist(), strict=True)
-    return pa.array([f"p{picture}_o{number}" for picture, number in pairs], type=pa.string())
-
-
-SETTINGS = """\
-load(key).
-predict(bongard(+pic,-class)).
-heuristic(gain).
-minimal_cases(2).
-typed_language(yes).
-type(triangle(pic,obj)).
-type(square(pic,obj)).
-type(circle(pic,obj)).
-type(in(pic,obj,obj)).
-type(config(pic,obj,conf)).
-rmode(5: triangle(+P,+-S)).
-rmode(5: square(+P,+-S)).
-rmode(5: circle(+P,+-S)).
-rmode(5: in(+P,+S1,+-S2)).
-rmode(5: in(+P,+-S1,+S2)).
-rmode(5: config(+P,+S,#[up,down])).
-execute(tilde).
-"""

@@ -21,10 +21,7 @@ class Balance(TableFamily):
     """All loads, the last number running fastest; nothing is chosen or drawn."""
 
     name: ClassVar[str] = "balance"
-
-    @property
-    def title(self) -> str:
-        return "To which side does the balance tip?"
+    asks: ClassVar[str] = "To which side does the balance tip?"
 
     @property
     def size(self) -> int:
@@ -57,10 +54,7 @@ class TicTacToe(TableFamily):
     """All endings in the order of their squares, x before o before blank; nothing is chosen or drawn."""
 
     name: ClassVar[str] = "tictactoe"
-
-    @property
-    def title(self) -> str:
-        return "Did x win the game of tic-tac-toe?"
+    asks: ClassVar[str] = "Did x win the game of tic-tac-toe?"
 
     @property
     def size(self) -> int:

@@ -1,4 +1,11 @@
-"""What families of generated sets share: checked options, typed columns, rows in batches, their checksum."""
+"""What families of generated sets share: checked options, typed columns, rows in batches, their checksum.
+
+A family is a frozen dataclass. Its fields are the options, and each says beside its default what is allowed:
+
+    class Led(TableFamily):
+        attributes: int = choice(7, (7, 24))
+        noise: float = share(0.1)
+"""
 
 from __future__ import annotations
 
@@ -6,13 +13,15 @@ import hashlib
 import numbers
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from hornbeam import arguments
 from hornbeam.errors import UsageError
 
 from .streams import MOST_SEED, Rows, Values
@@ -66,20 +75,33 @@ def draw_extra(rows: Rows, count: int) -> list[Values]:
     return [rows.below(f"extra/{number}", EXTRA_VALUES) for number in range(1, count + 1)]
 
 
-class TableFamily(ABC):
-    """A kind of generated set; its options are the fields of the dataclass that extends this one.
+class GeneratedFamily(ABC):
+    """A kind of generated set; its options are the fields of the dataclass that extends this one."""
+
+    name: ClassVar[str]
+    asks: ClassVar[str]
+    """What is asked of a tree; `{0.bits}` stands for an option."""
+
+    def __post_init__(self) -> None:
+        for option in fields(self):  # type: ignore[arg-type]
+            value, check = getattr(self, option.name), option.metadata.get("check")
+            if check is not None and (value is not None or option.default is not None):
+                check(option.name, value)
+
+    @property
+    def title(self) -> str:
+        """What is asked of a tree."""
+        return self.asks.format(self)
+
+
+class TableFamily(GeneratedFamily):
+    """A family whose sets are one table.
 
     Row i of a set depends on the family, its options, the seed and i alone. So a set may be drawn in pieces
     of any size, begun anywhere, and the first rows of a large set are the small set.
     """
 
-    name: ClassVar[str]
     usual_rows: ClassVar[int] = 10_000
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """What is asked of a tree."""
 
     @abstractmethod
     def columns(self) -> tuple[GeneratedColumn, ...]:
@@ -128,38 +150,42 @@ def batches(
     """The rows in pieces of `chunk_rows`, each made when it is asked for."""
     check_count("seed", seed, 0, MOST_SEED)
     check_count("chunk_rows", chunk_rows, 1, MOST_ROWS)
-    return _batches(family, rows, seed, start, chunk_rows)
-
-
-def _batches(
-    family: TableFamily, rows: int, seed: int, start: int, chunk_rows: int
-) -> Iterator[pa.RecordBatch]:
     columns, schema = family.columns(), family.schema
-    for first in range(start, start + rows, chunk_rows):
-        drawn = family.draw(Rows(seed, first, min(chunk_rows, start + rows - first)))
-        arrays = [column.array(values) for column, values in zip(columns, drawn, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def batch(piece: Rows) -> pa.RecordBatch:
+        pairs = zip(columns, family.draw(piece), strict=True)
+        return pa.RecordBatch.from_arrays([column.array(values) for column, values in pairs], schema=schema)
+
+    return map(batch, Rows.pieces(seed, start, rows, chunk_rows))
 
 
-class RowsHash:
-    """SHA-256 of rows that come in batches, whatever the batches: of each column, then of all of them."""
+class PiecesHash:
+    """SHA-256 of what comes in pieces, whatever the pieces: of all that has one name, then of all names."""
 
-    def __init__(self, family: TableFamily) -> None:
-        self._columns = family.columns()
-        self._digests = [hashlib.sha256() for _ in self._columns]
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._digests = {name: hashlib.sha256() for name in names}
 
-    def update(self, batch: pa.RecordBatch) -> None:
-        for column, cells, digest in zip(self._columns, batch.columns, self._digests, strict=True):
-            values = cells.indices if column.labels else cells
-            stored = values.to_numpy(zero_copy_only=False)
-            digest.update(np.ascontiguousarray(stored, dtype=stored.dtype.newbyteorder("<")).data)
+    def update(self, pieces: Mapping[str, bytes | memoryview]) -> None:
+        for name, piece in pieces.items():
+            self._digests.setdefault(name, hashlib.sha256()).update(piece)
 
     def hexdigest(self) -> str:
-        lines = [
-            f"{column.name}\t{','.join(column.labels) or column.type}\t{digest.hexdigest()}\n"
-            for column, digest in zip(self._columns, self._digests, strict=True)
-        ]
+        lines = [f"{name}\t{digest.hexdigest()}\n" for name, digest in self._digests.items()]
         return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+class RowsHash(PiecesHash):
+    """The hash of rows that come in batches: of each column with its type or labels."""
+
+    def __init__(self, family: TableFamily) -> None:
+        self._columns = {f"{of.name}\t{','.join(of.labels) or of.type}": of for of in family.columns()}
+        super().__init__(self._columns)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        for (name, column), cells in zip(self._columns.items(), batch.columns, strict=True):
+            values = cells.indices if column.labels else cells
+            stored = values.to_numpy(zero_copy_only=False)
+            self.update({name: np.ascontiguousarray(stored, dtype=stored.dtype.newbyteorder("<")).data})
 
 
 def check_count(name: str, given: int, low: int, high: int) -> None:
@@ -182,3 +208,27 @@ def check_choice(name: str, given: object, allowed: Collection[object]) -> None:
     """Refuse what is not in the list."""
     if not isinstance(given, (str, numbers.Integral)) or given not in allowed:
         raise UsageError(f"{name} {given!r}: allowed are {', '.join(map(str, allowed))}")
+
+
+def whole(default: int | None, low: int, high: int) -> Any:
+    """An option that is a whole number of low .. high."""
+    return _option(default, partial(check_count, low=low, high=high))
+
+
+def share(default: float | None = 0.0, low: float = 0.0, high: float = 1.0) -> Any:
+    """An option that is a number of low .. high."""
+    return _option(default, partial(check_share, low=low, high=high))
+
+
+def choice(default: object, allowed: Collection[object]) -> Any:
+    """An option that is one of a few values."""
+    return _option(default, partial(check_choice, allowed=allowed))
+
+
+def switch() -> Any:
+    """An option that is on or off."""
+    return _option(False, arguments.flag)
+
+
+def _option(default: object, check: Callable[[str, Any], object]) -> Any:
+    return field(default=default, metadata={"check": check})

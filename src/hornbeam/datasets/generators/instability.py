@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from hornbeam import arguments
 from hornbeam.errors import UsageError
 
 from .family import (
@@ -15,12 +14,13 @@ from .family import (
     MOST_EXTRA,
     GeneratedColumn,
     TableFamily,
-    check_count,
-    check_share,
     draw_extra,
     extra_columns,
     integer,
     labelled,
+    share,
+    switch,
+    whole,
 )
 from .streams import Rows, Values
 
@@ -39,25 +39,19 @@ class Instability(TableFamily):
     """
 
     name: ClassVar[str] = "instability"
+    asks: ClassVar[str] = "Does the tree split at 20 or at 60?"
 
-    tilt: float = 0.0
-    balanced: bool = False
-    noise: float = 0.0
-    extra: int = 0
+    tilt: float = share(0.0, -0.25, 0.25)
+    balanced: bool = switch()
+    noise: float = share()
+    extra: int = whole(0, 0, MOST_EXTRA)
 
     def __post_init__(self) -> None:
-        check_share("tilt", self.tilt, -0.25, 0.25)
-        arguments.flag("balanced", self.balanced)
+        super().__post_init__()
         if self.balanced and self.tilt:
             raise UsageError(
                 f"tilt {self.tilt:g} and balanced: a tilted set is not balanced; leave one of them out"
             )
-        check_share("noise", self.noise)
-        check_count("extra", self.extra, 0, MOST_EXTRA)
-
-    @property
-    def title(self) -> str:
-        return "Does the tree split at 20 or at 60?"
 
     def columns(self) -> tuple[GeneratedColumn, ...]:
         return (integer("x", few=True), *extra_columns(self.extra), labelled(CLASS, ("A", "B")))

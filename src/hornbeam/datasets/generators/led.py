@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .family import CLASS, GeneratedColumn, TableFamily, bit, check_choice, check_share, integer
+from .family import CLASS, GeneratedColumn, TableFamily, bit, choice, integer, share
 from .streams import Rows, Values
 
 # The lit segments of 0 .. 9: top, upper left, upper right, middle, lower left, lower right, bottom.
@@ -32,17 +32,10 @@ class Led(TableFamily):
     """`attributes`: 7, or 24 with 17 random bits; each segment is wrong with probability `noise`."""
 
     name: ClassVar[str] = "led"
+    asks: ClassVar[str] = "Which digit does the faulty display show?"
 
-    attributes: int = 7
-    noise: float = 0.1
-
-    def __post_init__(self) -> None:
-        check_choice("attributes", self.attributes, (7, 24))
-        check_share("noise", self.noise)
-
-    @property
-    def title(self) -> str:
-        return "Which digit does the faulty display show?"
+    attributes: int = choice(7, (7, 24))
+    noise: float = share(0.1)
 
     def columns(self) -> tuple[GeneratedColumn, ...]:
         segments = [bit(f"segment{number}") for number in range(1, SEGMENTS + 1)]

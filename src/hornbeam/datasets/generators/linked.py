@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hornbeam.errors import UsageError
 
-from .family import MOST_ROWS, check_count
+from .family import MOST_ROWS, GeneratedFamily, PiecesHash, check_count
 from .streams import MOST_SEED, Integers, Rows, Truths
 
 CHUNK_EXAMPLES = 2**15
@@ -34,21 +34,17 @@ class LinkedSet:
     hash: str
 
 
-class LinkedFamily(ABC):
-    """A kind of generated database; its options are the fields of the dataclass that extends this one.
+class LinkedFamily(GeneratedFamily):
+    """A family whose sets are databases.
 
     The facts of example i depend on the family, its options, the seed and i alone.
     """
 
-    name: ClassVar[str]
     keys: ClassVar[Mapping[str, str]]
     references: ClassVar[Mapping[str, Mapping[str, str]]]
     target: ClassVar[str]
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """What is asked of a tree."""
+    settings: ClassVar[str]
+    """The language bias and settings of ACE with which a tree is grown from the facts."""
 
     @property
     @abstractmethod
@@ -62,11 +58,6 @@ class LinkedFamily(ABC):
     @abstractmethod
     def facts(self, tables: Tables) -> Iterator[str]:
         """The same as ground facts, keyed on the example, one line each."""
-
-    @property
-    @abstractmethod
-    def settings(self) -> str:
-        """The language bias and settings of ACE with which a tree is grown from the facts."""
 
 
 def count_examples(family: LinkedFamily, examples: int | None, start: int) -> int:
@@ -85,25 +76,7 @@ def pieces(
     """The tables of a set in pieces of `chunk` examples, each made when it is asked for."""
     check_count("seed", seed, 0, MOST_SEED)
     check_count("chunk", chunk, 1, MOST_ROWS)
-    return (
-        family.draw(Rows(seed, first, min(chunk, start + examples - first)))
-        for first in range(start, start + examples, chunk)
-    )
-
-
-class TablesHash:
-    """SHA-256 of tables that come in pieces, whatever the pieces: of each as CSV, then of all of them."""
-
-    def __init__(self) -> None:
-        self._tables: dict[str, Any] = {}
-
-    def update(self, tables: Mapping[str, bytes]) -> None:
-        for name, text in tables.items():
-            self._tables.setdefault(name, hashlib.sha256()).update(text)
-
-    def hexdigest(self) -> str:
-        lines = [f"{name}\t{digest.hexdigest()}\n" for name, digest in self._tables.items()]
-        return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return map(family.draw, Rows.pieces(seed, start, examples, chunk))
 
 
 def csv_bytes(table: pa.Table, *, header: bool = False) -> bytes:
@@ -119,7 +92,7 @@ def csv_bytes(table: pa.Table, *, header: bool = False) -> bytes:
 
 def collect(family: LinkedFamily, examples: int | None, seed: int, start: int) -> LinkedSet:
     """All of a set in memory."""
-    digest, found = TablesHash(), []
+    digest, found = PiecesHash(), []
     for tables in pieces(family, count_examples(family, examples, start), seed=seed, start=start):
         digest.update({name: csv_bytes(table) for name, table in tables.items()})
         found.append(tables)
@@ -145,6 +118,17 @@ def draw_orders(rows: Rows, stream: str, width: int, present: Truths) -> Integer
 def names(prefix: str, numbers: Integers) -> pa.Array:
     """`prefix` with each number behind it."""
     return pa.array([f"{prefix}{number}" for number in numbers.tolist()], type=pa.string())
+
+
+def part_names(whole: str, part: str, wholes: Integers, parts: Integers) -> pa.Array:
+    """`p1_o2` for the part 1 of whole 0, whose prefixes are p and o."""
+    pairs = zip((wholes + 1).tolist(), (parts + 1).tolist(), strict=True)
+    return pa.array([f"{whole}{i}_{part}{j}" for i, j in pairs], type=pa.string())
+
+
+def columns_of(places: range, draw: Callable[[int], NDArray[Any]]) -> NDArray[Any]:
+    """What is drawn for each place, a column each."""
+    return np.stack([draw(place) for place in places], axis=1)
 
 
 def labels(codes: Integers, words: tuple[str, ...]) -> pa.Array:

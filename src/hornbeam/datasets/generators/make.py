@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -14,13 +14,12 @@ from hornbeam.errors import UnknownName, UsageError
 from .agrawal import INVERTED, Agrawal
 from .bongard import Bongard
 from .enumerated import Balance, TicTacToe
-from .family import CHUNK_ROWS, CLASS, RowsHash, TableFamily, batches, count_rows
+from .family import CHUNK_ROWS, CLASS, GeneratedFamily, RowsHash, TableFamily, batches, count_rows
+from .hidden_columns import Multiplexer, MultiplexXor, NumericXor, Xor
 from .instability import Instability
 from .led import Led
 from .linked import LinkedFamily, LinkedSet, collect
 from .monks import Monks
-from .multiplexer import Multiplexer, MultiplexXor
-from .parity import NumericXor, Xor
 from .trains import Trains
 
 
@@ -168,12 +167,10 @@ def make_trains(
 
 
 def _collect(family: TableFamily, rows: int | None, seed: int, start: int) -> Dataset:
-    count = count_rows(family, rows, start)
+    pieces = list(batches(family, count_rows(family, rows, start), seed=seed, start=start))
     digest = RowsHash(family)
-    pieces = []
-    for batch in batches(family, count, seed=seed, start=start):
-        digest.update(batch)
-        pieces.append(batch)
+    for batch in pieces:
+        digest.add(batch)
     return Dataset(
         name=family.name,
         title=family.title,
@@ -186,58 +183,41 @@ def _collect(family: TableFamily, rows: int | None, seed: int, start: int) -> Da
     )
 
 
-FAMILIES: dict[str, type[TableFamily]] = {
-    family.name: family
-    for family in (
-        Agrawal,
-        Led,
-        Xor,
-        NumericXor,
-        Multiplexer,
-        MultiplexXor,
-        Monks,
-        TicTacToe,
-        Balance,
-        Instability,
-    )
-}
-
+_FAMILIES = (Agrawal, Led, Xor, NumericXor, Multiplexer, MultiplexXor, Monks, TicTacToe, Balance, Instability)
+FAMILIES: dict[str, type[TableFamily]] = {family.name: family for family in _FAMILIES}
+"""Families of one table."""
 LINKED: dict[str, type[LinkedFamily]] = {family.name: family for family in (Bongard, Trains)}
 """Families of several linked tables."""
 
 
-def options_of(family: type[TableFamily | LinkedFamily]) -> dict[str, Any]:
+Kind = TypeVar("Kind", bound=GeneratedFamily)
+
+
+def options_of(family: type[GeneratedFamily]) -> dict[str, Any]:
     """The options of a family and their defaults."""
     return {field.name: field.default for field in dataclasses.fields(family)}  # type: ignore[arg-type]
 
 
 def find_family(name: str, **options: Any) -> TableFamily:
     """The family of that name with these options."""
-    family = FAMILIES.get(name) if isinstance(name, str) else None
-    if family is None:
-        raise UsageError(f"there is no generator {name!r}; there are {', '.join(FAMILIES)}")
-    check_options(family, options)
-    return family(**options)
+    return _find(name, FAMILIES, "", options)
 
 
 def find_linked(name: str, **options: Any) -> LinkedFamily:
     """The family of linked tables of that name with these options."""
-    family = LINKED.get(name) if isinstance(name, str) else None
+    return _find(name, LINKED, " of linked tables", options)
+
+
+def _find(name: str, families: Mapping[str, type[Kind]], what: str, options: Mapping[str, Any]) -> Kind:
+    family = families.get(name) if isinstance(name, str) else None
     if family is None:
-        raise UsageError(f"there is no generator {name!r} of linked tables; there are {', '.join(LINKED)}")
-    check_options(family, options)
-    return family(**options)
-
-
-def check_options(family: type[TableFamily | LinkedFamily], options: Mapping[str, Any]) -> None:
-    """Refuse an option that the family does not have."""
+        raise UsageError(f"there is no generator {name!r}{what}; there are {', '.join(families)}")
     known = options_of(family)
     for option in options:
         if option not in known:
             allowed = ", ".join(known) or "none"
-            raise UnknownName(
-                f"the generator {family.name!r} has no option {option!r}; its options are: {allowed}"
-            )
+            raise UnknownName(f"the generator {name!r} has no option {option!r}; its options are: {allowed}")
+    return family(**options)
 
 
 def generate(

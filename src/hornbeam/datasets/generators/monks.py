@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .family import GeneratedColumn, TableFamily, check_choice, check_share, labelled
-from .parity import bit_class
+from .family import GeneratedColumn, TableFamily, choice, labelled, share
+from .hidden_columns import bit_class
 from .streams import Integers, Rows, Truths, Values, draw_order
 
 # In the published order: value 1 of a1 is "round", and so on.
@@ -40,20 +40,11 @@ class Monks(TableFamily):
     """`subset`: all robots, or a random training set; `noise` None: as published (5 % in training set 3)."""
 
     name: ClassVar[str] = "monks"
+    asks: ClassVar[str] = "Which robots are meant in Monk's problem {0.problem}?"
 
-    problem: int = 1
-    subset: str = "all"
-    noise: float | None = None
-
-    def __post_init__(self) -> None:
-        check_choice("problem", self.problem, (1, 2, 3))
-        check_choice("subset", self.subset, ("all", "training"))
-        if self.noise is not None:
-            check_share("noise", self.noise)
-
-    @property
-    def title(self) -> str:
-        return f"Which robots are meant in Monk's problem {self.problem}?"
+    problem: int = choice(1, (1, 2, 3))
+    subset: str = choice("all", ("all", "training"))
+    noise: float | None = share(None)
 
     @property
     def size(self) -> int:

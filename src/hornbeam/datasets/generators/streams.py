@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,12 @@ class Rows:
     seed: int
     first: int
     count: int
+
+    @classmethod
+    def pieces(cls, seed: int, start: int, count: int, most: int) -> Iterator[Rows]:
+        """The rows start .. start + count - 1, at most so many at a time."""
+        for first in range(start, start + count, most):
+            yield cls(seed, first, min(most, start + count - first))
 
     @property
     def numbers(self) -> Integers:

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from .family import check_choice, check_count, check_share
-from .linked import LinkedFamily, Tables, draw_orders, labels, names, rows_of, some
+from .family import choice, share, whole
+from .linked import LinkedFamily, Tables, columns_of, draw_orders, labels, names, part_names, rows_of, some
 from .streams import Integers, Reals, Rows, Truths
 
 LENGTHS = ("short", "long")
@@ -19,6 +19,37 @@ ROOFS = ("flat", "peaked", "jagged", "arc")
 LOADS = ("circle", "triangle", "rectangle", "hexagon")
 DIRECTIONS = ("west", "east")
 _HEAVY = 20.0
+_PROPERTIES = (
+    "short(T,C)",
+    "closed(T,C)",
+    "long(T,C)",
+    "shape(T,C,#[rectangle,u_shaped,bucket,hexagon,ellipse])",
+    "roof(T,C,#[flat,peaked,jagged,arc])",
+    "wheels(T,C,#[2,3])",
+    "carries(T,C,#[circle,triangle,rectangle,hexagon],_)",
+)
+SETTINGS = "\n".join(
+    [
+        "load(key).",
+        "predict(train(+train,-class)).",
+        "heuristic(gain).",
+        "minimal_cases(2).",
+        "max_lookahead(2).",
+        "typed_language(yes).",
+        *(f"type({name}(train,car))." for name in ("has_car", "short", "closed", "long")),
+        *(f"type({name}(train,car,{name}))." for name in ("shape", "roof", "wheels", "weight")),
+        "type(carries(train,car,load,count)).",
+        "type(behind(train,car,car)).",
+        "rmode(has_car(+T,-C)).",
+        *(f"rmode({text.replace('(T,C', '(+T,+C')})." for text in _PROPERTIES),
+        "rmode(behind(+T,+C,-D)).",
+        *(f"lookahead(has_car(T,C), {text})." for text in _PROPERTIES),
+        *(f"lookahead({name}(T,C), {text})." for name in ("short", "closed", "long") for text in _PROPERTIES),
+        *(f"lookahead(behind(T,B,C), {text})." for text in _PROPERTIES),
+        "execute(tilde).",
+        "",
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +107,8 @@ class Trains(LinkedFamily):
     car of three wheels and none with a jagged roof; 5 a closed car of more than 20 tons."""
 
     name: ClassVar[str] = "trains"
+    asks: ClassVar[str] = "Which trains go east by rule {0.rule}?"
+    settings: ClassVar[str] = SETTINGS
     keys: ClassVar = {"train": "train_id", "car": "car_id"}
     references: ClassVar = {
         "car": {"train_id": "train"},
@@ -84,18 +117,9 @@ class Trains(LinkedFamily):
     }
     target: ClassVar[str] = "train.direction"
 
-    rule: int = 1
-    cars: int = 5
-    noise: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_choice("rule", self.rule, tuple(RULES))
-        check_count("cars", self.cars, 2, 100)
-        check_share("noise", self.noise)
-
-    @property
-    def title(self) -> str:
-        return f"Which trains go east by rule {self.rule}?"
+    rule: int = choice(1, tuple(RULES))
+    cars: int = whole(5, 2, 100)
+    noise: float = share()
 
     @property
     def usual_examples(self) -> int:
@@ -105,13 +129,13 @@ class Trains(LinkedFamily):
         places = range(self.cars)
 
         def below(stream: str, bound: int) -> Integers:
-            return np.stack([rows.below(f"trains/{stream}/{j}", bound) for j in places], axis=1)
+            return columns_of(places, lambda j: rows.below(f"trains/{stream}/{j}", bound))
 
-        count = rows.between("trains/cars", 2, self.cars)
-        present = np.stack([count > j for j in places], axis=1)
+        cars = rows.between("trains/cars", 2, self.cars)
+        present = columns_of(places, lambda j: cars > j)
         long = below("long", 2) == 1
-        open_top = np.stack([rows.chance(f"trains/open/{j}", 0.6) for j in places], axis=1)
-        empty = np.stack([rows.chance(f"trains/empty/{j}", 0.1) for j in places], axis=1)
+        open_top = columns_of(places, lambda j: rows.chance(f"trains/open/{j}", 0.6))
+        empty = columns_of(places, lambda j: rows.chance(f"trains/empty/{j}", 0.1))
         wheels = np.where(long & (below("wheels", 2) == 1), 3, 2)
         weight = (below("weight", 171) + 50) / 10.0  # 5.0 to 22.0 tons
         return Cars(
@@ -132,6 +156,7 @@ class Trains(LinkedFamily):
         train = np.broadcast_to(rows.numbers[:, None], there.shape)
         position = np.broadcast_to(np.arange(self.cars), there.shape)
         loaded, follows = there & (cars.load >= 0), there[:, 1:]
+        behind = train[:, 1:][follows]
         return {
             "train": pa.table(
                 {
@@ -141,7 +166,7 @@ class Trains(LinkedFamily):
             ),
             "car": pa.table(
                 {
-                    "car_id": car_names(train[there], number[there]),
+                    "car_id": part_names("t", "c", train[there], number[there]),
                     "train_id": names("t", train[there] + 1),
                     "position": pa.array(position[there] + 1, type=pa.int32()),
                     "length": labels(cars.long[there].astype(np.int64), LENGTHS),
@@ -154,16 +179,16 @@ class Trains(LinkedFamily):
             "load": pa.table(
                 {
                     "train_id": names("t", train[loaded] + 1),
-                    "car_id": car_names(train[loaded], number[loaded]),
+                    "car_id": part_names("t", "c", train[loaded], number[loaded]),
                     "shape": labels(cars.load[loaded], LOADS),
                     "count": pa.array(cars.count[loaded], type=pa.int32()),
                 }
             ),
             "behind": pa.table(
                 {
-                    "train_id": names("t", train[:, 1:][follows] + 1),
-                    "front_car_id": car_names(train[:, 1:][follows], number[:, :-1][follows]),
-                    "back_car_id": car_names(train[:, 1:][follows], number[:, 1:][follows]),
+                    "train_id": names("t", behind + 1),
+                    "front_car_id": part_names("t", "c", behind, number[:, :-1][follows]),
+                    "back_car_id": part_names("t", "c", behind, number[:, 1:][follows]),
                 }
             ),
         }
@@ -184,45 +209,3 @@ class Trains(LinkedFamily):
             yield f"carries({train},{car},{shape},{count})."
         for train, front, back in rows_of(tables["behind"]):
             yield f"behind({train},{front},{back})."
-
-    @property
-    def settings(self) -> str:
-        return SETTINGS
-
-
-def car_names(trains: Integers, numbers: Integers) -> pa.Array:
-    pairs = zip((trains + 1).tolist(), (numbers + 1).tolist(), strict=True)
-    return pa.array([f"t{train}_c{number}" for train, number in pairs], type=pa.string())
-
-
-_PROPERTIES = (
-    "short(T,C)",
-    "closed(T,C)",
-    "long(T,C)",
-    "shape(T,C,#[rectangle,u_shaped,bucket,hexagon,ellipse])",
-    "roof(T,C,#[flat,peaked,jagged,arc])",
-    "wheels(T,C,#[2,3])",
-    "carries(T,C,#[circle,triangle,rectangle,hexagon],_)",
-)
-SETTINGS = "\n".join(
-    [
-        "load(key).",
-        "predict(train(+train,-class)).",
-        "heuristic(gain).",
-        "minimal_cases(2).",
-        "max_lookahead(2).",
-        "typed_language(yes).",
-        *(f"type({name}(train,car))." for name in ("has_car", "short", "closed", "long")),
-        *(f"type({name}(train,car,{name}))." for name in ("shape", "roof", "wheels", "weight")),
-        "type(carries(train,car,load,count)).",
-        "type(behind(train,car,car)).",
-        "rmode(has_car(+T,-C)).",
-        *(f"rmode({text.replace('(T,C', '(+T,+C')})." for text in _PROPERTIES),
-        "rmode(behind(+T,+C,-D)).",
-        *(f"lookahead(has_car(T,C), {text})." for text in _PROPERTIES),
-        *(f"lookahead({name}(T,C), {text})." for name in ("short", "closed", "long") for text in _PROPERTIES),
-        *(f"lookahead(behind(T,B,C), {text})." for text in _PROPERTIES),
-        "execute(tilde).",
-        "",
-    ]
-)
