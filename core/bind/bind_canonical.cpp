@@ -7,7 +7,7 @@
 #include "bind.hpp"
 #include "tree_arrays.hpp"
 
-#include "hornbeam/canonical.hpp"
+#include "tree/canonical.hpp"
 
 namespace hornbeam {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "hornbeam/checksum.hpp"
+#include "table/checksum.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {

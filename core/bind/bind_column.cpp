@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "hornbeam/column.hpp"
+#include "table/column.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {

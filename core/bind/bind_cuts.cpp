@@ -3,7 +3,7 @@
 
 #include <nanobind/ndarray.h>
 
-#include "hornbeam/cuts.hpp"
+#include "pruning/cuts.hpp"
 #include "route_columns.hpp"
 #include "tree_arrays.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "grow_options.hpp"
 #include "grown.hpp"
-#include "hornbeam/grow.hpp"
-#include "hornbeam/xlog.hpp"
+#include "growth/grow.hpp"
+#include "numbers/xlog.hpp"
 #include "reporting_cancel.hpp"
 #include "tree_arrays.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "hornbeam/labels.hpp"
+#include "table/labels.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {

@@ -12,7 +12,7 @@
 
 #include "bind.hpp"
 #include "grow_options.hpp"
-#include "hornbeam/lookahead.hpp"
+#include "lookahead/lookahead.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {

@@ -8,7 +8,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
-#include "hornbeam/prune.hpp"
+#include "pruning/prune.hpp"
 #include "route_columns.hpp"
 #include "tree_arrays.hpp"
 

@@ -7,8 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "first_order/first_order.hpp"
 #include "grow_options.hpp"
-#include "hornbeam/first_order.hpp"
 #include "relational_given.hpp"
 #include "reporting_cancel.hpp"
 #include "tree_arrays.hpp"

@@ -15,7 +15,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "hornbeam/source_scan.hpp"
+#include "scans/source_scan.hpp"
 #include "source_rows.hpp"
 
 namespace hornbeam {

@@ -6,7 +6,7 @@
 
 #include <nanobind/ndarray.h>
 
-#include "hornbeam/exact_sum.hpp"
+#include "numbers/exact_sum.hpp"
 
 namespace hornbeam {
 

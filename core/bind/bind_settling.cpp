@@ -11,8 +11,8 @@
 
 #include "grow_options.hpp"
 #include "grown.hpp"
-#include "hornbeam/tree_graft.hpp"
 #include "source_plan.hpp"
+#include "tree/tree_graft.hpp"
 
 namespace hornbeam {
 namespace {

@@ -6,8 +6,8 @@
 #include "routed_table.hpp"
 #include "tree_arrays.hpp"
 
-#include "hornbeam/route.hpp"
-#include "hornbeam/verify.hpp"
+#include "tree/route.hpp"
+#include "tree/verify.hpp"
 
 namespace hornbeam {
 

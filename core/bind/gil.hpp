@@ -14,8 +14,8 @@
 #include <cxxabi.h>
 #endif
 
-#include "hornbeam/cancel.hpp"
-#include "hornbeam/throwing.hpp"
+#include "running/cancel.hpp"
+#include "running/throwing.hpp"
 
 namespace hornbeam {
 

@@ -9,7 +9,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "hornbeam/grow.hpp"
+#include "growth/grow.hpp"
 
 namespace hornbeam {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "hornbeam/grow.hpp"
+#include "growth/grow.hpp"
 #include "routed_table.hpp"
 #include "tree_arrays.hpp"
 

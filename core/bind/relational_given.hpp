@@ -10,7 +10,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "hornbeam/refine.hpp"
+#include "first_order/refine.hpp"
 
 namespace hornbeam {
 

@@ -3,7 +3,7 @@
 
 #include "bind.hpp"
 
-#include "hornbeam/grow.hpp"
+#include "growth/grow.hpp"
 
 namespace hornbeam {
 

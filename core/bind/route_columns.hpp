@@ -8,7 +8,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "hornbeam/route.hpp"
+#include "tree/route.hpp"
 
 namespace hornbeam {
 

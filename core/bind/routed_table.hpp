@@ -7,7 +7,7 @@
 #include "bind.hpp"
 #include "route_columns.hpp"
 
-#include "hornbeam/route.hpp"
+#include "tree/route.hpp"
 
 namespace hornbeam {
 

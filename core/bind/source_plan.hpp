@@ -17,7 +17,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "hornbeam/settling.hpp"
+#include "settling/settling.hpp"
 #include "source_rows.hpp"
 
 namespace hornbeam {

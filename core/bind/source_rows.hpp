@@ -16,9 +16,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 
-#include "hornbeam/column.hpp"
-#include "hornbeam/keys.hpp"
-#include "hornbeam/rows.hpp"
+#include "numbers/keys.hpp"
+#include "scans/rows.hpp"
+#include "table/column.hpp"
 #include "tree_arrays.hpp"
 
 namespace hornbeam {

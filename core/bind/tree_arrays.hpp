@@ -11,7 +11,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "hornbeam/tree.hpp"
+#include "tree/tree.hpp"
 
 namespace hornbeam {
 

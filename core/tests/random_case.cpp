@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hornbeam/training_sets.hpp"
+#include "table/training_sets.hpp"
 
 using namespace hornbeam;
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "hornbeam/grow.hpp"
+#include "growth/grow.hpp"
 
 /// What is drawn from; the same on every machine, as no distribution of the library is used.
 class Draws {

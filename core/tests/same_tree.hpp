@@ -1,7 +1,7 @@
 // Whether two trees are the same in everything that is kept of them.
 #pragma once
 
-#include "hornbeam/tree.hpp"
+#include "tree/tree.hpp"
 
 inline bool same(const hornbeam::FlatCompetitors &a, const hornbeam::FlatCompetitors &b) {
     return a.start == b.start && a.kind == b.kind && a.attribute == b.attribute &&

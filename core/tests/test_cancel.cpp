@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "hornbeam/cancel.hpp"
+#include "running/cancel.hpp"
 
 void a_request_reaches_every_thread() {
     hornbeam::Cancel cancel;

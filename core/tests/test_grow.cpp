@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "check.hpp"
-#include "hornbeam/grow.hpp"
+#include "growth/grow.hpp"
 #include "same_tree.hpp"
 
 using namespace hornbeam;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "check.hpp"
-#include "hornbeam/kernels.hpp"
-#include "hornbeam/lookahead.hpp"
+#include "kernels/kernels.hpp"
+#include "lookahead/lookahead.hpp"
 
 using namespace hornbeam;
 

@@ -2,7 +2,7 @@
 #include <random>
 
 #include "check.hpp"
-#include "hornbeam/first_order.hpp"
+#include "first_order/first_order.hpp"
 
 using namespace hornbeam;
 

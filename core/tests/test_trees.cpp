@@ -2,10 +2,10 @@
 #include <string>
 
 #include "check.hpp"
-#include "hornbeam/canonical.hpp"
-#include "hornbeam/forest.hpp"
-#include "hornbeam/tree_graft.hpp"
-#include "hornbeam/verify.hpp"
+#include "tree/canonical.hpp"
+#include "tree/forest.hpp"
+#include "tree/tree_graft.hpp"
+#include "tree/verify.hpp"
 
 using namespace hornbeam;
 

@@ -1,4 +1,4 @@
-"""The flat arrays of a tree (the core's tree.hpp): their names and types, and how they are made immutable."""
+"""The flat arrays of a tree (core/tree/tree.hpp): their names and types, and how they are made immutable."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 import ast
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -64,11 +65,25 @@ def test_the_library_needs_no_experiments() -> None:
     assert seen == []
 
 
+def test_the_rooms_of_the_core_include_only_what_is_below_them() -> None:
+    listed = re.search(r"set\(HORNBEAM_ROOMS ([\w\s]+)\)", (ROOT / "CMakeLists.txt").read_text())
+    assert listed is not None
+    rooms = [*listed[1].split(), "bind", "tests"]
+    assert {path.parent.name for path in sources("core")} == set(rooms)
+    upward = [
+        f"{path.relative_to(ROOT)} includes {room}/{header}"
+        for path in sources("core")
+        for room, header in re.findall(r'#include "(\w+)/(\w+\.hpp)"', path.read_text())
+        if rooms.index(room) > rooms.index(path.parent.name)
+    ]
+    assert upward == []
+
+
 def test_the_core_includes_no_python() -> None:
     seen = [
         str(path.relative_to(ROOT))
-        for path in sources("core/include", "core/src", "core/tests")
-        if "nanobind" in path.read_text() or "Python.h" in path.read_text()
+        for path in sources("core")
+        if path.parent.name != "bind" and ("nanobind" in path.read_text() or "Python.h" in path.read_text())
     ]
     assert seen == []
 

@@ -1,0 +1,36 @@
+// What the forest keeps of one training set at one node.
+#pragma once
+
+#include "criteria/seen.hpp"
+#include "tree/forest.hpp"
+
+namespace hornbeam {
+
+/// Adds a record without a test to those of a set. The criterion is turned to the node.
+template <class C, class Stats>
+void describe(GrownSet &grown, const C &criterion, const Stats &total, bool pure) {
+    LaneRecord r;
+    r.rows = static_cast<std::uint64_t>(total.n);
+    // Sums of weights are rounded, so that by the letter a pure node may be off 0 by a last bit.
+    constexpr bool exact = !requires { total.weight; };
+    r.impurity = exact && pure ? 0.0 : criterion.impurity(total);
+    if constexpr (!exact) grown.weight.push_back(weight_of(criterion, total));
+    if constexpr (requires { total.c; }) {
+        for (std::size_t k = 0; k < total.c.size(); ++k) {
+            if (!present(total.c[k])) continue;
+            ++r.n_counts;
+            grown.count_class.push_back(static_cast<std::uint16_t>(k));
+            if constexpr (counts_rows<Stats>)
+                if (r.short_counts()) {
+                    grown.count.push_back(static_cast<std::uint32_t>(total.c[k]));
+                    continue;
+                }
+            grown.weighed_count.push_back(count_of(criterion, total, k));
+        }
+    } else {
+        for (std::size_t t = 0; t < total.y.size(); ++t) grown.mean.push_back(mean_of(criterion, total, t));
+    }
+    grown.records.push_back(r);
+}
+
+} // namespace hornbeam

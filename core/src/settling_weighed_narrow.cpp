@@ -1,9 +1,0 @@
-// Settling of weighted classes, narrow sums.
-#include "settling_weighed.hpp"
-
-namespace hornbeam {
-
-template std::unique_ptr<Settling> settle_weighed<narrow_sums>(SettleTask task,
-                                                               std::shared_ptr<const WeighedSets> sets);
-
-} // namespace hornbeam

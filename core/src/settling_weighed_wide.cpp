@@ -1,9 +1,0 @@
-// Settling of weighted classes, wide sums.
-#include "settling_weighed.hpp"
-
-namespace hornbeam {
-
-template std::unique_ptr<Settling> settle_weighed<wide_sums>(SettleTask task,
-                                                             std::shared_ptr<const WeighedSets> sets);
-
-} // namespace hornbeam
