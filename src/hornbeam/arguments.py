@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -17,12 +17,17 @@ _LONGEST = 80
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096
 
 
-def shown(name: str, value: Any) -> str:
-    """`max_depth=0`, on one line and of bounded length whatever was given."""
+def brief(value: Any) -> str:
+    """A value on one line and of bounded length, whatever was given."""
     if isinstance(value, (str, bytes)):
         value = value[: 2 * _LONGEST]
     text = " ".join(repr(value).split())
-    return f"{name}={text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def shown(name: str, value: Any) -> str:
+    """`max_depth=0`."""
+    return f"{name}={brief(value)}"
 
 
 def refuse(name: str, value: Any, allowed: str) -> NoReturn:
@@ -49,13 +54,22 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None, also: 
     return int(value) if most is None else min(int(value), most)
 
 
-def whole_or_none(name: str, value: Any, least: int = 0, also: str = "no limit") -> int | None:
-    return None if value is None else whole(name, value, least, also=f", or None for {also}")
+def whole_or_none(
+    name: str, value: Any, least: int = 0, most: int | None = None, also: str = "no limit"
+) -> int | None:
+    return None if value is None else whole(name, value, least, most, f", or None for {also}")
 
 
 def finite(name: str, value: Any, allowed: str = "a finite number is allowed") -> float:
     if not is_number(value, numbers.Real) or not math.isfinite(value):
         refuse(name, value, allowed)
+    return float(value)
+
+
+def number(name: str, value: Any, inside: Callable[[Any], bool], allowed: str) -> float:
+    """A number that is `inside` of what is allowed."""
+    if not is_number(value, numbers.Real) or not inside(value):
+        refuse(name, value, f"{allowed} is allowed")
     return float(value)
 
 
@@ -143,6 +157,15 @@ def is_list(value: Any) -> bool:
         return isinstance(value, Iterable) and len(value) >= 0  # type: ignore[arg-type]
     except TypeError:
         return False
+
+
+def threads_of(n_jobs: Any) -> int:
+    """Threads for scikit-learn's n_jobs: None is one, -1 all processors, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if not is_number(n_jobs, numbers.Integral) or n_jobs == 0 or n_jobs > MAX_THREADS:
+        refuse("n_jobs", n_jobs, f"None (one thread), 1 to {MAX_THREADS} or -1 (all processors) is allowed")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def generator(random_state: Any) -> Any:

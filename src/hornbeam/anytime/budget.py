@@ -15,8 +15,7 @@ from hornbeam import _core
 from hornbeam.anytime.effort import Effort, next_r
 from hornbeam.anytime.lookahead import Lookahead
 from hornbeam.anytime.sketch import Sketch
-from hornbeam.arguments import is_number, shown
-from hornbeam.errors import UsageError
+from hornbeam.arguments import is_number, refuse, whole_or_none
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,12 @@ class Budget:
     @classmethod
     def checked(cls, seconds: Any, iterations: Any, work: Any, names: tuple[str, str, str]) -> Budget:
         """Limits as they were given, under the names that they have there."""
-        return cls(_seconds(names[0], seconds), _count(names[1], iterations), _count(names[2], work))
+        counts = whole_or_none(names[1], iterations, 1), whole_or_none(names[2], work, 1)
+        if seconds is None or (is_number(seconds, numbers.Real) and seconds == math.inf):
+            return cls(None, *counts)
+        if not is_number(seconds, numbers.Real) or not seconds > 0:
+            refuse(names[0], seconds, "a number of seconds above 0 is allowed, or None for no limit")
+        return cls(float(seconds), *counts)
 
     def spent(self, seconds: float) -> Budget:
         """What is left of these limits after so many seconds."""
@@ -45,27 +49,6 @@ class Budget:
             None if self.iterations is None else self.iterations + iterations,
             None if self.work is None else self.work + work,
         )
-
-
-def _seconds(name: str, value: Any) -> float | None:
-    if value is None or (is_number(value, numbers.Real) and value == math.inf):
-        return None
-    if not is_number(value, numbers.Real) or not value > 0:
-        raise UsageError(
-            f"{shown(name, value)}: a number of seconds above 0 is allowed, or None for no limit",
-            parameter=name,
-        )
-    return float(value)
-
-
-def _count(name: str, value: Any) -> int | None:
-    if value is None:
-        return None
-    if not is_number(value, numbers.Integral) or value < 1:
-        raise UsageError(
-            f"{shown(name, value)}: a whole number from 1 is allowed, or None for no limit", parameter=name
-        )
-    return int(value)
 
 
 class Clock:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from hornbeam.arguments import refuse
 from hornbeam.ensemble.committee import Committee
 from hornbeam.errors import DataError, UsageError
 from hornbeam.files import new_file
@@ -95,9 +96,7 @@ class AnswerRequest:
             )
         both = [name for name in self.keep if name in self.answering.names]
         if both:
-            raise UsageError(
-                f"keep={both[0]!r}: answers have that name; give the column another", parameter="keep"
-            )
+            refuse("keep", both[0], "answers have that name; give the column another")
         self._table(self.source.schema.empty_table().select(self.asked))
 
     @property
@@ -160,10 +159,7 @@ def kind_of(path: str) -> str | None:
         return "parquet"
     if ending == ".csv":
         return "csv"
-    raise UsageError(
-        f"output={path!r}: answers are written to a file that ends with .parquet or .csv, or to a folder",
-        parameter="output",
-    )
+    refuse("output", path, "answers are written to a file that ends with .parquet or .csv, or to a folder")
 
 
 def write_answers(path: str, kind: str, schema: pa.Schema, answers: Iterable[pa.Table]) -> int:

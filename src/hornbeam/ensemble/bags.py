@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.arguments import is_number, refuse
 from hornbeam.errors import DataError, UsageError
 from hornbeam.table import MAX_ROWS
 from hornbeam.table.sources.draws import MOST_RATE, RowDraws, numbered_row_words
@@ -92,9 +93,7 @@ def check_bags(n_bags: Any, bootstrap: Any) -> int:
     """How many bags there are; refuses what means nothing."""
     count = whole_number("n_estimators", n_bags, "a whole number of trees", MAX_BAGS)
     if not isinstance(bootstrap, (bool, np.bool_)):
-        raise UsageError(
-            f"bootstrap={bootstrap!r}: True (with replacement) or False is allowed", parameter="bootstrap"
-        )
+        refuse("bootstrap", bootstrap, "True (with replacement) or False is allowed")
     return count
 
 
@@ -105,19 +104,19 @@ def _draws(max_samples: Any, all_of_them: int, whole: float) -> int:
     if isinstance(max_samples, numbers.Integral):
         return whole_number("max_samples", max_samples, "a whole number of rows", MAX_ROWS)
     if not isinstance(max_samples, numbers.Real) or not 0.0 < float(max_samples) <= 1.0:
-        raise UsageError(
-            f"max_samples={max_samples!r}: a whole number of rows from 1, a share above 0 up to 1.0, or None "
-            "for as many as there are is allowed",
-            parameter="max_samples",
+        refuse(
+            "max_samples",
+            max_samples,
+            "a whole number of rows from 1, a share above 0 up to 1.0, or None for as many as there are is "
+            "allowed",
         )
     return min(max(int(float(max_samples) * whole), 1), MAX_ROWS)
 
 
 def whole_number(name: str, value: Any, what: str, most: int) -> int:
     """A parameter that is a whole number from 1 on."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
-    if not whole or not 1 <= value <= most:
-        raise UsageError(f"{name}={value!r}: {what} from 1 to {most} is allowed", parameter=name)
+    if not is_number(value, numbers.Integral) or not 1 <= value <= most:
+        refuse(name, value, f"{what} from 1 to {most} is allowed")
     return int(value)
 
 
@@ -174,16 +173,13 @@ def _rate(max_samples: Any, n_rows: int | None, bootstrap: bool) -> float:
         "max_samples", max_samples, "a share above 0 up to 1.0, or a whole number of rows", MAX_ROWS
     )
     if n_rows is None:
-        raise UsageError(
-            f"max_samples={drawn}: how many rows the source has is not known before they are read; give a "
-            "share, such as 0.5",
-            parameter="max_samples",
+        refuse(
+            "max_samples",
+            drawn,
+            "how many rows the source has is not known before they are read; give a share, such as 0.5",
         )
     rate = drawn / n_rows
     if rate > (MOST_RATE if bootstrap else 1.0):
         most = int(n_rows * (MOST_RATE if bootstrap else 1.0))
-        raise UsageError(
-            f"max_samples={drawn}: at most {most:,} of {n_rows:,} rows are drawn over a source",
-            parameter="max_samples",
-        )
+        refuse("max_samples", drawn, f"at most {most:,} of {n_rows:,} rows are drawn over a source")
     return rate

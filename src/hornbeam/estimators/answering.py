@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.arguments import threads_of
 from hornbeam.ensemble import Answering
 from hornbeam.errors import DataError
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, encode_classes
 
 from .reading import ReadsClasses, TableEstimator, one_column
-from .threads import threads_of
 from .to_source import ToSource, check_proba
 
 if TYPE_CHECKING:

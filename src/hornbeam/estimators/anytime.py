@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -15,7 +14,7 @@ from hornbeam.anytime import OBJECTIVES, Budget, Improvement, Lookahead, SearchS
 from hornbeam.anytime.course import SearchCourse
 from hornbeam.anytime.states import STOPPED
 from hornbeam.anytime.stored import from_record, to_record
-from hornbeam.arguments import is_number, one_of, shown
+from hornbeam.arguments import number, one_of, refuse, threads_of
 from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget
 from hornbeam.model import Tree
@@ -23,7 +22,6 @@ from hornbeam.table import check_same_length, encode_classes
 
 from .lookahead import LookaheadEstimator, prunes_of, refuse_others
 from .reading import Classifier, one_column
-from .threads import threads_of
 
 Callback = Callable[[SearchState], Any]
 
@@ -184,12 +182,7 @@ class AnytimeTreeClassifier(Classifier, LookaheadEstimator):
     def _checked_search(self) -> None:
         """Refuse parameters that mean nothing before anything is read."""
         one_of("objective", self.objective, tuple(OBJECTIVES))
-        granularity = self.granularity
-        if not is_number(granularity, numbers.Real) or not 0.0 <= granularity <= 1.0:
-            raise UsageError(
-                f"{shown('granularity', granularity)}: a number from 0 to 1 is allowed",
-                parameter="granularity",
-            )
+        number("granularity", self.granularity, lambda x: 0.0 <= x <= 1.0, "a number from 0 to 1")
         if self.referee is not None:
             one_of("referee", self.referee, ("cv",), also=", or None")
         if prunes_of(self.prune) and self.objective == "error":
@@ -198,10 +191,7 @@ class AnytimeTreeClassifier(Classifier, LookaheadEstimator):
                 parameter="prune",
             )
         if self.callback is not None and not callable(self.callback):
-            raise UsageError(
-                f"{shown('callback', self.callback)}: a function of a state is allowed, or None",
-                parameter="callback",
-            )
+            refuse("callback", self.callback, "a function of a state is allowed, or None")
 
     def _begin(self, read: Callable[[], Lookahead]) -> None:
         """The rows and the first tree; what was learned before stays until it is there."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.arguments import generator
+from hornbeam.arguments import flag, generator, threads_of
 from hornbeam.ensemble import Answering, Bags, Committee, Outside, ask_outside, draw_bags, grow_bags
 from hornbeam.errors import UsageError
 from hornbeam.growth import Forest, Target
@@ -20,7 +20,6 @@ from hornbeam.table import Schema, Table
 
 from .bags_from_source import BagsFromSource
 from .reading import TableEstimator, TreeParameters
-from .threads import threads_of
 from .to_source import ToSource, check_proba
 
 
@@ -71,9 +70,7 @@ class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
             self._keep_outside(outside, plain)
 
     def _check_outside(self) -> None:
-        if not isinstance(self.oob_score, (bool, np.bool_)):
-            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed", parameter="oob_score")
-        if self.oob_score and not self.bootstrap:
+        if flag("oob_score", self.oob_score) and not self.bootstrap:
             raise UsageError(
                 "oob_score=True with bootstrap=False: rows outside the bags are there with bootstrap=True",
                 parameter="oob_score",

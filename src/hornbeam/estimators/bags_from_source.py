@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hornbeam.arguments import generator
+from hornbeam.arguments import generator, threads_of
 from hornbeam.ensemble import Bags, Committee, OutsideSums, SourceBags, draw_source_bags
 from hornbeam.growth import ClassTarget, NumericTarget, Target, check_class_weight
 
 from .from_source import SourceCosts, memory_for, scanner_for
-from .threads import threads_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
+from hornbeam.arguments import threads_of
 from hornbeam.errors import UnknownName
 from hornbeam.growth import (
     Pair,
@@ -25,7 +26,6 @@ from .answering import TreeAnswers
 from .from_source import FromSource
 from .growing import Growing
 from .reading import TreeParameters
-from .threads import threads_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

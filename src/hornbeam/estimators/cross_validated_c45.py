@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.arguments import generator, is_number, one_of, shown
+from hornbeam.arguments import flag, generator, is_number, one_of, whole
 from hornbeam.errors import UsageError
 from hornbeam.table import Schema
 from hornbeam.validation.tree_search import TreeSearchCV
@@ -109,18 +109,13 @@ class CrossValidatedC45(Classifier, TableEstimator):
         return self
 
     def _n_runs(self) -> int:
-        if not isinstance(self.small, (bool, np.bool_)):
-            raise UsageError(f"{shown('small', self.small)}: True or False is allowed", parameter="small")
-        if not is_number(self.runs, numbers.Integral) or self.runs < 1:
-            raise UsageError(
-                f"{shown('runs', self.runs)}: a whole number from 1 is allowed", parameter="runs"
-            )
-        if self.small and self.repeats == 1 and is_number(self.cv, numbers.Integral):
+        small, runs = flag("small", self.small), whole("runs", self.runs, 1)
+        if small and self.repeats == 1 and is_number(self.cv, numbers.Integral):
             raise UsageError(
                 "small=True with repeats=1: every run would have the same folds; use repeats from 2",
                 parameter="small",
             )
-        return int(self.runs) if self.small else 1
+        return runs if small else 1
 
     def _search(self, random: np.random.RandomState) -> TreeSearchCV:
         """One run of the choice."""

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.arguments import generator
+from hornbeam.arguments import generator, threads_of
 from hornbeam.growth import ClassCosts, Forest, Pair, Parameters, Pruning, check_class_weight, draw_seed
-
-from .threads import threads_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from hornbeam.arguments import generator
+from hornbeam.arguments import generator, threads_of
 from hornbeam.errors import UnknownName
 from hornbeam.growth import (
     ClassTarget,
@@ -21,8 +21,6 @@ from hornbeam.growth import (
     grow_and_prune,
 )
 from hornbeam.table import Table
-
-from .threads import threads_of
 
 
 class Growing:

@@ -12,14 +12,13 @@ from sklearn.base import ClassifierMixin
 
 from hornbeam.anytime import Budget, Lookahead, seed_key
 from hornbeam.anytime.budget import MOST_SAMPLES, Contract
-from hornbeam.arguments import generator, is_number, one_of, shown
+from hornbeam.arguments import generator, is_number, one_of, refuse, threads_of, whole
 from hornbeam.errors import UnknownName, UsageError
 from hornbeam.growth import ClassTarget, draw_seed
 from hornbeam.growth.parameters import NOMINAL
 from hornbeam.table import Table
 
 from .answering import ClassAnswers
-from .threads import threads_of
 
 _CONSISTENT = "a consistent tree is as large as it must be; leave it out, or prune"
 _SIZES = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf")
@@ -52,12 +51,7 @@ class LookaheadEstimator(ClassAnswers):
     def _seed(self) -> int:
         """The seed of the search: random_state itself, or what is drawn from it."""
         if is_number(self.random_state, numbers.Integral):
-            if self.random_state < 0:
-                raise UsageError(
-                    f"{shown('random_state', self.random_state)}: a whole number from 0 is allowed",
-                    parameter="random_state",
-                )
-            return int(self.random_state)
+            return whole("random_state", self.random_state)
         return draw_seed(generator(self.random_state))
 
 
@@ -145,10 +139,11 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         if self._by_limits:
             return None
         if not is_number(self.r, numbers.Integral) or not 0 <= int(self.r) <= MOST_SAMPLES:
-            raise UsageError(
-                f"{shown('r', self.r)}: a whole number from 0 is allowed, 0 looks at nothing ahead; or "
-                "'auto', with max_work or max_time",
-                parameter="r",
+            refuse(
+                "r",
+                self.r,
+                "a whole number from 0 is allowed, 0 looks at nothing ahead; or 'auto', with max_work or "
+                "max_time",
             )
         return int(self.r)
 
@@ -168,10 +163,7 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         if fraction is None:
             return None
         if not is_number(fraction, numbers.Real) or not 0.0 < fraction < math.inf:
-            raise UsageError(
-                f"{shown('sample_fraction', fraction)}: a number above 0 is allowed, or None for all cuts",
-                parameter="sample_fraction",
-            )
+            refuse("sample_fraction", fraction, "a number above 0 is allowed, or None for all cuts")
         return float(fraction)
 
 

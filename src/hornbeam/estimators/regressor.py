@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.arguments import threads_of
 from hornbeam.errors import DataError
 from hornbeam.growth import NumericTarget, Pair
 from hornbeam.model import Tree
@@ -15,7 +16,6 @@ from hornbeam.table import encode_targets, encode_weights
 
 from .base import TreeEstimator
 from .reading import ReadsNumbers
-from .threads import threads_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from hornbeam.arguments import NamedParameters, shown
+from hornbeam.arguments import NamedParameters, refuse, threads_of, whole
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSet, TrainingSets
 from hornbeam.relational.bias import Bias
@@ -23,8 +23,6 @@ from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.table import MAX_ROWS
-
-from .threads import threads_of
 
 _UNLEARNED = ("_data", "_coded")
 """What a fit keeps of its data: to explain and to answer without coding it again; no part of a file."""
@@ -53,10 +51,7 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
         if criterion is None:
             criterion = "gain_ratio" if task == "classification" else "variance"
         if not isinstance(self.cache_bytes, int) or self.cache_bytes < 0:
-            raise UsageError(
-                f"{shown('cache_bytes', self.cache_bytes)}: a number of bytes from 0 is allowed",
-                parameter="cache_bytes",
-            )
+            refuse("cache_bytes", self.cache_bytes, "a number of bytes from 0 is allowed")
         parameters = FirstOrderParameters(
             criterion, self.min_samples_leaf, self.max_depth, getattr(self, "ftest", None)
         )
@@ -83,18 +78,10 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
         if isinstance(given, str):
             given = Bias.from_text(given)
         if not isinstance(given, Bias):
-            raise UsageError(
-                f"{shown('bias', given)}: a Bias, its text, or None for that of the data is allowed",
-                parameter="bias",
-            )
+            refuse("bias", given, "a Bias, its text, or None for that of the data is allowed")
         if not given.modes:
             raise UsageError("the bias has no mode, so nothing can be asked; add rmode(...) declarations")
-        if type(self.lookahead) is not int or self.lookahead < 0:
-            raise UsageError(
-                f"{shown('lookahead', self.lookahead)}: a whole number from 0 is allowed",
-                parameter="lookahead",
-            )
-        ahead = min(self.lookahead, MAX_ROWS)
+        ahead = whole("lookahead", self.lookahead, 0, MAX_ROWS)
         return given if ahead == 1 else replace(given, max_lookahead=ahead)
 
     def _remember(self, db: RelationalData, bias: Bias, coded: Coded) -> None:

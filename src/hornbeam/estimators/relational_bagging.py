@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.arguments import generator, one_of
+from hornbeam.arguments import flag, generator, one_of
 from hornbeam.ensemble import draw_bags
 from hornbeam.ensemble.bagging import ALGORITHMS
 from hornbeam.errors import DataError, UsageError
@@ -117,9 +117,7 @@ class RelationalBagging(RelationalEstimator):
         one_of("algorithm", self.algorithm, ALGORITHMS)
         if self.task is not None:
             one_of("task", self.task, TASKS, "", ", or None")
-        if not isinstance(self.oob_score, (bool, np.bool_)):
-            raise UsageError(f"oob_score={self.oob_score!r}: True or False is allowed", parameter="oob_score")
-        if self.oob_score and not self.bootstrap:
+        if flag("oob_score", self.oob_score) and not self.bootstrap:
             raise UsageError(
                 "oob_score=True with bootstrap=False: examples outside the bags are there with "
                 "bootstrap=True",

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hornbeam import arguments
+from hornbeam.arguments import threads_of
 from hornbeam.errors import StorageError, UsageError
-
-from .threads import threads_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hornbeam.arguments import brief, is_number, refuse
 from hornbeam.errors import UsageError
 
 
@@ -37,10 +38,7 @@ def check_class_weight(class_weight: Any) -> None:
     balanced = isinstance(class_weight, str) and class_weight == "balanced"
     if class_weight is None or balanced or isinstance(class_weight, Mapping):
         return
-    raise UsageError(
-        f"class_weight={_short(class_weight)}: use 'balanced', a dict of class to weight, or None",
-        parameter="class_weight",
-    )
+    refuse("class_weight", class_weight, "use 'balanced', a dict of class to weight, or None")
 
 
 def _weights(given: Any, labels: npt.NDArray[Any]) -> npt.NDArray[np.float64] | str | None:
@@ -50,12 +48,12 @@ def _weights(given: Any, labels: npt.NDArray[Any]) -> npt.NDArray[np.float64] | 
     place = {label: k for k, label in enumerate(labels.tolist())}
     weights = np.ones(len(labels))
     for label, weight in given.items():
-        plain = label.item() if isinstance(label, np.generic) else label
+        plain = _plain(label)
         if plain not in place:
-            raise UsageError(f"class_weight names the class {_short(label)}; {_listed(labels)}")
-        if not _is_number(weight) or not 0 < weight < math.inf:
+            raise UsageError(f"class_weight names the class {brief(plain)}; {_listed(labels)}")
+        if not is_number(weight, numbers.Real) or not 0 < weight < math.inf:
             raise UsageError(
-                f"class_weight of the class {_short(label)} is {_short(weight)}; "
+                f"class_weight of the class {brief(plain)} is {brief(_plain(weight))}; "
                 "a finite number above 0 is allowed"
             )
         weights[place[plain]] = float(weight)
@@ -85,13 +83,8 @@ def _matrix(given: Any, labels: npt.NDArray[Any]) -> npt.NDArray[np.float64] | N
     return matrix
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _short(value: Any) -> str:
-    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _listed(labels: npt.NDArray[Any]) -> str:

@@ -7,8 +7,8 @@ import numbers
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hornbeam.arguments import is_number
-from hornbeam.errors import DataError, UsageError
+from hornbeam.arguments import is_number, refuse
+from hornbeam.errors import DataError
 from hornbeam.growth.grow import ClassTarget, Target
 from hornbeam.growth.parameters import Parameters
 from hornbeam.model import Tree
@@ -35,11 +35,7 @@ def bytes_of(limit: Any) -> int | None:
         return int(limit)
     found = _TEXT.fullmatch(limit) if isinstance(limit, str) else None
     if found is None or found[2].upper() not in _UNITS or float(found[1]) == 0:
-        shown = " ".join(repr(limit).split())[:60]
-        raise UsageError(
-            f"memory_limit={shown}: give a number of bytes, or a text such as '500MB' or '2GiB'",
-            parameter="memory_limit",
-        )
+        refuse("memory_limit", limit, "give a number of bytes, or a text such as '500MB' or '2GiB'")
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 

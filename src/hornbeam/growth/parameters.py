@@ -8,8 +8,7 @@ import os
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from hornbeam.arguments import is_number, one_of, shown
-from hornbeam.errors import UsageError
+from hornbeam.arguments import is_number, number, one_of, refuse, whole, whole_or_none
 from hornbeam.table import MAX_COLUMNS, MAX_ROWS
 
 # The first of a task is its default.
@@ -49,21 +48,29 @@ class Parameters:
             criterion = one_of("criterion", self.criterion, CRITERIA[task], f" for {task}")
         nominal = one_of("nominal", self.nominal, NOMINAL)
         if criterion == "quest" and nominal != "subset":
-            raise UsageError(
-                f"{shown('nominal', nominal)}: the tests of criterion 'quest' are subsets; use 'subset'",
-                parameter="nominal",
-            )
+            refuse("nominal", nominal, "the tests of criterion 'quest' are subsets; use 'subset'")
         return replace(
             self,
             criterion=criterion,
             nominal=nominal,
-            max_depth=None if self.max_depth is None else _whole("max_depth", self.max_depth, 1),
+            max_depth=whole_or_none("max_depth", self.max_depth, 1, MAX_ROWS),
             min_samples_split=_size("min_samples_split", self.min_samples_split, 2, 1.0),
             min_samples_leaf=_size("min_samples_leaf", self.min_samples_leaf, 1, 0.5),
-            min_impurity_decrease=_not_negative("min_impurity_decrease", self.min_impurity_decrease),
-            min_objs=None if self.min_objs is None else _objects("min_objs", self.min_objs),
-            competitors=_count("competitors", self.competitors),
+            min_impurity_decrease=number(
+                "min_impurity_decrease", self.min_impurity_decrease, lambda x: x >= 0, "a number from 0"
+            ),
+            min_objs=self._checked_objs(),
+            competitors=whole(
+                "competitors", self.competitors, 0, MAX_COLUMNS, also=", such as 5; 0 keeps none"
+            ),
         )
+
+    def _checked_objs(self) -> float | None:
+        if self.min_objs is not None and not (
+            is_number(self.min_objs, numbers.Real) and 0.0 < self.min_objs < math.inf
+        ):
+            refuse("min_objs", self.min_objs, "a number above 0 is allowed, or None for no such limit")
+        return None if self.min_objs is None else float(self.min_objs)
 
 
 @dataclass(frozen=True)
@@ -84,48 +91,10 @@ class Engine:
     settings: str = "together"
 
 
-def _whole(name: str, value: Any, least: int) -> int:
-    if not is_number(value, numbers.Integral) or value < least:
-        raise UsageError(
-            f"{shown(name, value)}: a whole number from {least} is allowed, or None for no limit",
-            parameter=name,
-        )
-    return min(int(value), MAX_ROWS)
-
-
 def _size(name: str, value: Any, least: int, most_fraction: float) -> int | float:
     if is_number(value, numbers.Integral) and value >= least:
         return min(int(value), MAX_ROWS + 1)
-    if (
-        is_number(value, numbers.Real)
-        and not is_number(value, numbers.Integral)
-        and 0.0 < value <= most_fraction
-    ):
-        return float(value)
-    raise UsageError(
-        f"{shown(name, value)}: a whole number from {least} (rows) "
-        f"or a fraction above 0 up to {most_fraction} is allowed",
-        parameter=name,
+    allowed = f"a whole number from {least} (rows) or a fraction above 0 up to {most_fraction}"
+    return number(
+        name, value, lambda x: not isinstance(x, numbers.Integral) and 0.0 < x <= most_fraction, allowed
     )
-
-
-def _objects(name: str, value: Any) -> float:
-    if not is_number(value, numbers.Real) or not 0.0 < value < math.inf:
-        raise UsageError(
-            f"{shown(name, value)}: a number above 0 is allowed, or None for no such limit", parameter=name
-        )
-    return float(value)
-
-
-def _count(name: str, value: Any) -> int:
-    if not is_number(value, numbers.Integral) or value < 0:
-        raise UsageError(
-            f"{shown(name, value)}: a whole number from 0 is allowed, such as 5; 0 keeps none", parameter=name
-        )
-    return min(int(value), MAX_COLUMNS)
-
-
-def _not_negative(name: str, value: Any) -> float:
-    if not is_number(value, numbers.Real) or math.isnan(value) or value < 0:
-        raise UsageError(f"{shown(name, value)}: a number from 0 is allowed", parameter=name)
-    return float(value)

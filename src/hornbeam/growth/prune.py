@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -11,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.arguments import is_number, one_of, shown
+from hornbeam.arguments import number, one_of, shown
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth.grow import ClassTarget, Target, reshaped
 from hornbeam.model import Tree, attribute_kinds
@@ -40,7 +38,7 @@ class Pruning:
 
     def checked(self, task: str) -> Pruning:
         """The same in plain types; an alpha alone is cost_complexity. UsageError where one means nothing."""
-        alpha = _number("ccp_alpha", self.ccp_alpha, 0.0, math.inf, "a number from 0")
+        alpha = number("ccp_alpha", self.ccp_alpha, lambda x: x >= 0, "a number from 0")
         prune = self.prune
         if prune is not None:
             prune = one_of("prune", prune, PRUNINGS[task], f" for {task}", ", or None")
@@ -55,18 +53,15 @@ class Pruning:
         return replace(
             self,
             prune=prune,
-            confidence=_number(
-                "confidence", self.confidence, 0.0, 1.0, "a number above 0 up to 1", above=True
+            confidence=number(
+                "confidence", self.confidence, lambda x: 0 < x <= 1, "a number above 0 up to 1"
             ),
             ccp_alpha=alpha,
-            validation_fraction=_number(
+            validation_fraction=number(
                 "validation_fraction",
                 self.validation_fraction,
-                0.0,
-                1.0,
+                lambda x: 0 < x < 1,
                 "a share between 0 and 1",
-                True,
-                True,
             ),
         )
 
@@ -74,19 +69,6 @@ class Pruning:
     def holds_out(self) -> bool:
         """Whether rows have to be kept out of growing."""
         return self.prune == "reduced_error"
-
-
-def _number(
-    name: str, value: Any, least: float, most: float, allowed: str, above: bool = False, below: bool = False
-) -> float:
-    inside = (
-        is_number(value, numbers.Real)
-        and (value > least if above else value >= least)
-        and (value < most if below else value <= most)
-    )
-    if not inside:
-        raise UsageError(f"{shown(name, value)}: {allowed} is allowed", parameter=name)
-    return float(value)
 
 
 def prune_tree(

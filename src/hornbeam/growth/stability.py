@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam.arguments import shown
+from hornbeam.arguments import refuse, shown
 from hornbeam.errors import UsageError
 from hornbeam.growth.joint_walk import JointWalk, walk_together
 from hornbeam.growth.stability_records import Arm, Bifurcation, LevelStability, NodeStability, ThresholdBand
@@ -50,9 +50,7 @@ class Stability:
 
     def __getitem__(self, node: int) -> NodeStability:
         if not isinstance(node, (int, np.integer)) or not 0 <= node < len(self):
-            raise UsageError(
-                f"{shown('node', node)}: the tree has the nodes 0 to {len(self) - 1}", parameter="node"
-            )
+            refuse("node", node, f"the tree has the nodes 0 to {len(self) - 1}")
         return self._reader.node(int(node))
 
     def __iter__(self) -> Iterator[NodeStability]:

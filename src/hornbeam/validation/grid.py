@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from hornbeam.arguments import brief, refuse
 from hornbeam.errors import UsageError
 from hornbeam.growth import Parameters, Pruning
 from hornbeam.validation.scoring import in_our_words
@@ -109,11 +110,7 @@ def between(alphas: npt.NDArray[np.float64]) -> list[float]:
 def _parts(given: Any) -> list[Mapping[str, Any]]:
     parts = [given] if isinstance(given, Mapping) else given
     if not isinstance(parts, Sequence) or not all(isinstance(part, Mapping) for part in parts):
-        raise UsageError(
-            f"param_grid={_shown(given)}: give a dict of parameter to list of values, or a list of such "
-            "dicts",
-            parameter="param_grid",
-        )
+        refuse("param_grid", given, "give a dict of parameter to list of values, or a list of such dicts")
     if not parts or not all(parts):
         raise UsageError(
             "param_grid is empty: name a parameter and its values, such as {'max_depth': [2, 4]}"
@@ -131,7 +128,7 @@ def _known(name: Any) -> str:
     near = get_close_matches(str(name), TUNABLE, n=1)
     meant = f"; did you mean {near[0]!r}?" if near else ""
     raise UsageError(
-        f"param_grid names {_shown(name)}, which is not tuned here: use {', '.join(TUNABLE)}{meant}"
+        f"param_grid names {brief(name)}, which is not tuned here: use {', '.join(TUNABLE)}{meant}"
     )
 
 
@@ -141,13 +138,8 @@ def _values(name: str, values: Any) -> Any:
     listed = isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, (str, bytes))
     if not listed or (isinstance(values, np.ndarray) and values.ndim != 1):
         raise UsageError(
-            f"param_grid[{name!r}]={_shown(values)}: give a list of values, such as [{_shown(values)}]"
+            f"param_grid[{name!r}]={brief(values)}: give a list of values, such as [{brief(values)}]"
         )
     if len(values) == 0:
         raise UsageError(f"param_grid[{name!r}] has no values: give at least one")
     return values
-
-
-def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hornbeam.arguments import refuse
 from hornbeam.errors import UsageError
 
 
@@ -70,12 +71,9 @@ def _differences(first: Sequence[float], second: Sequence[float], folds: int) ->
 
 def _checked(values: Sequence[float], folds: int, confidence: float) -> list[float]:
     if folds < 2:
-        raise UsageError(f"folds={folds}: a whole number from 2 is allowed", parameter="folds")
+        refuse("folds", folds, "a whole number from 2 is allowed")
     if not 0.0 < confidence < 1.0:
-        raise UsageError(
-            f"confidence={confidence!r}: a number between 0 and 1 is allowed, such as 0.95",
-            parameter="confidence",
-        )
+        refuse("confidence", confidence, "a number between 0 and 1 is allowed, such as 0.95")
     if len(values) < 2:
         raise UsageError(f"the score of {len(values)} fold has no interval; give two or more")
     if not all(map(math.isfinite, values)):

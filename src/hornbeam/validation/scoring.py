@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.metrics import accuracy_score, check_scoring, log_loss, r2_score
 from sklearn.utils import _safe_indexing
 
-from hornbeam.arguments import shown
+from hornbeam.arguments import refuse, shown
 from hornbeam.errors import HornbeamError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSets
 from hornbeam.model import Tree
@@ -47,9 +47,7 @@ class Judge:
     def __init__(self, estimator: Any, scoring: Any, error_score: Any) -> None:
         raises = isinstance(error_score, str) and error_score == "raise"
         if not raises and not isinstance(error_score, numbers.Number):
-            raise UsageError(
-                f"error_score={error_score!r}: 'raise' or a number is allowed", parameter="error_score"
-            )
+            refuse("error_score", error_score, "'raise' or a number is allowed")
         self.error_score = error_score
         with in_our_words("scoring", scoring):
             self.scorer = check_scoring(estimator, scoring=scoring, raise_exc=raises)

@@ -82,7 +82,7 @@ def splitter_of(cv: Any, y: Any, target: Target | None) -> Any:
     try:
         return check_cv(cv, [0, 1] if of_classes else y, classifier=of_classes)
     except (ValueError, TypeError) as error:
-        raise UsageError(f"{_shown(cv)}: {_one_line(error)}", parameter="cv") from None
+        raise UsageError(f"{shown('cv', cv)}: {error}", parameter="cv") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,8 @@ def splits_of(
             given.append((train, test))
     if not tests:
         raise UsageError(
-            f"{_shown(cv)} gives no splits; give a number of folds, a splitter or a list", parameter="cv"
+            f"{shown('cv', cv)} gives no splits; give a number of folds, a splitter or a list",
+            parameter="cv",
         )
     return Splits(TrainingSets(n_rows, tuple(sets)), tuple(tests), tuple(given))
 
@@ -129,16 +130,7 @@ def _pairs(cv: Any, X: Any, y: Any, target: Target, params: Mapping[str, Any]) -
     except HornbeamError:
         raise
     except (ValueError, TypeError, IndexError) as error:
-        raise DataError(f"{_shown(cv)}: {_one_line(error)}", parameter="cv") from None
-
-
-def _shown(cv: Any) -> str:
-    text = " ".join(repr(cv).split())
-    return f"cv={text if len(text) <= 60 else text[:57] + '...'}"
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+        raise DataError(f"{shown('cv', cv)}: {error}", parameter="cv") from None
 
 
 def dealt_rows(cv: Any, target: Target, params: Mapping[str, Any]) -> tuple[Rows, ...] | None:

@@ -16,7 +16,7 @@ from sklearn.model_selection._search import BaseSearchCV, _yield_masked_array_fo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_method_params
 
-from hornbeam.arguments import NamedParameters, flag, generator, is_number, one_of, refuse, shown, whole
+from hornbeam.arguments import NamedParameters, flag, generator, is_number, one_of, refuse, whole
 from hornbeam.errors import UsageError
 from hornbeam.growth import bytes_of
 from hornbeam.validation.grid import Grid
@@ -167,10 +167,10 @@ class TreeSearchCV(NamedParameters, BaseSearchCV):  # type: ignore[misc]
             refuse("verbose", self.verbose, "a number is allowed; 0 is silent")
         generator(self.random_state)
         if self.nested is not None and (not is_number(self.nested, numbers.Integral) or self.nested < 3):
-            raise UsageError(
-                f"{shown('nested', self.nested)}: a whole number of folds from 3 is allowed, or None for no "
-                "outer estimate",
-                parameter="nested",
+            refuse(
+                "nested",
+                self.nested,
+                "a whole number of folds from 3 is allowed, or None for no outer estimate",
             )
         if self.nested is not None and callable(self.refit):
             raise UsageError(
