@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from hornbeam.arguments import NamedParameters, refuse, threads_of, whole
+from hornbeam.arguments import NamedParameters, is_list, is_number, refuse, threads_of, whole
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSet, TrainingSets
 from hornbeam.relational.bias import Bias
@@ -24,6 +25,7 @@ from hornbeam.relational.signature import Signature
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.table import MAX_ROWS
 
+_MOST_BYTES = 2**62
 _UNLEARNED = ("_data", "_coded")
 """What a fit keeps of its data: to explain and to answer without coding it again; no part of a file."""
 
@@ -50,12 +52,13 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
         criterion = self.criterion
         if criterion is None:
             criterion = "gain_ratio" if task == "classification" else "variance"
-        if not isinstance(self.cache_bytes, int) or self.cache_bytes < 0:
+        if not is_number(self.cache_bytes, numbers.Integral) or self.cache_bytes < 0:
             refuse("cache_bytes", self.cache_bytes, "a number of bytes from 0 is allowed")
+        cache = min(int(self.cache_bytes), _MOST_BYTES)
         parameters = FirstOrderParameters(
             criterion, self.min_samples_leaf, self.max_depth, getattr(self, "ftest", None)
         )
-        engine = QueryEngine(cache=self.cache_bytes > 0, cache_bytes=self.cache_bytes)
+        engine = QueryEngine(cache=cache > 0, cache_bytes=cache)
         threads = threads_of(self.n_jobs)
         settings = FirstOrderSettings(
             parameters, self.prune, self.confidence, self.algorithm, engine, self.budget, threads
@@ -182,7 +185,11 @@ def warn_of_dropped(forest: RelationalForest, budget: int | None) -> None:
 
 
 def check_groups(groups: Any, n: int) -> None:
-    if groups is not None and len(groups) != n:
+    if groups is None:
+        return
+    if not is_list(groups):
+        refuse("groups", groups, "a list with an entry for each example is allowed, or None")
+    if len(groups) != n:
         raise UsageError(f"groups has {len(groups)} entries for {n} examples; give one for each")
 
 
