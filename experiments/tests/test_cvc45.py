@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from hornbeam import C45Classifier
 from hornbeam.cli.app import app
 from hornbeam.datasets.generators.family import RowsHash, batches
 from hornbeam.errors import DataError, UsageError
-from hornbeam.estimators import C45Classifier
 from hornbeam_experiments.cvc45 import Plan, run, summary
 from hornbeam_experiments.cvc45.financial import Financial
 from hornbeam_experiments.cvc45.paper import paper, printed

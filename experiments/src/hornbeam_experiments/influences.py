@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from hornbeam.estimators import TreeRegressor
+from hornbeam import TreeRegressor
 from hornbeam.model import Tree
 from hornbeam_experiments.records import Cell, Sheet
 from hornbeam_experiments.sets import Loaded

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hornbeam
-from hornbeam.estimators.plain import finite
+from hornbeam.estimators.model_parameters import finite
 from hornbeam.estimators.stored_bags import StoredBag
 
 from .bag_learn import LearnedBag

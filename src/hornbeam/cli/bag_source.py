@@ -69,8 +69,7 @@ def bag_source(
             return OutsideSums(Committee(trees, asked.voting), draws, plan.threads)
 
         growth = grow_source(replace(task, algorithm=asked.algorithm, bags=draws, outside=outside))
-    seeds = np.array(draws.seeds, dtype=np.int64)
-    bags = SourceBags(growth.rows, draws.expected(growth.rows), seeds, rate=draws.rate, keyed=key is not None)
+    bags = SourceBags.of(draws, growth.rows, key is not None)
     parameters = stored_parameters(replace(asked, algorithm="auto"), settings.parameters, settings.pruning)
     notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
     name = BAGGED_CLASSIFIER if classes else BAGGED_REGRESSOR

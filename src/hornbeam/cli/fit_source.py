@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,11 @@ from numpy.typing import NDArray
 
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.meter import Listener
-from hornbeam.boat.task import SourceTask, check_memory, no_costs, read_as
+from hornbeam.boat.task import SourceTask, check_memory, read_as
 from hornbeam.distributed.dask_engine import quiet
-from hornbeam.distributed.opening import engine_of
+from hornbeam.distributed.opening import engine_of, limit_for, scanner_for
 from hornbeam.distributed.spark_session import is_master
 from hornbeam.errors import HornbeamError, UsageError
-from hornbeam.estimators.from_source import memory_for, scanner_for
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
 from hornbeam.growth import ClassCosts, Pruning
 from hornbeam.report import errors_of_leaves, score_leaves
@@ -107,7 +107,7 @@ def settle_source(
     rows: Source, plan: Plan, key: str | None, listener: Listener | None = None
 ) -> tuple[SourceTask, Settings]:
     """What to grow; whatever does not fit the columns is refused before a row is read."""
-    limit = memory_for(rows, check_memory(plan.memory_limit))
+    limit = limit_for(rows, check_memory(plan.memory_limit))
     columns = rows.schema.empty_table()
     check_target_names(rows.schema.names, plan.targets)
     check_nominal(columns, plan)
@@ -118,14 +118,11 @@ def settle_source(
     check_weights(columns, plan, task)
     reading = read_as(rows, plan.targets, task == "classification", plan.nominal_features, key, limit)
 
-    def costs(labels: NDArray[Any]) -> ClassCosts:
-        return ClassCosts.checked(plan.class_weight, None, labels)
-
     grown = SourceTask(
         reading,
         parameters,
         pruning,
-        no_costs if plan.class_weight is None else costs,
+        partial(ClassCosts.checked, plan.class_weight, None),
         limit,
         folds=plan.cv,
         threads=plan.threads if rows.engine is None else 1,  # a worker has one for a task

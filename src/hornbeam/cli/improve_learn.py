@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 import hornbeam
+from hornbeam import AnytimeTreeClassifier
 from hornbeam.anytime.course import SearchCourse, state_text
 from hornbeam.errors import DataError, UsageError
-from hornbeam.estimators import AnytimeTreeClassifier
-from hornbeam.estimators.plain import plain
+from hornbeam.estimators.model_parameters import plain
 from hornbeam.estimators.store import StoredModel, load
 from hornbeam.estimators.stored_search import ANYTIME
 from hornbeam.report import count_errors, score_classes

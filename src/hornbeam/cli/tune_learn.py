@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError, UsageError
-from hornbeam.estimators import TreeClassifier, TreeRegressor
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
 from hornbeam.model import Tree
 from hornbeam.model_selection import TreeSearchCV

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hornbeam.distributed.frames import is_dask_frame, open_dask
 from hornbeam.distributed.spark_engine import SparkEngine
@@ -14,6 +14,9 @@ from hornbeam.errors import UsageError
 from hornbeam.table.sources import Source
 from hornbeam.table.sources import source as open_source
 from hornbeam.table.sources.duckdb_queries import DATABASE_MEMORY
+
+if TYPE_CHECKING:
+    from hornbeam.boat.scanner import Scanner
 
 _ALLOWED = (
     "'threads', 'dask', a Dask client, the address of a Dask scheduler (tcp://...), 'spark', "
@@ -97,3 +100,23 @@ def _session_of(frame: Any, given: Any) -> Any:
 
 def _is_client(given: Any) -> bool:
     return type(given).__module__.startswith("distributed.") and hasattr(given, "submit")
+
+
+def limit_for(source: Source, limit: int | None) -> int | None:
+    """What may be allocated; of a cluster that says so, what each of its tasks may, if there is room here."""
+    from hornbeam.boat.stats import available_memory
+    from hornbeam.boat.task import LEAST_MEMORY
+
+    if limit is not None or source.engine is None:
+        return limit
+    known: int | None = source.engine.memory
+    return None if known is None else max(LEAST_MEMORY, min(known, available_memory() // 2))
+
+
+def scanner_for(source: Source) -> Scanner | None:
+    """Who scans a source: the cluster that it was given, or, None, this process."""
+    if source.engine is None:
+        return None
+    from hornbeam.distributed.scanner import ClusterScanner
+
+    return ClusterScanner(source.engine)

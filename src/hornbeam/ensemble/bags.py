@@ -127,6 +127,12 @@ class SourceBags(Bags):
     rate: float = 1.0
     keyed: bool = False
 
+    @classmethod
+    def of(cls, draws: RowDraws, n_rows: int, keyed: bool) -> SourceBags:
+        """What a rule has drawn of a source that turned out to have so many rows."""
+        seeds, expected = np.array(draws.seeds, dtype=np.int64), draws.expected(n_rows)
+        return cls(n_rows, expected, seeds, draws.replace, rate=draws.rate, keyed=keyed)
+
     def rows(self, i: int) -> Rows:
         """The rows of a bag, in the order of the source."""
         return np.repeat(np.arange(self.n_rows), self.times(i))

@@ -13,19 +13,18 @@ from hornbeam.errors import DataError
 from hornbeam.model import Tree
 from hornbeam.table import Schema, Table, encode_classes
 
-from .reading import ReadsClasses, TableEstimator, one_column
-from .to_source import ToSource, check_proba
+from .table_estimator import ReadsClasses, TableEstimator, one_column
+from .to_source import check_proba
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class TreeAnswers(ToSource, TableEstimator):
+class TreeAnswers(TableEstimator):
     """An estimator around one tree."""
 
     tree_: Tree
     unpruned_tree_: Tree
-    n_jobs: int | None
 
     def _fitted(self) -> Tree:
         try:
@@ -75,11 +74,6 @@ class TreeAnswers(ToSource, TableEstimator):
 
 class ClassAnswers(ReadsClasses, TreeAnswers):
     """An estimator around one tree that says a class."""
-
-    def _keep_classes(self, labels: NDArray[Any]) -> None:
-        self.classes_ = labels
-        self.n_classes_ = len(labels)
-        self.n_outputs_ = 1
 
     def _codes(self, y: Any, otherwise: str = "") -> NDArray[np.int32]:
         """The classes of further rows, as codes of `classes_`; `otherwise` is what one can do besides."""

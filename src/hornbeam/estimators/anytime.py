@@ -20,14 +20,14 @@ from hornbeam.growth import ClassTarget
 from hornbeam.model import Tree
 from hornbeam.table import check_same_length, encode_classes
 
-from .lookahead import LookaheadEstimator, prunes_of, refuse_others
-from .reading import Classifier, one_column
+from .lookahead import LookaheadEstimator, prunes_of, refuse_weights
+from .table_estimator import one_column
 
 Callback = Callable[[SearchState], Any]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AnytimeTreeClassifier(Classifier, LookaheadEstimator):
+class AnytimeTreeClassifier(LookaheadEstimator):
     """One tree that is improved until time, work or you say stop: IIDT (docs/anytime.md).
 
     It begins with a greedy tree. Again and again it rebuilds the subtree that promises most for its cost, by
@@ -141,7 +141,7 @@ class AnytimeTreeClassifier(Classifier, LookaheadEstimator):
             self._checked_search()
             self._begin(lambda: self._naming(self._lookahead(X, y, others), classes))
             return self
-        refuse_others(type(self).__name__, others)
+        refuse_weights(self, others)
         search = self._searched()
         codes = self._codes(y, ", or begin anew with classes that name it")
         self._check_classes(classes)
@@ -214,8 +214,7 @@ class AnytimeTreeClassifier(Classifier, LookaheadEstimator):
                 "stop() came before the first tree, so there is none to keep; fit again, and stop later"
             ) from None
         self._search = search
-        self._remember(lookahead.table.schema)
-        self._keep_classes(lookahead.target.labels)
+        self._remember(lookahead.table.schema, lookahead.target.labels)
 
     def _states(self, budget: Budget) -> Iterator[SearchState]:
         search = self._search

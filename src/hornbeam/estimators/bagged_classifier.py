@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from hornbeam.arguments import one_of
 from hornbeam.ensemble import VOTING, Outside
-from hornbeam.growth import ClassTarget, Target
+from hornbeam.growth import ClassTarget
 from hornbeam.validation.scores import accuracy
 
 from .bagging import BaggedTrees
 from .classifier import TreeClassifier
-from .reading import Classifier, ReadsClasses
+from .table_estimator import ReadsClasses
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaggedTreesClassifier(Classifier, ReadsClasses, BaggedTrees):
+class BaggedTreesClassifier(ReadsClasses, BaggedTrees):
     """Trees of bootstrap samples, grown together, that predict a class by the mean of what they say.
 
     Parameters
@@ -87,11 +87,6 @@ class BaggedTreesClassifier(Classifier, ReadsClasses, BaggedTrees):
         one_of("voting", self.voting, VOTING)
         self._fit(X, y, sample_weight)
         return self
-
-    def _learn(self, target: Target) -> dict[str, Any]:
-        assert isinstance(target, ClassTarget)
-        self.classes_, self.n_classes_, self.n_outputs_ = target.labels, len(target.labels), 1
-        return {"classes_": self.classes_, "n_classes_": self.n_classes_, "n_outputs_": 1}
 
     def _keep_outside(self, outside: Outside, target: ClassTarget) -> None:
         self.oob_decision_function_ = outside.answers

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.ensemble import Outside
-from hornbeam.growth import NumericTarget, Target
+from hornbeam.growth import NumericTarget
 from hornbeam.validation.scores import r2
 
 from .bagging import BaggedTrees
-from .reading import ReadsNumbers
 from .regressor import TreeRegressor
+from .table_estimator import ReadsNumbers
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,11 +53,6 @@ class BaggedTreesRegressor(ReadsNumbers, BaggedTrees):
         """
         self._fit(X, y, sample_weight)
         return self
-
-    def _learn(self, target: Target) -> dict[str, Any]:
-        assert isinstance(target, NumericTarget)
-        self.n_outputs_ = target.values.shape[1]
-        return {"n_outputs_": self.n_outputs_}
 
     def _keep_outside(self, outside: Outside, target: NumericTarget) -> None:
         self.oob_prediction_ = outside.answers[:, 0] if self.n_outputs_ == 1 else outside.answers

@@ -1,4 +1,7 @@
-"""What both estimators of bagged trees share: drawing bags, growing them, and asking the rows outside."""
+"""What both estimators of bagged trees share: drawing bags, growing them, and asking the rows outside.
+
+Bags are drawn from a table, or row by row from a source, whose trees grow in the same scans.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,43 @@ import inspect
 import warnings
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbeam.arguments import flag, generator, threads_of
-from hornbeam.ensemble import Answering, Bags, Committee, Outside, ask_outside, draw_bags, grow_bags
+from hornbeam.ensemble import (
+    Answering,
+    Bags,
+    Committee,
+    Outside,
+    OutsideSums,
+    SourceBags,
+    ask_outside,
+    draw_bags,
+    draw_source_bags,
+    grow_bags,
+)
 from hornbeam.errors import UsageError
-from hornbeam.growth import Forest, Target
+from hornbeam.growth import Forest
 from hornbeam.model import Tree
-from hornbeam.table import Schema, Table
+from hornbeam.table import Schema
 
-from .bags_from_source import BagsFromSource
-from .reading import TableEstimator, TreeParameters
-from .to_source import ToSource, check_proba
+from .from_source import FromSource
+from .table_estimator import TreeParameters
+from .to_source import check_proba
+from .tree_estimator import labels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hornbeam.boat.meter import Listener
+    from hornbeam.table.sources import Source
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
+class BaggedTrees(TreeParameters, FromSource):
     """Trees of bags drawn from one table. Subclasses add the target: a class or numbers."""
 
     _instead: ClassVar = {
@@ -35,6 +56,8 @@ class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
     }
     voting = "soft"
     _tree: ClassVar[type]
+    _outside: ClassVar[str]
+    """The attribute that keeps what the rows outside were told."""
 
     n_estimators: int = 25
     algorithm: str = "auto"
@@ -59,15 +82,84 @@ class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
         plain = replace(target, weights=None)
         threads = threads_of(self.n_jobs)
         forest = grow_bags(table, plain, parameters, pruning, bags, algorithm=self.algorithm, threads=threads)
-        outside = self._ask_outside(forest, bags, table, threads) if self.oob_score else None
+        outside = None
+        if self.oob_score:
+            outside = ask_outside(Committee(list(forest.trees()), self.voting), bags, table, threads=threads)
+            if not outside.known.all():
+                _warn_of_few(4)
         # Nothing changes before all is there.
-        self._remember(table.schema)
-        self.bags_, self.forest_ = bags, forest
-        self.estimators_ = self._members(forest, self._learn(plain))
-        for name in ("oob_score_", self._outside):
-            self.__dict__.pop(name, None)
+        self._keep(forest, bags, labels_of(plain))
         if outside is not None:
             self._keep_outside(outside, plain)
+
+    def _keep(self, forest: Forest, bags: Bags, labels: NDArray[Any] | None) -> None:
+        """Keep the trees of bags; what an earlier fit was told of the rows outside goes."""
+        for name in ("oob_score_", self._outside):
+            self.__dict__.pop(name, None)
+        first = forest.tree(0)
+        self._remember(first.schema, labels, first.n_targets or 1)
+        self.bags_, self.forest_ = bags, forest
+        self.estimators_ = self._members(forest, bags.seeds.tolist(), labels)
+
+    def fit_source(
+        self,
+        src: Source,
+        *,
+        target: Any,
+        memory_limit: str | int | None = None,
+        algorithm: str = "auto",
+        key: str | None = None,
+        progress: Listener | None = None,
+    ) -> Self:
+        """Draw bags from the rows of a source (`hornbeam.source`), and grow a tree from each.
+
+        Parameters
+        ----------
+        src : Source
+            `nominal_features` must be names here; a `weight` column is refused.
+        target : str or list of str
+            The column of the class, or the column or columns of numbers.
+        memory_limit : str, int or None, default=None
+            What may be allocated: bytes, or a text such as "500MB"; at least 32MB. As many bags grow in the
+            same scans as have 32MB each.
+        algorithm : str, default="auto"
+            "memory", "rf_hybrid", "rf_write", "rf_read" or "rf_vertical" (docs/boat.md), or the one that the
+            size of the rows calls for; the trees do not depend on it.
+        key : str or None, default=None
+            The column that bags draw rows by, those of equal keys together; never an attribute. Without one,
+            row numbers do, which frames and queries do not have.
+        progress : callable or None, default=None
+            Hears of each scan ten times a second: a `hornbeam.boat.meter.Progress`.
+
+        The bags are not those of `fit`: each has every row by Poisson's law, or, without `bootstrap`, by the
+        share `max_samples` (docs/bagging.md). `scan_stats_` then says what it took; of the rows outside the
+        bags only `oob_score_` is kept.
+        """
+        from hornbeam.boat.growth import grow_source
+
+        self._check_outside()
+        task = self._task_over(src, target, memory_limit, key, algorithm=algorithm, progress=progress)
+        draws = draw_source_bags(
+            src.rows,
+            self.n_estimators,
+            generator(self.random_state),
+            max_samples=self.max_samples,
+            bootstrap=self.bootstrap,
+        )
+
+        def outside(trees: Sequence[Tree]) -> OutsideSums:
+            return OutsideSums(Committee(trees, self.voting), draws, task.threads)
+
+        growth = grow_source(replace(task, bags=draws, outside=outside if self.oob_score else None))
+        # Nothing changes before all is there.
+        bags = SourceBags.of(draws, growth.rows, key is not None)
+        self._keep(growth.forest, bags, growth.labels)
+        self.scan_stats_ = growth.stats
+        if isinstance(growth.outside, OutsideSums):
+            self.oob_score_ = growth.outside.score
+            if growth.outside.known < growth.outside.rows:
+                _warn_of_few(3)
+        return self
 
     def _check_outside(self) -> None:
         if flag("oob_score", self.oob_score) and not self.bootstrap:
@@ -76,41 +168,20 @@ class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
                 parameter="oob_score",
             )
 
-    def _learn(self, target: Target) -> dict[str, Any]:
-        """Keep what the target was, and give it."""
-        raise TypeError(f"{type(self).__name__} has no target; use BaggedTreesClassifier")
-
     def _keep_outside(self, outside: Outside, target: Any) -> None:
         raise TypeError(f"{type(self).__name__} has no target; use BaggedTreesClassifier")
 
-    def _members(self, forest: Forest, learned: dict[str, Any]) -> list[Any]:
+    def _members(self, forest: Forest, seeds: list[int], labels: NDArray[Any] | None) -> list[Any]:
         """An estimator around each tree, as if it was fitted to the rows of its bag alone."""
         own = self.get_params(deep=False)
         names = set(inspect.signature(self._tree).parameters) & set(own) - {"random_state"}
-        model = self._tree(**{name: own[name] for name in names})
-        columns = {
-            name: value
-            for name, value in vars(self).items()
-            if name in ("n_features_in_", "feature_names_in_")
-        }
-        vars(model).update(columns | learned)
-        members = []
-        for i, seed in enumerate(self.bags_.seeds.tolist()):
-            member, pair = copy(model), forest.pair(i)
-            vars(member).update(random_state=seed, tree_=pair.tree, unpruned_tree_=pair.unpruned)
+        model, members = self._tree(**{name: own[name] for name in names}), []
+        for i, seed in enumerate(seeds):
+            member = copy(model)
+            member.random_state = seed
+            member._learn(forest.pair(i), labels)
             members.append(member)
         return members
-
-    def _ask_outside(self, forest: Forest, bags: Bags, table: Table, threads: int) -> Outside:
-        outside = ask_outside(Committee(list(forest.trees()), self.voting), bags, table, threads=threads)
-        if not outside.known.all():
-            warnings.warn(
-                "Some inputs do not have OOB scores. This probably means too few estimators were used "
-                "to compute any reliable oob estimates.",
-                UserWarning,
-                stacklevel=4,
-            )
-        return outside
 
     def _members_there(self) -> list[Any]:
         if "estimators_" not in self.__dict__:
@@ -150,3 +221,13 @@ class BaggedTrees(TreeParameters, BagsFromSource, ToSource, TableEstimator):
     def feature_importances_(self) -> NDArray[np.float64]:
         """The mean share of the decrease of impurity by the tests on each attribute."""
         return self._committee().feature_importances
+
+
+def _warn_of_few(stacklevel: int) -> None:
+    """In scikit-learn's words."""
+    warnings.warn(
+        "Some inputs do not have OOB scores. This probably means too few estimators were used "
+        "to compute any reliable oob estimates.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )

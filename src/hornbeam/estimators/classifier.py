@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import clone
 
 from hornbeam.growth import ClassTarget, Pair, Target, TrainingSet
 from hornbeam.model import Tree, narrowed
 from hornbeam.table import encode_weights
 
 from .answering import ClassAnswers
-from .base import TreeEstimator
-from .reading import Classifier
+from .tree_estimator import TreeEstimator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeClassifier(Classifier, ClassAnswers, TreeEstimator):
+class TreeClassifier(ClassAnswers, TreeEstimator):
     """One decision tree that predicts a class, grown exactly and deterministically.
 
     Parameters
@@ -92,24 +91,16 @@ class TreeClassifier(Classifier, ClassAnswers, TreeEstimator):
         """Grow the tree from a table X and the class y of each of its rows, and what the rows weigh."""
         return self._fit(X, y, sample_weight)
 
-    def _learn(self, pair: Pair, labels: NDArray[Any] | None) -> None:
-        super()._learn(pair, labels)
-        assert labels is not None
-        self._keep_classes(labels)
-
-    def _of_rows(
-        self, pair: Pair, target: Target, rows: TrainingSet | None
-    ) -> tuple[Pair, NDArray[Any] | None]:
+    def _grown(self, pair: Pair, target: Target, rows: TrainingSet | None) -> Self:
         """Rows that lack a class leave no trace of it."""
         assert isinstance(target, ClassTarget)
-        if rows is None:
-            return pair, target.labels
-        kept = np.flatnonzero(rows.count(target.codes, len(target.labels), target.counts))
-        if len(kept) == len(target.labels):
-            return pair, target.labels
-        tree = narrowed(pair.tree, kept)
-        grown = tree if pair.tree is pair.unpruned else narrowed(pair.unpruned, kept)
-        return Pair(tree, grown), target.labels[kept]
+        model, labels = clone(self), target.labels
+        if rows is not None:
+            kept = np.flatnonzero(rows.count(target.codes, len(labels), target.counts))
+            if len(kept) < len(labels):
+                pair, labels = pair.each(lambda tree: narrowed(tree, kept)), labels[kept]
+        model._learn(pair, labels)
+        return model  # type: ignore[no-any-return]
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> ClassTarget:
         codes = self._codes(y)

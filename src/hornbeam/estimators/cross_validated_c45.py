@@ -5,28 +5,23 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbeam.arguments import flag, generator, is_number, one_of, whole
 from hornbeam.errors import UsageError
-from hornbeam.table import Schema
 from hornbeam.validation.tree_search import TreeSearchCV
 
+from .answering import ClassAnswers
 from .c45 import C45Classifier
-from .reading import Classifier, TableEstimator
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 PAPER_VALUES = (*range(1, 11), 12, 15, 20, 25, *range(30, 101, 10))
 RULES = ("min_objs", "min_samples_split")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CrossValidatedC45(Classifier, TableEstimator):
+class CrossValidatedC45(ClassAnswers):
     """C4.5 with the m that cross-validation finds best, as in John's "Cross-Validated C4.5" (docs/tuning.md).
 
     Every m is tried in the same folds, the accuracy of the pruned trees compared, and the tree of all rows
@@ -145,50 +140,6 @@ class CrossValidatedC45(Classifier, TableEstimator):
         self.searches_, self.best_estimator_ = tuple(one.search_ for one in searches), best.best_estimator_
         learned = vars(best.best_estimator_)
         self.__dict__.update({name: value for name, value in learned.items() if name.endswith("_")})
-
-    def _tree(self) -> C45Classifier:
-        if "best_estimator_" not in self.__dict__:
-            self._not_fitted()
-        chosen: C45Classifier = self.best_estimator_
-        return chosen
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        return self._tree().predict(X)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class in the leaf of each row, in the order of `classes_`."""
-        return self._tree().predict_proba(X)
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The natural logarithm of `predict_proba`."""
-        return self._tree().predict_log_proba(X)
-
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """The leaf that each row reaches, as an index of `tree_`."""
-        return self._tree().apply(X)
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """The nodes that each row passes: a sparse indicator matrix of rows by nodes."""
-        return self._tree().decision_path(X)
-
-    def get_depth(self) -> int:
-        """The most tests on the way from the root to a leaf."""
-        return self._tree().get_depth()
-
-    def get_n_leaves(self) -> int:
-        """The number of leaves."""
-        return self._tree().get_n_leaves()
-
-    @property
-    def schema_(self) -> Schema:
-        """Names, kinds and categories of the attributes."""
-        return self._tree().schema_
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of the decrease of impurity by the tests on each attribute; zeros for a single leaf."""
-        return self._tree().feature_importances_
 
 
 def _size(search: TreeSearchCV) -> tuple[int, float]:

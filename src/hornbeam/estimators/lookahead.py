@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
-from sklearn.base import ClassifierMixin
-
 from hornbeam.anytime import Budget, Lookahead, seed_key
 from hornbeam.anytime.budget import MOST_SAMPLES, Contract
 from hornbeam.arguments import generator, is_number, one_of, refuse, threads_of, whole
-from hornbeam.errors import UnknownName, UsageError
+from hornbeam.errors import UsageError
 from hornbeam.growth import ClassTarget, draw_seed
 from hornbeam.growth.parameters import NOMINAL
 from hornbeam.table import Table
 
 from .answering import ClassAnswers
+from .table_estimator import refuse_keywords
 
 _CONSISTENT = "a consistent tree is as large as it must be; leave it out, or prune"
 _SIZES = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf")
@@ -41,7 +40,7 @@ class LookaheadEstimator(ClassAnswers):
 
     def _lookahead(self, X: Any, y: Any, others: dict[str, Any]) -> Lookahead:
         """The table of a call to fit, ready to be searched."""
-        refuse_others(type(self).__name__, others)
+        refuse_weights(self, others)
         return self._over(*self._read(X, y))
 
     def _over(self, table: Table, target: ClassTarget) -> Lookahead:
@@ -56,7 +55,7 @@ class LookaheadEstimator(ClassAnswers):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ignore[misc]
+class LookaheadTreeClassifier(LookaheadEstimator):
     """One consistent tree that looks ahead: LSID3 (docs/anytime.md).
 
     At each node every test is tried: trees are sampled below it, half at random, and the test with the
@@ -125,8 +124,7 @@ class LookaheadTreeClassifier(ClassifierMixin, LookaheadEstimator):  # type: ign
         grown = lookahead.tree(sketch)
         self.tree_ = lookahead.tree(lookahead.pruned(sketch)) if prunes else grown
         self.unpruned_tree_ = grown
-        self._remember(lookahead.table.schema)
-        self._keep_classes(lookahead.target.labels)
+        self._remember(lookahead.table.schema, lookahead.target.labels)
         return self
 
     @property
@@ -172,13 +170,11 @@ def prunes_of(prune: Any) -> bool:
     return prune is not None and bool(one_of("prune", prune, ("error_based",), also=", or None"))
 
 
-def refuse_others(estimator: str, others: dict[str, Any]) -> None:
-    """What scikit-learn's trees take besides X and y."""
-    for name, value in others.items():
-        if name != "sample_weight":
-            raise UnknownName(f"{estimator}.fit() got an unexpected keyword argument {name!r}")
-        if value is not None:
-            raise UsageError(
-                f"{estimator} counts rows, and sizes of trees have no weights: leave out sample_weight, or "
-                "repeat rows instead"
-            )
+def refuse_weights(estimator: LookaheadEstimator, others: dict[str, Any]) -> None:
+    """Refuse what scikit-learn's trees take besides X and y."""
+    refuse_keywords(estimator, others, "sample_weight")
+    if others.get("sample_weight") is not None:
+        raise UsageError(
+            f"{type(estimator).__name__} counts rows, and sizes of trees have no weights: leave out "
+            "sample_weight, or repeat rows instead"
+        )

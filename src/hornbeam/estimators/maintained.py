@@ -32,7 +32,6 @@ from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Source, source
 from hornbeam.validation import Estimate
 
-from .base import TreeEstimator
 from .maintained_settings import (
     Present,
     check_values,
@@ -42,6 +41,7 @@ from .maintained_settings import (
     plain_parameters,
     task_of,
 )
+from .tree_estimator import TreeEstimator
 
 if TYPE_CHECKING:
     from hornbeam.boat.task import SourceTask

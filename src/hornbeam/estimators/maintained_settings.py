@@ -17,9 +17,9 @@ from hornbeam.maintained.store import Store
 from hornbeam.maintained.where import Conditions
 from hornbeam.table.sources import Source
 
-from .base import TreeEstimator
 from .classifier import TreeClassifier
 from .regressor import TreeRegressor
+from .tree_estimator import TreeEstimator
 
 if TYPE_CHECKING:
     from hornbeam.boat.task import SourceTask

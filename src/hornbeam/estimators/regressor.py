@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from hornbeam.arguments import threads_of
 from hornbeam.errors import DataError
-from hornbeam.growth import NumericTarget, Pair
+from hornbeam.growth import NumericTarget
 from hornbeam.model import Tree
 from hornbeam.table import encode_targets, encode_weights
 
-from .base import TreeEstimator
-from .reading import ReadsNumbers
+from .table_estimator import ReadsNumbers
+from .tree_estimator import TreeEstimator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,10 +57,6 @@ class TreeRegressor(ReadsNumbers, TreeEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree from a table X, the number, or row of numbers, y of each row, and what rows weigh."""
         return self._fit(X, y, sample_weight)
-
-    def _learn(self, pair: Pair, labels: NDArray[Any] | None) -> None:
-        super()._learn(pair, labels)
-        self.n_outputs_ = pair.tree.n_targets
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> NumericTarget:
         values = encode_targets(y)

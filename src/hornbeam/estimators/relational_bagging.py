@@ -20,7 +20,7 @@ from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation.scores import accuracy, r2
 
-from .plain import class_array
+from .model_parameters import class_array
 from .relational import RelationalEstimator, Report, clean, codes_of, labelled_rows, warn_of_dropped
 
 _OUTSIDE = ("oob_score_", "oob_decision_function_", "oob_prediction_")

@@ -18,7 +18,7 @@ from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation import Estimate
 from hornbeam.validation.scores import accuracy, r2
 
-from .plain import class_array
+from .model_parameters import class_array
 from .relational import (
     RelationalEstimator,
     Report,

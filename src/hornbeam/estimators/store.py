@@ -6,12 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+import hornbeam
 from hornbeam.errors import UsageError
 from hornbeam.model import Tree, document_of, read_document, reading, refused, write_document
 
-from .plain import (
+from .model_parameters import (
     CLASS_PARAMETERS,
     TREE_PARAMETERS,
     check_parameters,
@@ -21,7 +20,7 @@ from .plain import (
     plain,
 )
 from .stored_bags import BAGGED, StoredBag
-from .stored_search import ANYTIME, LOOKAHEAD, SEARCHED, SEARCHED_PARAMETERS
+from .stored_search import ANYTIME, SEARCHED, SEARCHED_PARAMETERS
 
 CLASSIFIER, C45, REGRESSOR = "TreeClassifier", "C45Classifier", "TreeRegressor"
 RELATIONAL = ("RelationalTreeClassifier", "RelationalTreeRegressor", "RelationalBagging")
@@ -156,40 +155,13 @@ def _loaded(path: str | os.PathLike[str], payload: dict[str, Any]) -> Any:
     stored = _read(path, payload)
     if isinstance(stored, StoredBag):
         return stored.estimate()
-    model: Any = _estimator_class(stored.estimator)(**given_parameters(stored.parameters))
+    model: Any = getattr(hornbeam, stored.estimator)(**given_parameters(stored.parameters))
     tree = stored.tree
     unpruned = tree if stored.unpruned is None else stored.unpruned
     if stored.estimator == ANYTIME:
         model._resume(stored.search, unpruned)
     else:
         model.tree_, model.unpruned_tree_ = tree, unpruned
-    model.n_features_in_ = len(tree.schema)
-    if tree.schema.named:
-        model.feature_names_in_ = np.array(tree.schema.names, dtype=object)
-    if tree.classes is not None:
-        model.classes_ = class_array(tree.classes)
-        model.n_classes_ = len(tree.classes)
-    model.n_outputs_ = 1 if tree.classes is not None else tree.n_targets
+    labels = None if tree.classes is None else class_array(tree.classes)
+    model._remember(tree.schema, labels, tree.n_targets or 1)
     return model
-
-
-def _estimator_class(name: str) -> Any:
-    if name == C45:
-        from .c45 import C45Classifier
-
-        return C45Classifier
-    if name == LOOKAHEAD:
-        from .lookahead import LookaheadTreeClassifier
-
-        return LookaheadTreeClassifier
-    if name == ANYTIME:
-        from .anytime import AnytimeTreeClassifier
-
-        return AnytimeTreeClassifier
-    if name == CLASSIFIER:
-        from .classifier import TreeClassifier
-
-        return TreeClassifier
-    from .regressor import TreeRegressor
-
-    return TreeRegressor

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+import hornbeam
 from hornbeam.ensemble import MAX_BAGS, VOTING, Bags, Committee, SourceBags
 from hornbeam.growth import Forest, Pair
 from hornbeam.model import Tree, refused
 from hornbeam.table.sources.draws import MOST_RATE
 
-from .plain import (
+from .model_parameters import (
     CLASS_PARAMETERS,
     TREE_PARAMETERS,
     Path,
@@ -101,21 +102,9 @@ class StoredBag:
 
     def estimate(self) -> Any:
         """The fitted estimator."""
-        from .bagged_classifier import BaggedTreesClassifier
-        from .bagged_regressor import BaggedTreesRegressor
-
-        kind: Any = BaggedTreesClassifier if self.is_classifier else BaggedTreesRegressor
-        model = kind(**given_parameters(self.parameters))
-        tree = self.pairs[0].tree
-        learned: dict[str, Any] = {"n_outputs_": 1 if tree.classes is not None else tree.n_targets}
-        if tree.classes is not None:
-            learned |= {"classes_": class_array(tree.classes), "n_classes_": len(tree.classes)}
-        columns: dict[str, Any] = {"n_features_in_": len(tree.schema)}
-        if tree.schema.named:
-            columns["feature_names_in_"] = np.array(tree.schema.names, dtype=object)
-        forest = Forest(None, len(self.pairs)).settled(self.pairs)
-        vars(model).update(learned | columns, bags_=self.bags, forest_=forest)
-        model.estimators_ = model._members(forest, learned)
+        model: Any = getattr(hornbeam, self.estimator)(**given_parameters(self.parameters))
+        forest, classes = Forest(None, len(self.pairs)).settled(self.pairs), self.trees[0].classes
+        model._keep(forest, self.bags, None if classes is None else class_array(classes))
         return model
 
 

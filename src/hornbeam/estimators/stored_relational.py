@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+import hornbeam
 from hornbeam.ensemble import Bags
 from hornbeam.errors import DataError
 from hornbeam.model import refused
@@ -15,9 +16,9 @@ from hornbeam.relational.bias import Bias
 from hornbeam.relational.json_form import from_record, to_record
 from hornbeam.relational.tree import RelationalTree
 
-from .plain import check_parameters, class_array, finite, plain
+from .model_parameters import check_parameters, class_array, finite, plain
 from .store import RELATIONAL
-from .stored_bags import read_bags
+from .stored_bags import bags_record, read_bags
 
 TREE_CLASSIFIER, TREE_REGRESSOR, BAGGING = RELATIONAL
 _TREE: Final = {
@@ -105,14 +106,7 @@ class StoredRelational:
         }
         if self.bags is None:
             return payload
-        bags = {
-            "rows": self.bags.n_rows,
-            "draws": self.bags.draws,
-            "replace": self.bags.replace,
-            "weighted": False,
-            "seeds": self.bags.seeds.tolist(),
-        }
-        return payload | {"bags": bags}
+        return payload | {"bags": bags_record(self.bags)}
 
     @classmethod
     def read(cls, path: Path, payload: dict[str, Any]) -> StoredRelational:
@@ -153,7 +147,9 @@ class StoredRelational:
 
     def estimate(self) -> Any:
         """The fitted estimator; it has no data, so explanations need some."""
-        model = self._class()(self.bias if self.given_bias else None, **self.parameters)
+        model: Any = getattr(hornbeam, self.estimator)(
+            self.bias if self.given_bias else None, **self.parameters
+        )
         model.bias_, model.target_ = self.bias, self.target
         model.feature_names_in_ = np.array(self.features, dtype=object)
         model.n_features_in_ = len(self.features)
@@ -167,15 +163,6 @@ class StoredRelational:
         model.task_, model.bags_ = self.tree.task, self.bags
         model.forest_ = RelationalForest(self.trees, self.unpruned, "auto")
         return model
-
-    def _class(self) -> Any:
-        if self.estimator == BAGGING:
-            from .relational_bagging import RelationalBagging
-
-            return RelationalBagging
-        from .relational_tree import RelationalTreeClassifier, RelationalTreeRegressor
-
-        return RelationalTreeClassifier if self.estimator == TREE_CLASSIFIER else RelationalTreeRegressor
 
 
 def _check_tasks(path: Path, name: str, trees: tuple[RelationalTree, ...]) -> None:

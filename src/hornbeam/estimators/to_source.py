@@ -6,19 +6,19 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hornbeam import arguments
-from hornbeam.arguments import threads_of
 from hornbeam.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hornbeam.ensemble import Answering
     from hornbeam.ensemble.answers import AnswerRequest
     from hornbeam.model import Tree
     from hornbeam.table.sources import Source, Tally
+
+    from .table_estimator import TableEstimator
 
 
 @dataclass(frozen=True)
@@ -30,57 +30,26 @@ class Predictions:
     files: tuple[str, ...]
 
 
-class ToSource:
-    """`predict_source` of estimators."""
+def answer_source(
+    model: TableEstimator,
+    src: Source,
+    output: str | os.PathLike[str] | None,
+    proba: bool,
+    keep: Sequence[str],
+    format: str,
+) -> Predictions | Iterator[pa.RecordBatch]:
+    """`predict_source` of a model."""
+    from hornbeam.boat.task import check_source
+    from hornbeam.ensemble.answers import KINDS, AnswerRequest
 
-    n_jobs: int | None
-
-    if TYPE_CHECKING:  # what the estimators add
-
-        def _answering(self, proba: bool) -> Answering: ...
-
-    def predict_source(
-        self,
-        src: Source,
-        output: str | os.PathLike[str] | None = None,
-        *,
-        proba: bool = False,
-        keep: Sequence[str] = (),
-        format: str = "parquet",
-    ) -> Any:
-        """Answer for every row of a source (`hornbeam.source`) what `predict` answers, in bounded memory.
-
-        Parameters
-        ----------
-        src : Source
-            Has every column that the model was fitted with, by name; others are ignored.
-        output : path or None, default=None
-            A file that ends with .parquet or .csv, or a new folder, which gets a file for each part of the
-            source. All of it appears when all is written. None gives the answers as Arrow record batches.
-        proba : bool, default=False
-            Whether to add the share of each class, as `predict_proba` has it.
-        keep : list of str, default=()
-            Columns of the source that stand before the answers.
-        format : {"parquet", "csv"}, default="parquet"
-            Of the files in a folder.
-
-        Returns `Predictions(rows, files)`, or without an output an iterator of record batches. Where the
-        source has an engine, its workers answer, and write to the folder themselves.
-        """
-        from hornbeam.arguments import one_of
-        from hornbeam.boat.task import check_source
-        from hornbeam.ensemble.answers import KINDS, AnswerRequest
-
-        one_of("format", format, KINDS)
-        source = check_source(src, "predict_source")
-        names = arguments.texts("keep", keep)
-        place = None if output is None else arguments.file_path("output", output)
-        arguments.flag("proba", proba)
-        asking = AnswerRequest(self._answering(proba), source, names, type(self).__name__)
-        threads = threads_of(self.n_jobs)
-        if place is None:
-            return _batches(asking, threads)
-        return answer(asking, place, format, threads)
+    arguments.one_of("format", format, KINDS)
+    source = check_source(src, "predict_source")
+    names = arguments.texts("keep", keep)
+    place = None if output is None else arguments.file_path("output", output)
+    arguments.flag("proba", proba)
+    asking = AnswerRequest(model._answering(proba), source, names, type(model).__name__)
+    threads = arguments.threads_of(model.n_jobs)
+    return _batches(asking, threads) if place is None else answer(asking, place, format, threads)
 
 
 def answer(asking: AnswerRequest, place: str, format: str, threads: int) -> Predictions:

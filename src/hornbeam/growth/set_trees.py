@@ -30,6 +30,11 @@ class Pair(NamedTuple):
     tree: Tree
     unpruned: Tree
 
+    def each(self, change: Callable[[Tree], Tree]) -> Pair:
+        """Both trees changed; one tree where they are the same."""
+        tree = change(self.tree)
+        return Pair(tree, tree if self.tree is self.unpruned else change(self.unpruned))
+
 
 class SetRows:
     """The rows of training sets: those that a tree is grown from, and those that prune it."""

@@ -92,7 +92,7 @@ class Findings:
         """Have the scorer judge each setting by itself."""
         task = self._task
         for k, setting in enumerate(reading.settings.tolist()):
-            model = task.models[setting]._grown(reading.pair(k), task.table, task.target, task.sets[i])
+            model = task.models[setting]._grown(reading.pair(k), task.target, task.sets[i])
             for t in task.judged[i]:
                 rows = task.trials[t].rows
                 scored = task.judge.score(model, task.X, task.y, task.table, rows, task.score_params)

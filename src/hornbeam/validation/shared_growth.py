@@ -49,7 +49,7 @@ class SharesGrowth(Protocol):
     def _threads(self, n_jobs: int | None) -> int:
         """The number of threads that n_jobs, or without it the estimator's own, stands for."""
 
-    def _grown(self, pair: Pair, table: Table, target: Target, rows: TrainingSet | None) -> Any:
+    def _grown(self, pair: Pair, target: Target, rows: TrainingSet | None) -> Any:
         """A new estimator fitted with the trees of a training set; None: of all rows."""
 
 
@@ -152,7 +152,7 @@ class SharedWork:
     def model(self, i: int, pair: Pair) -> Any:
         """The fitted estimator of a set."""
         rows = self.splits.sets[i] if i > 0 else None
-        return self.estimator._grown(pair, self.table, self.target, rows)
+        return self.estimator._grown(pair, self.target, rows)
 
     def part(self, rows: npt.NDArray[np.int64]) -> Any:
         """Some rows of X, as it was given."""

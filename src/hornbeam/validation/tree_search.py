@@ -235,7 +235,7 @@ class TreeSearchCV(NamedParameters, BaseSearchCV):  # type: ignore[misc]
         task, begin = work.task, perf_counter()
         model = task.model(self.best_params_)
         if model.cv is None:
-            model = model._grown(findings.pair(self.best_index_), task.table, task.target, None)
+            model = model._grown(findings.pair(self.best_index_), task.target, None)
         else:  # it is to have folds of its own
             model.fit(task.X, task.y, **params)
         self.best_estimator_, self.refit_time_ = model, perf_counter() - begin

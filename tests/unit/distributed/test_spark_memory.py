@@ -10,9 +10,9 @@ import pytest
 import hornbeam as hb
 from hornbeam import TreeClassifier
 from hornbeam.distributed import spark_memory
+from hornbeam.distributed.opening import limit_for
 from hornbeam.distributed.spark_engine import SparkEngine
 from hornbeam.distributed.spark_memory import at_a_time, bytes_of, task_memory
-from hornbeam.estimators.from_source import memory_for
 from tests.unit.distributed.growing import People
 
 GB = 1 << 30
@@ -94,8 +94,8 @@ def test_the_limit_fits_the_client_and_is_enough_for_a_scan(
 ) -> None:
     monkeypatch.setattr("hornbeam.boat.stats.available_memory", lambda: 8 * GB)
     source: Any = SimpleNamespace(engine=SimpleNamespace(memory=known))
-    assert memory_for(source, None) == limit
-    assert memory_for(source, 77) == 77
+    assert limit_for(source, None) == limit
+    assert limit_for(source, 77) == 77
 
 
 def test_sizes_are_read_as_spark_writes_them() -> None:

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hornbeam.estimators import C45Classifier, CrossValidatedC45
+from hornbeam import C45Classifier, CrossValidatedC45
 from hornbeam_experiments.cvc45.plan import Plan
 from hornbeam_experiments.cvc45.sets import Loaded, Split
 

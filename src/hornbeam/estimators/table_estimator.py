@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -14,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError, UndefinedMetricWarning
 
 from hornbeam.arguments import NamedParameters
-from hornbeam.errors import DataError, UsageError
+from hornbeam.errors import DataError, UnknownName, UsageError
 from hornbeam.growth import (
     ClassCosts,
     ClassTarget,
@@ -37,6 +39,9 @@ from hornbeam.validation.scores import r2
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+
+    from hornbeam.ensemble import Answering
+    from hornbeam.table.sources import Source
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -72,8 +77,11 @@ class TableEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
     }
 
     nominal_features: Any
+    n_jobs: int | None
+    random_state: Any
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    n_outputs_: int
     _task: str
 
     def __sklearn_tags__(self) -> Tags:
@@ -91,15 +99,20 @@ class TableEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
         """The table and the target of a call to fit."""
         raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
 
+    def _answering(self, proba: bool) -> Answering:
+        """The trees that answer."""
+        raise TypeError(f"{type(self).__name__} has no target; use TreeClassifier or TreeRegressor")
+
     def _require_target(self, y: Any) -> None:
         if y is None:
             raise UsageError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None"
             )
 
-    def _remember(self, schema: Schema) -> None:
-        """Keep what the columns were; names of an earlier fit go when they no longer hold."""
-        self.n_features_in_ = len(schema)
+    def _remember(self, schema: Schema, labels: NDArray[Any] | None, n_outputs: int = 1) -> None:
+        """Keep what the columns were, the classes, or how many numbers are predicted; names of an earlier fit
+        go when they no longer hold."""
+        self.n_features_in_, self.n_outputs_ = len(schema), n_outputs
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif "feature_names_in_" in self.__dict__:
@@ -113,6 +126,38 @@ class TableEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
             warnings.warn(message, UserWarning, stacklevel=4)
         return conform(X, schema, estimator=type(self).__name__)
 
+    def predict_source(
+        self,
+        src: Source,
+        output: str | os.PathLike[str] | None = None,
+        *,
+        proba: bool = False,
+        keep: Sequence[str] = (),
+        format: str = "parquet",
+    ) -> Any:
+        """Answer for every row of a source (`hornbeam.source`) what `predict` answers, in bounded memory.
+
+        Parameters
+        ----------
+        src : Source
+            Has every column that the model was fitted with, by name; others are ignored.
+        output : path or None, default=None
+            A file that ends with .parquet or .csv, or a new folder, which gets a file for each part of the
+            source. All of it appears when all is written. None gives the answers as Arrow record batches.
+        proba : bool, default=False
+            Whether to add the share of each class, as `predict_proba` has it.
+        keep : list of str, default=()
+            Columns of the source that stand before the answers.
+        format : {"parquet", "csv"}, default="parquet"
+            Of the files in a folder.
+
+        Returns `Predictions(rows, files)`, or without an output an iterator of record batches. Where the
+        source has an engine, its workers answer, and write to the folder themselves.
+        """
+        from .to_source import answer_source
+
+        return answer_source(self, src, output, proba, keep, format)
+
     def _not_fitted(self) -> NoReturn:
         name = type(self).__name__
         raise NotFittedError(
@@ -120,25 +165,13 @@ class TableEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
         ) from None
 
 
-class Classifier(ClassifierMixin):  # type: ignore[misc]
-    """scikit-learn's classifier, whose score refuses in our words."""
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy of `predict`."""
-        from hornbeam.validation.scoring import in_our_words
-
-        with in_our_words("y", y):
-            return float(super().score(X, y, sample_weight))
-
-
-class ReadsClasses(TableEstimator):
+class ReadsClasses(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     """The target is a class for each row."""
 
     class_weight: Any
     cost_matrix: Any
     classes_: NDArray[Any]
     n_classes_: int
-    n_outputs_: int
     _task = "classification"
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, ClassTarget]:
@@ -150,11 +183,22 @@ class ReadsClasses(TableEstimator):
         costs = ClassCosts.checked(self.class_weight, self.cost_matrix, classes)
         return table, ClassTarget(codes, classes, weights, costs)
 
+    def _remember(self, schema: Schema, labels: NDArray[Any] | None, n_outputs: int = 1) -> None:
+        super()._remember(schema, labels)
+        assert labels is not None
+        self.classes_, self.n_classes_ = labels, len(labels)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of `predict`."""
+        from hornbeam.validation.scoring import in_our_words
+
+        with in_our_words("y", y):
+            return float(super().score(X, y, sample_weight))
+
 
 class ReadsNumbers(RegressorMixin, TableEstimator):  # type: ignore[misc]
     """The target is a number, or a row of numbers, for each row."""
 
-    n_outputs_: int
     _task = "regression"
     _instead: ClassVar = {
         "class_weight": "numbers have no classes; weigh rows with fit(X, y, sample_weight=...)",
@@ -190,6 +234,14 @@ class ReadsNumbers(RegressorMixin, TableEstimator):  # type: ignore[misc]
             warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
             return math.nan
         return r2(values, predicted, encode_weights(sample_weight, len(values)))
+
+
+def refuse_keywords(estimator: TableEstimator, given: Mapping[str, Any], *known: str) -> None:
+    """Refuse what a fit does not take besides X and y."""
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        name = type(estimator).__name__
+        raise UnknownName(f"{name}.fit() got an unexpected keyword argument {unknown[0]!r}")
 
 
 def one_column(y: Any, estimator: str) -> Any:
