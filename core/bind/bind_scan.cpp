@@ -216,20 +216,6 @@ void bind_scan(nb::module_ &m) {
             nb::arg("place"), nb::arg("other"), nb::arg("of"),
             "Watches what a place of another scan watched; its rows are those of this place.")
         .def(
-            "decide",
-            [](BoundScan &s, std::int32_t p, const Settled &settled,
-               const std::vector<std::int32_t> &children) {
-                for (std::int32_t child : children)
-                    if (child >= static_cast<std::int32_t>(s.scan.n_places()))
-                        throw nb::index_error("no such place");
-                RouteTest test = route_of(settled, *s.layout, children);
-                s.checked(p);
-                SignalCancel cancel;
-                WithoutGil released(cancel);
-                s.scan.decide(p, std::move(test), cancel);
-            },
-            "Gives a place its true test, and sends the rows it held on their way.")
-        .def(
             "decide_by",
             [](BoundScan &s, std::int32_t p, const nb::dict &route) {
                 RouteTest test = test_of(route, *s.layout, s.scan.n_places());
@@ -238,7 +224,7 @@ void bind_scan(nb::module_ &m) {
                 WithoutGil released(cancel);
                 s.scan.decide(p, std::move(test), cancel);
             },
-            nb::arg("place"), nb::arg("route"), "The same by the test as `Settled.route` gives it.")
+            nb::arg("place"), nb::arg("route"), "Gives a place its true test, as `Settled.route` has it, and sends the rows it held on their way.")
         .def(
             "place", [](BoundScan &s, std::int32_t p) { return as_dict(s.scan.place(s.checked(p))); },
             nb::arg("place"), "A place as a scan is made from it.")

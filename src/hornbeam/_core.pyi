@@ -389,11 +389,10 @@ class SourceScan:
         Watches what a place of another scan watched; its rows are those of this place.
         """
 
-    def decide(self, arg0: int, arg1: Settled, arg2: Sequence[int], /) -> None:
-        """Gives a place its true test, and sends the rows it held on their way."""
-
     def decide_by(self, place: int, route: dict) -> None:
-        """The same by the test as `Settled.route` gives it."""
+        """
+        Gives a place its true test, as `Settled.route` has it, and sends the rows it held on their way.
+        """
 
     def place(self, place: int) -> dict:
         """A place as a scan is made from it."""

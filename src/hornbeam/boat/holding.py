@@ -6,18 +6,18 @@ rows stay with its workers (`hornbeam.distributed`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from hornbeam import _core
+from hornbeam.boat.buffer import Check, Overflow, RowBuffer
 from hornbeam.boat.chunks import Chunks, EncodedChunk
-from hornbeam.boat.keeping import Keeping
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import KEPT_PART, Nodes
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import Report
-from hornbeam.boat.requests import Answer, Count, Gather, LookUp, Request, SendOn
+from hornbeam.boat.requests import Answer, Request
 from hornbeam.boat.spill import Piece, Spill
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask
@@ -80,12 +80,13 @@ class LocalHolding:
         ground: Ground,
         grid: _core.Grid,
         places: Sequence[PlaceRecord],
-        check: Callable[[_core.SourceScan], None] | None = None,
+        check: Check | None = None,
     ) -> None:
-        self._ground, self._check = ground, check
+        self._ground = ground
         self.scan = _core.SourceScan(ground.layout, grid, [place.native() for place in places])
         room = int(ground.task.budget * KEPT_PART)
-        self._keeping = Keeping(self.scan, ground.layout.stride, ground.spill, room, ground.meter)
+        overflow = Overflow(ground.spill, ground.layout.stride, room, ground.meter, check)
+        self._rows = RowBuffer(self.scan, overflow)
         self._kept = [i for i, place in enumerate(places) if place.keeps]
 
     def run(self, report: Report) -> None:
@@ -99,22 +100,20 @@ class LocalHolding:
             chunk.add_to(self.scan)
 
     def run_part(self, part: LocalPart) -> None:
-        for block in part.keeping.read(part.pieces):
+        for block in part.rows.read(part.pieces):
             self.scan.add_rows(block)
             self.make_room()
 
     def part(self, place: int) -> LocalPart:
-        self._keeping.put_away(place)
-        return LocalPart(self._keeping, self._keeping.lift(place))
+        self._rows.spill(place)
+        return LocalPart(self._rows, self._rows.lift(place))
 
     def lay_aside(self, place: int) -> None:
-        self._keeping.put_away(place)
+        self._rows.spill(place)
 
     def make_room(self) -> None:
-        """Put rows away, or refuse counts, that are too many for the memory."""
-        self._keeping.relieve(self._kept)
-        if self._check is not None:
-            self._check(self.scan)
+        """Spill rows, or refuse counts, that are too many for the memory."""
+        self._rows.relieve(self._kept)
 
     def take(self, pending: list[T]) -> list[T]:
         return [pending.pop()]
@@ -123,69 +122,24 @@ class LocalHolding:
         return self.scan.add_place(place.native())
 
     def drop(self, place: int) -> None:
-        self._keeping.forget(place)
+        self._rows.release(place)
 
     def finish(
         self, nodes: Nodes, families: Mapping[int, Mapping[int, int]], waiting: Sequence[int] = ()
     ) -> None:
         for place, below in families.items():
-            room = self._ground.task.budget - nodes.family_bytes(self._keeping.rows(place))
-            self._keeping.shrink(waiting, room + self.scan.bytes_at(place))
+            room = self._ground.task.budget - nodes.family_bytes(self._rows.rows(place))
+            self._rows.shrink(waiting, room + self.scan.bytes_at(place))
             self._ground.meter.families += 1
-            nodes.finish(below, self._keeping.encode(place))
-
-    # ---- requests ----
+            nodes.finish(below, self._rows.encode(place))
 
     def serve(self, requests: Sequence[Request]) -> list[Answer]:
-        return [self._serve(request) for request in requests]
-
-    def _serve(self, request: Request) -> Answer:
-        match request:
-            case LookUp():
-                self._look_up(request)
-            case SendOn():
-                self._send_on(request)
-            case Gather():
-                self._gather(request)
-            case Count():
-                return self._count(request)
-        return None
-
-    def _look_up(self, request: LookUp) -> None:
-        self.scan.look_up(request.place, list(request.watches.items()))
-        for block in self._keeping.away(request.below):
-            self.scan.look_on(block, request.place, len(request.watches))
-            if self._check is not None:
-                self._check(self.scan)
-
-    def _send_on(self, request: SendOn) -> None:
-        pieces = self._keeping.lift(request.place)
-        self.scan.decide(request.place, request.settled, list(request.children))
-        kept = [place for place in request.below if self.scan.keeps(place)]
-        self._keeping.relieve(kept)
-        for block in self._keeping.read(pieces):
-            self.scan.send_on([block], request.place)
-            self._keeping.relieve(kept)
-
-    def _gather(self, request: Gather) -> None:
-        pieces = [piece for place in request.below for piece in self._keeping.lift(place)]
-        self._keeping.lay(request.place, pieces)
-        self.scan.put_back(self.scan.gather(request.place), request.place)
-
-    def _count(self, request: Count) -> int:
-        made = self.add_place(request.made)
-        pieces = self._keeping.lift(request.place)
-        self.scan.add_kept(self.scan.take_rows(request.place), made)
-        self._keeping.relieve([made])
-        for block in self._keeping.read(pieces):
-            self.scan.add_rows(block, made)
-            self._keeping.relieve([made])
-        return made
+        return [self._rows.carry_out(request) for request in requests]
 
 
 @dataclass(frozen=True)
 class LocalPart:
     """Rows that were put away, as a partition of their own."""
 
-    keeping: Keeping
+    rows: RowBuffer
     pieces: Sequence[Piece]

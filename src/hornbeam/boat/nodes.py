@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.boat.keeping import Encoded
+from hornbeam.boat.buffer import Encoded
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.task import SourceTask

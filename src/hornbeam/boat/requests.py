@@ -1,4 +1,7 @@
-"""What settling asks of the rows that a scan keeps, wherever they are, and how all who ask are served.
+"""What settling asks of the rows that a scan keeps, and how all steps that ask are served.
+
+Requests can be pickled: `RowBuffer.carry_out` does the same with them in this process and on the workers of a
+cluster.
 
 A node is settled by a step: a generator that yields what it needs of the rows, is given the answer, and ends
 with the families below. Steps of different nodes ask for rows of different places, so that they may go side
@@ -14,8 +17,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam import _core
-from hornbeam.boat.plan import PlaceRecord
+from hornbeam.boat.plan import PlaceRecord, Route
 
 Flags = npt.NDArray[np.uint8]
 T = TypeVar("T")
@@ -30,16 +32,24 @@ class LookUp:
     below: Sequence[int]
     """The place itself, and those that its rows went to."""
 
+    @property
+    def needed(self) -> Sequence[int]:
+        """The places whose rows it is about."""
+        return self.below
+
 
 @dataclass(frozen=True, eq=False)
 class SendOn:
     """Send the rows that a place holds on by its test, to new places or those that the guess led to."""
 
     place: int
-    settled: _core.Settled
-    children: Sequence[int]
+    route: Route
     below: Sequence[int]
     """The children, and the places below them."""
+
+    @property
+    def needed(self) -> Sequence[int]:
+        return [self.place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,10 @@ class Gather:
     place: int
     below: Sequence[int]
 
+    @property
+    def needed(self) -> Sequence[int]:
+        return self.below
+
 
 @dataclass(frozen=True, eq=False)
 class Count:
@@ -56,6 +70,10 @@ class Count:
 
     place: int
     made: PlaceRecord
+
+    @property
+    def needed(self) -> Sequence[int]:
+        return [self.place]
 
 
 Request = LookUp | SendOn | Gather | Count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from hornbeam import _core
 from hornbeam.boat.asking import Asking, Sums
 from hornbeam.boat.bags import Finish
+from hornbeam.boat.buffer import Check
 from hornbeam.boat.chunks import Chunks, EncodedChunk
 from hornbeam.boat.fold_scan import score_folds
 from hornbeam.boat.holding import Ground, Holding, LocalHolding
@@ -21,9 +22,6 @@ from hornbeam.model import Tree
 from hornbeam.validation import Estimate
 
 __all__ = ["Ground", "Holding", "LocalScanner", "Scanner", "scanner_of"]
-
-Check = Callable[[_core.SourceScan], None]
-"""Refuses a scan whose counts have no room."""
 
 
 class Scanner(Protocol):

@@ -262,7 +262,7 @@ class Sweep:
         nodes = self._settling.split(node, settled)
         self.routes[place] = settled.route(self._nodes.layout, list(children))
         below = [p for child in children for p in self._places_below(child)]
-        yield SendOn(place, settled, list(children), below)
+        yield SendOn(place, self.routes[place], below)
         return nodes
 
     def _open(self, nodes: Sequence[int], children: Sequence[int]) -> list[Family]:

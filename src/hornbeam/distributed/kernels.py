@@ -18,16 +18,16 @@ import pyarrow as pa
 
 import hornbeam
 from hornbeam import _core
+from hornbeam.boat.buffer import Encoded, RowBuffer
 from hornbeam.boat.chunks import PartChunks, encoder_of
 from hornbeam.boat.fold_scan import Judged
-from hornbeam.boat.keeping import Encoded
 from hornbeam.boat.layout import layout_of
 from hornbeam.boat.nodes import FamilyTask, grow_family
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import CHUNK_ROWS, Reading
+from hornbeam.boat.requests import Request
 from hornbeam.boat.survey import Gathering, Survey
 from hornbeam.distributed.parcels import Packed, Sealed, each_once, expand, pack, squeeze, unpack
-from hornbeam.distributed.rounds import Op
 from hornbeam.errors import EngineError
 from hornbeam.model import Tree
 from hornbeam.table.sources import Part, Reservoir
@@ -168,7 +168,7 @@ def scan_held(item: Packed, state: PartitionState) -> Packed:
 class RoundState(ScanState):
     """A round over the rows that are held: the places are those before it."""
 
-    ops: Sequence[Op] = ()
+    requests: Sequence[Request] = ()
     dropped: frozenset[int] = frozenset()
     """Places whose rows nobody wants any more."""
 
@@ -176,16 +176,17 @@ class RoundState(ScanState):
 def take_round(item: Packed, state: RoundState) -> Packed:
     """Do with the rows what was asked for; those of other places are passed on as they are."""
     parcel, scan = unpack(item), state.scan()
-    asked = {place for op in state.ops for place in op.places(state.places)}
+    needed = {place for request in state.requests for place in request.needed}
     passed: dict[str, Sealed] = {}
-    for name, rows in parcel.sealed.items():
+    for name, piece in parcel.sealed.items():
         place = int(name.removeprefix(ROWS)) if name.startswith(ROWS) else -1
-        if place in asked:
-            scan.put_bytes(rows.open(), place)
+        if place in needed:
+            scan.put_bytes(piece.open(), place)
         elif place >= 0 and place not in state.dropped:
-            passed[name] = rows
-    for op in state.ops:
-        op.apply(scan)
+            passed[name] = piece
+    rows = RowBuffer(scan)
+    for request in state.requests:
+        rows.carry_out(request)
     return _held(parcel.parts, scan, passed=passed)
 
 

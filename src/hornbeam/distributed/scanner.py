@@ -17,18 +17,17 @@ import numpy as np
 from hornbeam import _core
 from hornbeam.boat.asking import Asking, Sums
 from hornbeam.boat.bags import Finish
+from hornbeam.boat.buffer import Check, RowBuffer
 from hornbeam.boat.holding import Ground
 from hornbeam.boat.nodes import FamilyTask, Nodes
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import Report
-from hornbeam.boat.requests import Answer, Count, Flags, Request
-from hornbeam.boat.scanner import Check
+from hornbeam.boat.requests import Answer, Flags, Request
 from hornbeam.boat.survey import Gathering, Survey, without_sample
 from hornbeam.boat.task import SourceTask
 from hornbeam.distributed import bag_kernels, kernels
 from hornbeam.distributed.engine import Done, Engine, Items, cancelling
 from hornbeam.distributed.parcels import Parcel, expand, unpack
-from hornbeam.distributed.rounds import op_of
 from hornbeam.errors import EngineError
 from hornbeam.model import Tree
 from hornbeam.table.sources import Tally
@@ -232,16 +231,13 @@ class ClusterHolding:
         self._dropped.add(place)
 
     def serve(self, requests: Sequence[Request]) -> list[Answer]:
-        ops = [op_of(request, self._ground.layout) for request in requests]
-        state = self._state(kernels.RoundState, ops=ops, dropped=frozenset(self._dropped))
-        first = self.scan.n_places
+        state = self._state(kernels.RoundState, requests=requests, dropped=frozenset(self._dropped))
         with cancelling(self._engine):
             self._items = self._engine.map(kernels.take_round, self._items, state)
-            for op in ops:
-                op.apply(self.scan)
+            here = RowBuffer(self.scan)  # without rows: only places change
+            answers = [here.carry_out(request) for request in requests]
             self._take_in(self._state(kernels.ScanState))
-        made = iter(range(first, self.scan.n_places))
-        return [next(made) if isinstance(request, Count) else None for request in requests]
+        return answers
 
     def finish(
         self, nodes: Nodes, families: Mapping[int, Mapping[int, int]], waiting: Sequence[int] = ()
