@@ -12,7 +12,8 @@ JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-INSTALL := $(PIP) install --quiet
+# Says what is installed and how far that is: the name of it comes first, then the command.
+PROGRESS := $(BIN)/python build_progress.py
 # Files and directories: a deleted or added file changes its directory.
 SOURCES := $(shell find core src -not -path '*/__pycache__*' -not -name '*.so') CMakeLists.txt pyproject.toml
 EXPERIMENTS := $(shell find experiments/src -not -path '*/__pycache__*') experiments/pyproject.toml experiments/README.md
@@ -30,29 +31,30 @@ help: ## list the targets
 $(VENV)/.tools: pyproject.toml build_requires.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, " \
 	  "$(PYTHON) is " + sys.version.split()[0] + "; say make PYTHON=python3.12, for example")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python build_requires.py static | xargs $(INSTALL)
-	$(BIN)/python build_requires.py dynamic | xargs -r $(INSTALL)
+	@echo "$(VENV): a virtual environment is made"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python build_requires.py static | xargs $(PROGRESS) "tools of the build" $(PIP) install
+	@$(BIN)/python build_requires.py dynamic | xargs -r $(PROGRESS) "CMake and Ninja" $(PIP) install
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.tools $(SOURCES)
-	$(INSTALL) --no-build-isolation .
+	@$(PROGRESS) "hornbeam, compiled from its sources" $(PIP) install --verbose --no-build-isolation .
 	@touch $@
 
 # The papers' experiments are a package of their own beside the library; there is nothing to compile.
 $(VENV)/.experiments: $(EXPERIMENTS) | $(VENV)/.installed
-	$(INSTALL) --no-build-isolation ./experiments
+	@$(PROGRESS) "experiments" $(PIP) install --no-build-isolation ./experiments
 	@touch $@
 
 # The package is installed by then, so `hornbeam[extra]` adds only what the extra names.
 $(VENV)/.extra-%: pyproject.toml | $(VENV)/.installed
-	$(INSTALL) "hornbeam[$*]"
+	@$(PROGRESS) "packages for $*" $(PIP) install "hornbeam[$*]"
 	@touch $@
 
 # GOSDT does not know the scikit-learn of our own environment.
 .venv-gosdt:
 	$(PYTHON) -m venv $@
-	$@/bin/python -m pip --disable-pip-version-check install --quiet 'gosdt==1.0.4' 'scikit-learn<1.6'
+	$@/bin/python -m pip --disable-pip-version-check install 'gosdt==1.0.4' 'scikit-learn<1.6'
 
 # --- what people run ------------------------------------------------------------------------------------
 
@@ -111,7 +113,8 @@ SANITIZED_TESTS := tests/unit/boat tests/unit/column tests/unit/growth tests/uni
     settings.py weights.py)
 
 $(SANITIZED)/.installed: $(VENV)/.tools $(SOURCES) $(wildcard core/tests/*)
-	$(INSTALL) --no-build-isolation --no-deps --upgrade --target $(SANITIZED)/site \
+	@$(PROGRESS) "hornbeam under the sanitizers" $(PIP) install --verbose \
+	  --no-build-isolation --no-deps --upgrade --target $(SANITIZED)/site \
 	  --config-settings=build-dir=$(SANITIZED)/native --config-settings=cmake.build-type=RelWithDebInfo \
 	  --config-settings=install.strip=false --config-settings=cmake.define.HORNBEAM_SANITIZE=address,undefined \
 	  --config-settings=cmake.define.HORNBEAM_NATIVE_TESTS=ON .
@@ -148,14 +151,14 @@ stubs: $(VENV)/.installed ## write src/hornbeam/_core.pyi from the compiled modu
 	$(BIN)/python -m nanobind.stubgen -q -m hornbeam._core -o src/hornbeam/_core.pyi
 
 wheel: $(VENV)/.tools ## build a wheel into dist/
-	$(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+	@$(PROGRESS) "the wheel" $(PIP) wheel --verbose --no-build-isolation --no-deps --wheel-dir dist .
 
 # What a person gets who downloads an archive of the sources: no git, no build tools but a compiler.
 check-archive: $(VENV)/.installed ## build and import a wheel from an archive without git
 	rm -rf build/archive && mkdir -p build/archive/source
 	git archive HEAD | tar -x -C build/archive/source
-	$(PIP) wheel --quiet --no-deps --wheel-dir build/archive build/archive/source
-	$(INSTALL) --no-deps --target build/archive/site build/archive/*.whl
+	@$(PROGRESS) "the wheel of the archive" $(PIP) wheel --verbose --no-deps --wheel-dir build/archive build/archive/source
+	@$(PROGRESS) "its installation" $(PIP) install --no-deps --target build/archive/site build/archive/*.whl
 	cd build/archive && PYTHONPATH=site $(abspath $(BIN))/python -c \
 	  "import hornbeam, hornbeam._core as c; print('archive', hornbeam.__version__, 'imports', c.__file__)"
 
