@@ -1,6 +1,7 @@
 """The error family: one line saying what was given, what is allowed, what to do; and the exit code."""
 
 import re
+from collections.abc import Callable, Collection
 from typing import ClassVar, Final
 
 LONGEST: Final = 900  # characters of an error
@@ -12,14 +13,24 @@ class HornbeamError(ValueError):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: object = "", *, parameter: str | None = None) -> None:
-        """What is said of one parameter begins with its name and value in Python: `max_depth=0`."""
+    def __init__(
+        self, message: object = "", *, parameter: str | None = None, named: Collection[str] = ()
+    ) -> None:
+        """The message writes the parameter that it is about, and others that are `named` in it, as Python
+        does: `max_depth=0`."""
         super().__init__(one_line(str(message)))
         self.parameter = parameter
+        self.named = (*named,) if parameter is None else (*named, parameter)
 
-    def about(self, option: str) -> str:
-        """The line in the words of the command, where the parameter comes from an option: `--max-depth 0`."""
-        return f"{option} {str(self).removeprefix(f'{self.parameter}=')}"
+    def worded(self, option_of: Callable[[str], str]) -> str:
+        """The line in the words of the command, whose options the parameters come from: `--max-depth 0`."""
+        text = str(self)
+        for name in self.named:
+            option = option_of(name)
+            text = text.replace(f"{name}=", option if option.endswith("=") else f"{option} ")
+            if "_" in name:  # in a sentence; any other name may be a word of its own
+                text = text.replace(name, option)
+        return text
 
 
 class UsageError(HornbeamError):

@@ -33,6 +33,9 @@ class Choice:
         return replace(self, algorithm=self.then, reason=reason, then=None)
 
 
+_NAMED = ("prune", "competitors", "algorithm")
+
+
 def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
     """What was asked for, where it can be done; for "auto" memory where it is sure to be enough, else a guess
     and its proof, else, where none can be had, exact counts."""
@@ -46,12 +49,15 @@ def choose(task: SourceTask, scanning: Collection[str]) -> Choice:
     if task.needs_rows is not None:
         raise UsageError(
             f"{task.needs_rows} asks for the rows of each node, which algorithm={task.algorithm!r} does not "
-            f"keep; use algorithm='memory', or {_instead(task)}"
+            f"keep; use algorithm='memory', or {_instead(task)}",
+            named=_NAMED,
         )
     if not task.reading.source.repeatable:
         raise UsageError(
             f"algorithm={task.algorithm!r} reads the rows more than once, and {task.reading.source.name} can "
-            "be read once only; write it to a file by .spool('rows.parquet') first, or use algorithm='memory'"
+            "be read once only; write it to a file by .spool('rows.parquet') first, or use "
+            "algorithm='memory'",
+            parameter="algorithm",
         )
     return Choice(task.algorithm, "it was asked for")
 
@@ -61,11 +67,13 @@ def _by_cluster(task: SourceTask) -> Choice:
     if task.needs_rows is not None:
         raise UsageError(
             f"{task.needs_rows} asks for the rows of each node, which are spread over a cluster; use "
-            f"{_instead(task)}"
+            f"{_instead(task)}",
+            named=_NAMED,
         )
     if task.algorithm == MEMORY:
         raise UsageError(
-            "algorithm='memory' gathers all rows here; leave the engine out, or use algorithm='auto'"
+            "algorithm='memory' gathers all rows here; leave the engine out, or use algorithm='auto'",
+            parameter="algorithm",
         )
     if not task.reading.source.repeatable:
         raise UsageError(

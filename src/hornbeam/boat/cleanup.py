@@ -24,7 +24,8 @@ def grow_boat(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
         asked = "bags" if task.folds is None else f"cv={task.folds}"
         raise UsageError(
             f"{asked} with algorithm='boat': it guesses one tree, and {task.several} have one each; use "
-            "algorithm='rf_hybrid', which grows all of them in the same scans"
+            "algorithm='rf_hybrid', which grows all of them in the same scans",
+            named=("cv", "algorithm"),
         )
     guessing = Guessing(task, survey)
     with Spill() as spill:

@@ -45,7 +45,7 @@ class Outgrown(DataError):  # noqa: N818 - said of the rows, not of the error
     """The rows, so many were known or counted, need more memory than the room that they may take."""
 
     def __init__(self, message: str, rows: int = 0, room: str = "") -> None:
-        super().__init__(message)
+        super().__init__(message, named=("memory_limit", "min_samples_leaf", "max_depth"))
         self.rows, self.room = rows, room
 
 

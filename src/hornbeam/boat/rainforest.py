@@ -224,7 +224,7 @@ class RainForest:
     def _check_room(self, scan: _core.SourceScan) -> None:
         """Refuse values that the memory has no room for: no AVC-set can be put away while it is counted."""
         if scan.bytes > max(self.task.budget, LEAST_MEMORY):
-            raise DataError(self._no_room())
+            raise DataError(self._no_room(), named=("memory_limit", "algorithm"))
 
     def _no_room(self) -> str:
         limit, name = self.task.memory_limit, self.task.reading.source.name

@@ -121,9 +121,14 @@ class Reading:
     def _check_columns(self) -> None:
         source, names = self.source, self.source.schema.names
         if not self.targets or len(set(self.targets)) < len(self.targets):
-            raise UsageError(f"target={list(self.targets)!r}; give different columns, at least one")
+            raise UsageError(
+                f"target={list(self.targets)!r}; give different columns, at least one", parameter="target"
+            )
         if self.classification and len(self.targets) > 1:
-            raise UsageError(f"target={list(self.targets)!r}; one class is predicted, so give one column")
+            raise UsageError(
+                f"target={list(self.targets)!r}; one class is predicted, so give one column",
+                parameter="target",
+            )
         asked = [
             *(("target", name) for name in self.targets),
             *(("nominal_features", n) for n in self.nominal),

@@ -207,7 +207,7 @@ def check_cv(cv: Any) -> int | None:
         raise UsageError(
             f"{shown('cv', cv)}: over a source folds are dealt by key= or by row numbers; give how many, "
             "such as cv=10",
-            parameter="cv",
+            named=("cv", "key"),
         )
     return int(cv)
 
@@ -218,7 +218,7 @@ def _check_variant(variant: Any, algorithm: str) -> None:
         raise UsageError(
             f"variant={variant!r} with algorithm={algorithm!r}: it is a way of algorithm='boat'; "
             "ask for that",
-            parameter="variant",
+            named=("variant", "algorithm"),
         )
 
 
@@ -229,7 +229,7 @@ def _check_folds(folds: int, reading: Reading) -> None:
         raise UsageError(
             f"cv={folds}: {reading.source.name} may give its rows in another order each time, so their "
             "numbers are no folds; name a column by key=",
-            parameter="cv",
+            named=("cv", "key"),
         )
 
 
@@ -242,5 +242,6 @@ def _check_bags(reading: Reading) -> None:
     if reading.key is None and not reading.source.ordered:
         raise UsageError(
             f"{reading.source.name} may give its rows in another order each time, so bags cannot go by their "
-            "numbers; name a column by key="
+            "numbers; name a column by key=",
+            parameter="key",
         )

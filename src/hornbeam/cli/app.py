@@ -13,7 +13,7 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -22,7 +22,7 @@ import click
 import hornbeam
 from hornbeam.errors import HornbeamError, StorageError, UsageError, one_line
 
-from .options import debug_option
+from .options import debug_option, option_of
 
 INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -86,11 +86,13 @@ def _added() -> dict[str, importlib.metadata.EntryPoint]:
 
 
 def _guarded(group: click.Group, args: list[str], debug: bool) -> int:
+    options: dict[str, str] = {}
     try:
         if sys.stdout is None:
             raise StorageError("cannot write to standard output: it is closed; open it or redirect it")
         with group.make_context("hornbeam", list(args)) as context:
             context.meta["hornbeam.line"] = shlex.join(["hornbeam", *args])
+            context.meta["hornbeam.options"] = options
             group.invoke(context)
             sys.stdout.flush()
         return 0
@@ -110,12 +112,13 @@ def _guarded(group: click.Group, args: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        return _say(*_line_of(error))
+        return _say(*_line_of(error, options))
 
 
-def _line_of(error: Exception) -> tuple[str, int]:
+def _line_of(error: Exception, options: Mapping[str, str]) -> tuple[str, int]:
+    """The line and the exit code; `options` are those that the command itself says parameters come from."""
     if isinstance(error, HornbeamError):
-        return str(error), error.exit_code
+        return error.worded(lambda name: options.get(name) or option_of(name)), error.exit_code
     if isinstance(error, OSError):
         if error.filename is None and error.errno in _FULL:
             return f"cannot write to standard output: {error.strerror}; free some space and try again", 4

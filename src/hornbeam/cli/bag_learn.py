@@ -20,7 +20,7 @@ from hornbeam.report import Score, accuracy_error, r2_error, score_classes, scor
 from hornbeam.table import Table, from_data
 from hornbeam.validation.scores import accuracy, means_of, r2
 
-from .plan import Plan, Report, Settings, naming_options, read_weights, settle
+from .plan import Plan, Report, Settings, read_weights, settle
 from .targets import read_classes, read_numbers
 
 
@@ -108,14 +108,9 @@ def _learn(
 
 
 def _draw(table: Table, target: ClassTarget | NumericTarget, asked: BagPlan) -> Bags:
-    """The bags; a wrong option is named as it was given."""
     random = np.random.RandomState(asked.plan.seed)
     samples, weights = asked.max_samples, target.weights
-    try:
-        with naming_options({"n_estimators": "-n"}):
-            return draw_bags(table.n_rows, asked.trees, random, max_samples=samples, weights=weights)
-    except UsageError as error:
-        raise UsageError(str(error).replace(", or None for as many as there are", "")) from None
+    return draw_bags(table.n_rows, asked.trees, random, max_samples=samples, weights=weights)
 
 
 def _judge(target: ClassTarget | NumericTarget) -> Callable[[NDArray[np.int64], NDArray[Any]], float]:

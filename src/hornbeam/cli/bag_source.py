@@ -17,7 +17,7 @@ from hornbeam.estimators.stored_bags import BAGGED_CLASSIFIER, BAGGED_REGRESSOR,
 
 from .bag_learn import BagPlan, stored_parameters
 from .bag_results import importances_text, trees_text
-from .fit_source import cluster, naming_options, open_source, settle_source
+from .fit_source import cluster, open_source, settle_source
 from .output import print_json, print_pairs, scanning, style
 
 ALGORITHMS = ("memory", "rf_hybrid", "rf_vertical", "rf_write", "rf_read")
@@ -55,7 +55,7 @@ def bag_source(
             f"--algorithm {asked.algorithm}: it is for rows in memory; of a source auto, "
             f"{', '.join(ALGORITHMS)} are allowed"
         )
-    with naming_options(), scanning() as listener, cluster(engine, scheduler, plan.threads) as workers:
+    with scanning() as listener, cluster(engine, scheduler, plan.threads) as workers:
         rows = open_source(data, sql, plan)
         rows.engine = workers
         task, settings = settle_source(rows, plan, key, listener)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
@@ -18,7 +17,7 @@ from hornbeam.boat.task import SourceTask, check_memory, read_as
 from hornbeam.distributed.dask_engine import quiet
 from hornbeam.distributed.opening import engine_of, limit_for, scanner_for
 from hornbeam.distributed.spark_session import is_master
-from hornbeam.errors import HornbeamError, UsageError
+from hornbeam.errors import UsageError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
 from hornbeam.growth import ClassCosts, Pruning
 from hornbeam.report import errors_of_leaves, score_leaves
@@ -29,13 +28,7 @@ from .output import scanning
 from .plan import Plan, Settings, check_nominal, check_parameters, check_pruning, check_weights, without
 from .targets import MOST_INTEGER_CLASSES, check_target_names, task_of
 
-_NAMES = (
-    "target|key|weight|nominal_features|nominal|memory_limit|algorithm|variant|prune|competitors|criterion|"
-    "cv|sql"
-)
-_NAMED = re.compile(rf"\b({_NAMES})=")
 _DATABASE = 10**9  # bytes that DuckDB may hold at most; less where the limit is less
-_SAID = re.compile(r"\b(min_samples_leaf|max_depth)\b")
 
 
 def learn_source(
@@ -52,7 +45,7 @@ def learn_source(
     """The tree of the rows of a source; whoever waits sees each scan."""
     if plan.test is not None:
         raise UsageError("--test: rows of a source are judged by folds; use --cv K, or leave it out")
-    with naming_options(), scanning() as listener, cluster(engine, scheduler, plan.threads) as workers:
+    with scanning() as listener, cluster(engine, scheduler, plan.threads) as workers:
         rows = open_source(data, sql, plan)
         rows.engine = workers
         task, settings = settle_source(rows, plan, key, listener)
@@ -155,17 +148,3 @@ def _values(rows: Source, target: str) -> int:
     if close is not None:
         close()
     return len(found)
-
-
-@contextmanager
-def naming_options() -> Iterator[None]:
-    """What is refused is named as the options of the command."""
-    try:
-        yield
-    except HornbeamError as error:
-        text = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')} ", str(error))
-        text = _SAID.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
-        if text == str(error):
-            raise
-        kind = next(kind for kind in type(error).__mro__ if kind.__module__ == HornbeamError.__module__)
-        raise kind(text) from None

@@ -26,7 +26,7 @@ from hornbeam.table import conform, read_path
 from .learn import Learned, rows_for
 from .options import split_names
 from .output import working
-from .plan import Plan, check_nominal, naming_options
+from .plan import Plan, check_nominal
 from .sources import data_name, naming
 from .targets import check_targets, read_classes
 
@@ -58,7 +58,7 @@ def learn_improved(data: str, sql: str | None, *, target: str | None, **options:
             random_state=seed,
             n_jobs=threads,
         )
-        with naming_options(), working("growing the first tree"):
+        with working("growing the first tree"):
             model.partial_fit(attributes.take(grown), classes[codes[grown]], classes=classes)
     seconds = improved(model, options)
     scored = (attributes.take(held), codes[held]) if len(held) else None

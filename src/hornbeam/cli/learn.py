@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -147,21 +145,19 @@ def _grow(
     """The tree, what it was before pruning (None: the same), what folds say of it, and the seconds of all."""
     start = time.perf_counter()
     if settings.plan.cv is not None:
-        with naming_limit():
-            forest, estimate = _grow_folds(table, target, settings, settings.plan.cv)
+        forest, estimate = _grow_folds(table, target, settings, settings.plan.cv)
         tree, grown = forest.pair(0)
         return tree, None if tree is grown else grown, estimate, time.perf_counter() - start
-    with naming_limit():
-        tree, grown = grow_and_prune(
-            table,
-            target,
-            settings.parameters,
-            settings.pruning,
-            random=np.random.RandomState(settings.plan.seed),  # as the estimator with this random_state
-            threads=settings.plan.threads,
-            memory_limit=settings.memory_limit,
-            report=settings.report,
-        )
+    tree, grown = grow_and_prune(
+        table,
+        target,
+        settings.parameters,
+        settings.pruning,
+        random=np.random.RandomState(settings.plan.seed),  # as the estimator with this random_state
+        threads=settings.plan.threads,
+        memory_limit=settings.memory_limit,
+        report=settings.report,
+    )
     return tree, None if tree is grown else grown, None, time.perf_counter() - start
 
 
@@ -185,18 +181,6 @@ def _grow_folds(
         memory_limit=settings.memory_limit,
         report=settings.report,
     )
-
-
-@contextmanager
-def naming_limit() -> Iterator[None]:
-    """A limit that is too low is refused in the words of the command."""
-    try:
-        yield
-    except DataError as error:
-        text = str(error).replace("memory_limit=", "--memory-limit ")
-        for name in ("min_samples_leaf", "max_depth"):
-            text = text.replace(name, f"--{name.replace('_', '-')}")
-        raise DataError(text) from None
 
 
 def model_of(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings) -> StoredModel:

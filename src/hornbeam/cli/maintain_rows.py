@@ -16,7 +16,7 @@ from hornbeam.maintained.opening import InUse
 from hornbeam.table.sources import Source, source
 from hornbeam.table.sources.opening import CSV, find_files
 
-from .fit_source import naming_options, open_source, settle_source
+from .fit_source import open_source, settle_source
 from .learn import estimator_parameters
 from .output import check_places, scanning, working
 from .plan import Plan
@@ -77,7 +77,7 @@ def create_tree(
     """The tree that `hornbeam fit` would grow, in a new file; what there is to say of it."""
     plan = Plan.asked(options)
     check_places(tree, sources=[name for given in data for name in files_of(given)])
-    with naming_options(), scanning() as listener:
+    with scanning() as listener:
         rows = open_source(_place(data), sql, plan)
         _, settings = settle_source(rows, plan, key)
         made = MaintainedTree.create(
@@ -144,9 +144,6 @@ def _changed(
     except KeyboardInterrupt:
         if found is None:
             raise
-    except UsageError:
-        with naming_options():
-            raise
     assert found is not None
     return found
 
@@ -165,8 +162,7 @@ def _rows_or_none(kept: MaintainedTree, data: Sequence[str], sql: str | None, me
 def _batch_rows(kept: MaintainedTree, data: Sequence[str], sql: str | None) -> Source:
     """Rows of a batch. Cells of CSV files are read as the types that the tree has: a few rows do not show
     that a column of whole numbers has fractions elsewhere, or that digits are text."""
-    with naming_options():
-        rows = source(_place(data), sql=sql)
+    rows = source(_place(data), sql=sql)
     if sql is not None or find_files(_place(data))[0] != CSV:
         return rows
     known = {field.name: field.type for field in kept.schema}

@@ -209,6 +209,16 @@ memory_option = click.option(
 report_option = click.option("--report", metavar="FILE", help="Write a one-file HTML report here.")
 
 
+_OPTIONS = {"n_estimators": "-n", "time_columns": "--time", "n_samples": ""}
+
+
+def option_of(parameter: str) -> str:
+    """The option of the command that a parameter comes from."""
+    name, _, table = parameter.partition("[")
+    option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    return f"{option} {table.strip(chr(39) + ']')}.COLUMN" if table else option
+
+
 def split_kept(given: tuple[str, ...]) -> list[str]:
     """Names from repeated, comma-separated --keep."""
     return [name for entry in given for name in entry.split(",") if name]

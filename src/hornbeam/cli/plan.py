@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
@@ -91,8 +90,7 @@ def settle(data: pa.Table, plan: Plan, report: Report) -> tuple[str, pa.Table, S
     parameters = check_parameters(without(plan.parameters, options), task)
     pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
     check_weights(data, plan, task)
-    with naming_options():
-        limit = bytes_of(plan.memory_limit)
+    limit = bytes_of(plan.memory_limit)
     attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
     return task, attributes, Settings(parameters, pruning, plan, report, limit)
 
@@ -143,29 +141,9 @@ def check_nominal(data: pa.Table, plan: Plan) -> None:
 
 def check_parameters(given: Mapping[str, Any], task: str) -> Parameters:
     """The parameters of the tree."""
-    with naming_options():
-        return Parameters(**{"criterion": CRITERIA[task][0], **given}).checked(task=task)
+    return Parameters(**{"criterion": CRITERIA[task][0], **given}).checked(task=task)
 
 
 def check_pruning(given: Mapping[str, Any], task: str) -> Pruning:
     """How the tree is pruned."""
-    with naming_options():
-        return Pruning(**given).checked(task)
-
-
-@contextmanager
-def naming_options(names: Mapping[str, str] | None = None) -> Iterator[None]:
-    """A wrong parameter is named as the option that it came from."""
-    try:
-        yield
-    except UsageError as error:
-        if error.parameter is None:
-            raise
-        raise UsageError(
-            error.about((names or {}).get(error.parameter, option_of(error.parameter)))
-        ) from None
-
-
-def option_of(parameter: str) -> str:
-    """The option of the command that a parameter comes from."""
-    return f"--{parameter.replace('_', '-')}"
+    return Pruning(**given).checked(task)

@@ -16,7 +16,7 @@ from hornbeam.relational.tree import RelationalTree
 
 from .output import working
 from .predict import csv_bytes, json_bytes
-from .relational_learn import naming_times, noting, open_data, plain_keys
+from .relational_learn import noting, open_data, plain_keys
 from .sources import naming
 
 
@@ -39,7 +39,7 @@ def give_answers(given: Mapping[str, Any]) -> None:
             "--explain tells the path of one tree; it goes with neither bagged trees nor --proba"
         )
     model = stored.estimate()
-    with noting(), working("predicting"), naming(given["data"]), naming_times():
+    with noting(), working("predicting"), naming(given["data"]):
         data = open_data(given, None)
         if given["keys_to_explain"]:
             content = _explanations(model, data, given)

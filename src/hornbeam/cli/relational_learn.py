@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,6 @@ from hornbeam.relational.records import Examples
 from hornbeam.table.sources.sqlite_queries import is_sqlite
 
 from .output import working
-from .plan import naming_options
 from .sources import data_name, naming
 
 _DUCKDB = (".duckdb", ".ddb", ".db")
@@ -148,11 +146,10 @@ def fitted(given: Mapping[str, Any]) -> RelationalLearned:
 
 def _fitted(given: Mapping[str, Any]) -> RelationalLearned:
     data = open_data(given, given["target"])
-    with naming_times():
-        bias = bias_of(given, data)
-        with naming(given["data"]):
-            examples = data.coded(bias, given["task"], given["target"]).examples
-            groups = _groups(given, data)
+    bias = bias_of(given, data)
+    with naming(given["data"]):
+        examples = data.coded(bias, given["task"], given["target"]).examples
+        groups = _groups(given, data)
     task = examples.task
     kind = _class(task)
     parameters = {name: value for name, value in data.parameters.items() if name in kind().get_params()}
@@ -165,7 +162,7 @@ def _fitted(given: Mapping[str, Any]) -> RelationalLearned:
         parameters["prune"] = None
     model = kind(bias, **parameters, cv=_folds(given, examples), n_jobs=given["threads"])
     begin = perf_counter()
-    with working("growing the tree") as report, naming(given["data"]), naming_options():
+    with working("growing the tree") as report, naming(given["data"]):
         model._fit(data, given["target"], groups, report)
     return RelationalLearned(model, data, given["bias"] is not None, perf_counter() - begin)
 
@@ -214,20 +211,6 @@ def _check_folds(n_folds: int, examples: Examples) -> None:
         raise DataError(
             f"{n_folds} folds, but no class has as many examples (the largest has {largest}); use fewer folds"
         )
-
-
-@contextmanager
-def naming_times() -> Iterator[None]:
-    """What the package calls its options for times, as the options of the command."""
-    try:
-        yield
-    except UsageError as error:
-        text = re.sub(r"time_columns\['(.*?)'\]", r"--time \1.COLUMN", str(error))
-        text = text.replace("time_columns", "--time")
-        text = re.sub(r"example_time=|example_time", "--example-time ", text).replace(
-            "--example-time ,", "--example-time,"
-        )
-        raise UsageError(text) from None
 
 
 def plain_keys(keys: Any) -> Sequence[Any]:

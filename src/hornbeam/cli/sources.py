@@ -60,7 +60,7 @@ def naming(path: str) -> Iterator[None]:
     except DataError as error:
         if str(error).startswith(shown):
             raise
-        raise DataError(f"{shown}: {error}") from error
+        raise DataError(f"{shown}: {error}", named=error.named) from error
 
 
 def data_name(path: str) -> str:

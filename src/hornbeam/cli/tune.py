@@ -88,6 +88,7 @@ def command(context: click.Context, /, **given: Any) -> None:
     source = context.get_parameter_source
     own = [name for name in given if source(name) is click.core.ParameterSource.COMMANDLINE]
     grid = grid_of(given.pop("params"), {name: given[name] for name in own if name != "params"})
+    context.meta.setdefault("hornbeam.options", {}).update({name: f"--param {name}=" for name in grid})
     _run(context.meta.get("hornbeam.line", ""), grid, **given)
 
 

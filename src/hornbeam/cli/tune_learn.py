@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.errors import DataError, UsageError
+from hornbeam.errors import DataError, HornbeamError, UsageError, first_line
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
 from hornbeam.model import Tree
 from hornbeam.model_selection import TreeSearchCV
@@ -22,8 +22,8 @@ from hornbeam.report import count_errors, sample_points, score_classes, score_nu
 from hornbeam.validation import deal_classes, deal_rows
 from hornbeam.validation.scores import means_of
 
-from .learn import Learned, model_of, naming_limit, table_of
-from .plan import Plan, Report, Settings, option_of, read_weights, settle, without
+from .learn import Learned, model_of, table_of
+from .plan import Plan, Report, Settings, read_weights, settle, without
 from .targets import read_classes, read_numbers
 
 
@@ -139,7 +139,7 @@ def _search(
         random_state=plan.seed,
         n_jobs=plan.threads,
     )
-    with naming_limit(), _naming_params(asked), warnings.catch_warnings():
+    with _naming_score(asked.scoring), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scores that are not numbers are seen in the table
         search.fit(attributes, y, **given)
     seconds = time.perf_counter() - start
@@ -165,20 +165,13 @@ def _named(tree: Tree, plan: Plan) -> Tree:
 
 
 @contextmanager
-def _naming_params(asked: SearchPlan) -> Iterator[None]:
-    """A wrong value is named as it was given: as a value of --param, or as an option."""
+def _naming_score(scoring: str | None) -> Iterator[None]:
+    """What a score of scikit-learn refuses, by its name."""
     try:
         yield
-    except UsageError as error:
-        if error.parameter is None:
-            raise
-        if error.parameter in asked.grid:
-            raise UsageError(f"--param {error}") from None
-        raise UsageError(error.about(option_of(error.parameter))) from None
-    except DataError as error:
-        raise DataError(str(error).replace("n_samples=", "")) from None
+    except HornbeamError:
+        raise
     except ValueError as error:
-        if asked.scoring is None:
+        if scoring is None:
             raise
-        first = str(error).strip().splitlines()[0]
-        raise UsageError(f"--scoring {asked.scoring}: {first}; use another score") from error
+        raise UsageError(f"--scoring {scoring}: {first_line(error)}; use another score") from error

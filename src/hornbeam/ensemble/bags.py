@@ -83,7 +83,8 @@ def draw_bags(
         raise DataError(
             f"{draws} rows cannot be drawn without replacement from n_samples={drawable}"
             f"{'' if weights is None else ' of weight above 0'}; "
-            "give a smaller max_samples, or bootstrap=True"
+            "give a smaller max_samples, or bootstrap=True",
+            parameter="n_samples",
         )
     seeds = np.asarray(random.randint(_SEEDS, size=count), dtype=np.int64)
     return Bags(n_rows, draws, seeds, bool(bootstrap), weights)

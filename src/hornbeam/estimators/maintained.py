@@ -120,7 +120,9 @@ class MaintainedTree:
         place = arguments.file_path("path", path)
         rows, targets, folds = check_source(src, "create"), check_targets(target), check_cv(cv)
         if folds is not None and key is None:
-            raise UsageError(f"cv={folds}: folds are dealt by a key; name a column by key=")
+            raise UsageError(
+                f"cv={folds}: folds are dealt by a key; name a column by key=", named=("cv", "key")
+            )
         classification = is_class(rows, targets, tree_parameters.get("criterion"))
         settings: dict[str, Any] = {
             "parameters": plain_parameters(tree_parameters),
@@ -347,7 +349,7 @@ class MaintainedTree:
         self._check_writable()
         rows, done = check_source(src, "sync"), self._done(id)
         if arguments.text_or_none("key", key) is not None and key not in self._store.schema.names:
-            raise UsageError(f"key={key!r}: rows have {list_names(self._store.schema.names)}")
+            arguments.refuse("key", key, f"rows have {list_names(self._store.schema.names)}")
         if done is not None:
             return done
         with self._store.transaction():

@@ -123,12 +123,16 @@ def task_of(
         rows, settings["targets"], settings["memory_limit"], key=settings["key"], algorithm=algorithm
     )
     if task.needs_rows is not None:
-        raise UsageError(f"{task.needs_rows} asks for the rows of each node, which no maintained tree keeps")
+        raise UsageError(
+            f"{task.needs_rows} asks for the rows of each node, which no maintained tree keeps",
+            named=("prune", "competitors"),
+        )
     chosen = task.parameters
     if not task.verifiable or chosen.criterion == "quest":
         raise UsageError(
             f"criterion={chosen.criterion!r}, nominal={chosen.nominal!r}: a tree is kept by bounds, which "
-            "c45, quest and multiway tests do not have"
+            "c45, quest and multiway tests do not have",
+            named=("criterion", "nominal"),
         )
     return task
 

@@ -58,7 +58,7 @@ class MemoryPlan:
             raise DataError(
                 f"memory_limit={text_of(limit)}: a tree of this table may need {text_of(fixed + per_set)}; "
                 "allow as much, or limit the tree by min_samples_leaf or max_depth",
-                parameter="memory_limit",
+                named=("memory_limit", "min_samples_leaf", "max_depth"),
             )
 
     @classmethod

@@ -182,7 +182,7 @@ def draw_validation(rows: Rows, target: Target, pruning: Pruning, seed: int) -> 
         raise DataError(
             f"validation_fraction={pruning.validation_fraction:g} of n_samples={len(rows)} leaves no row "
             "to validate on; give more rows, a larger fraction or another prune",
-            parameter="validation_fraction",
+            named=("validation_fraction", "n_samples"),
         )
     return rows[grown], rows[held]
 

@@ -65,7 +65,10 @@ def example_times(
     for table, column in time_columns.items():
         if table not in tables or column not in tables[table].columns:
             known = list_names(list(tables)) if table not in tables else list_names(tables[table].columns)
-            raise UsageError(f"time_columns names {table}.{column}, which is not there; known are {known}")
+            raise UsageError(
+                f"time_columns names {table}.{column}, which is not there; known are {known}",
+                parameter="time_columns",
+            )
     others = {table: column for table, column in time_columns.items() if table != target}
     if example_time is None:
         example_time = time_columns.get(target)
@@ -73,7 +76,8 @@ def example_times(
         if others:
             raise UsageError(
                 f"time_columns are given and the examples have no time; give time_columns[{target!r}], or "
-                "example_time, a column of that table or one moment for all"
+                "example_time, a column of that table or one moment for all",
+                named=(f"time_columns[{target!r}]", "time_columns", "example_time"),
             )
         return None
     if isinstance(example_time, str) and example_time in tables[target].columns:
@@ -102,7 +106,8 @@ def _moment_of(text: str, target: str, kinds: set[str]) -> Any:
     except ValueError:
         pass
     raise UsageError(
-        f"example_time={text!r} is neither a column of {target!r} nor a moment; write one such as 2024-06-30"
+        f"example_time={text!r} is neither a column of {target!r} nor a moment; write one such as 2024-06-30",
+        parameter="example_time",
     )
 
 

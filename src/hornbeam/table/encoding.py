@@ -131,7 +131,9 @@ def choose_nominal(nominal_features: Any, names: tuple[str, ...]) -> frozenset[i
     if isinstance(nominal_features, str):
         if nominal_features == "from_dtype":
             return frozenset()
-        raise UsageError(f"nominal_features={nominal_features!r}; {_ALLOWED_NOMINAL}")
+        raise UsageError(
+            f"nominal_features={nominal_features!r}; {_ALLOWED_NOMINAL}", parameter="nominal_features"
+        )
     if not isinstance(nominal_features, (list, tuple, set, frozenset, np.ndarray)):
         raise UsageError(f"nominal_features is of type {type(nominal_features).__name__}; {_ALLOWED_NOMINAL}")
     entries = list(

@@ -254,5 +254,6 @@ def deal_repeatedly(target: Target, k: int, repeats: int, random: np.random.Rand
 def check_folds(k: int, n_rows: int) -> None:
     if k > n_rows:
         raise DataError(
-            f"{k} folds of n_samples={n_rows} rows; use at most {n_rows} folds, or give more rows"
+            f"{k} folds of n_samples={n_rows} rows; use at most {n_rows} folds, or give more rows",
+            parameter="n_samples",
         )

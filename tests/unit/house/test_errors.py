@@ -24,9 +24,9 @@ def test_an_error_about_a_parameter_is_worded_once_and_called_by_its_option_in_t
     error = error_of(lambda: Parameters(max_depth=-1).checked(task="classification"))
     assert error.parameter == "max_depth"
     assert str(error).startswith("max_depth=-1: ")
-    assert error.about("--max-depth") == "--max-depth" + str(error).removeprefix("max_depth").replace(
-        "=", " ", 1
-    )
+    assert error.worded(lambda _: "--max-depth") == "--max-depth" + str(error).removeprefix(
+        "max_depth"
+    ).replace("=", " ", 1)
     told = run("fit", "-", "--target", "y", "--max-depth", "-1").stderr
     assert "--max-depth" in told
     assert "max_depth" not in told

@@ -119,7 +119,9 @@ def _connected(place: str, memory: str) -> Iterator[Any]:
         try:
             connection.execute(f"set memory_limit = '{memory}'")
         except duckdb.Error:
-            raise UsageError(f"memory_limit={memory!r}; give a text such as '500MB' or '2GB'") from None
+            raise UsageError(
+                f"memory_limit={memory!r}; give a text such as '500MB' or '2GB'", parameter="memory_limit"
+            ) from None
         quiet = spilled.replace("'", "''")
         connection.execute(f"set temp_directory = '{quiet}'")
         yield connection

@@ -57,7 +57,8 @@ def query_of(place: str, sql: str | None, table: str | None, tables: list[str]) 
             raise UsageError(f"{place!r}: sql and table are both given; give one of them")
         raise UsageError(
             f"{place!r} is a database and needs sql='select ...' or table='...'; its tables are: "
-            f"{list_names(tables)}"
+            f"{list_names(tables)}",
+            parameter="sql",
         )
     if table is not None and table not in tables:
         raise UsageError(f"{place!r} has no table {table!r}; its tables are: {list_names(tables)}")

@@ -252,7 +252,8 @@ def _check_weight(weight: str | None, origin: Origin) -> None:
         return
     if not isinstance(weight, str) or weight not in origin.schema.names:
         raise UsageError(
-            f"weight={weight!r} is not a column of {origin.name}; it has {list_names(origin.schema.names)}"
+            f"weight={weight!r} is not a column of {origin.name}; it has {list_names(origin.schema.names)}",
+            parameter="weight",
         )
     stored = read_chunked(pa.chunked_array([], origin.schema.field(weight).type), weight).type
     if parse_type(stored).group != "number":
