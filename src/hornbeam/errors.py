@@ -27,9 +27,12 @@ class HornbeamError(ValueError):
         text = str(self)
         for name in self.named:
             option = option_of(name)
-            text = text.replace(f"{name}=", option if option.endswith("=") else f"{option} ")
-            if "_" in name:  # in a sentence; any other name may be a word of its own
-                text = text.replace(name, option)
+            text, *parts = text.split(name)
+            for part in parts:
+                if part.startswith("="):
+                    text += (option if option.endswith("=") else f"{option} ") + part[1:]
+                else:  # a name of several words is no other word of a sentence
+                    text += (option.rstrip("=") if "_" in name else name) + part
         return text
 
 

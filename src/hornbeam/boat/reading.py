@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hornbeam.arguments import refuse
 from hornbeam.errors import DataError, SourceChanged, UsageError
 from hornbeam.table import encode_classes, encode_targets
 from hornbeam.table.arrow import read_chunked
@@ -136,12 +137,11 @@ class Reading:
         for what, name in [*asked, *([("key", self.key)] if self.key is not None else [])]:
             if name not in names:
                 raise UsageError(
-                    f"{what}={name!r} is not a column of {source.name}; it has {list_names(names)}"
+                    f"{what}={name!r} is not a column of {source.name}; it has {list_names(names)}",
+                    parameter=what,
                 )
             if name == source.weight if what == "target" else name in self.targets:
-                raise UsageError(
-                    f"{what}={name!r}: that column of {source.name} has another use; name another"
-                )
+                refuse(what, name, f"that column of {source.name} has another use; name another")
         if not self.attributes:
             raise DataError(
                 f"{source.name} has no column beside {list_names(list(names))}; nothing to ask for"

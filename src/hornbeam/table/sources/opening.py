@@ -58,7 +58,7 @@ def source(
 
 def _only(fine: bool, option: str, what: str) -> None:
     if not fine:
-        raise UsageError(f"{option}= is only for {what}")
+        raise UsageError(f"{option}= is only for {what}", parameter=option)
 
 
 def _is_database(path: str) -> bool:
