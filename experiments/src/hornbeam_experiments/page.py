@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hornbeam.drawing.page import cell, page_head, section, table, tag, write_page
+from hornbeam.drawing.page import page_head, section, table, tag, write_page
 from hornbeam.drawing.text import escape, number_text
 from hornbeam_experiments.records import Cell, Part, Results, Sheet
 
@@ -28,7 +28,7 @@ def page_of(results: Results) -> str:
         page_head(escape(results.headline), source),
         *(_part(part) for part in results.parts),
         section("What was measured, and with what", "", notes, tag("dl", *facts, class_="meta")),
-        tag("footer", "Made by hornbeam reproduce; this page needs no network."),
+        footer="Made by hornbeam reproduce",
         more_style=STYLE,
     )
 
@@ -55,10 +55,8 @@ def escape_lines(text: str) -> str:
 
 
 def _table(sheet: Sheet) -> str:
-    numeric = [all(not isinstance(row[j], str) for row in sheet.rows) for j in range(len(sheet.columns))]
-    head = tag("tr", *(cell(name, numeric[j], "th") for j, name in enumerate(sheet.columns)))
-    rows = [tag("tr", *(cell(shown(value), numeric[j]) for j, value in enumerate(row))) for row in sheet.rows]
-    return table(head, *rows)
+    numeric = [j for j in range(len(sheet.columns)) if all(not isinstance(row[j], str) for row in sheet.rows)]
+    return table(sheet.columns, (map(shown, row) for row in sheet.rows), numeric)
 
 
 def shown(value: Cell) -> str:

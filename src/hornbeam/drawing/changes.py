@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import zip_longest
 
-from .node import LINE, PAD, STRIPE, describe, draw_test, striped_card
+from .node import LINE, PAD, STRIPE, describe, draw_words, is_broken, striped_card
 from .places import LEGEND, MARGIN, NARROWEST, WIDEST, Box, Layout, across, place_columns, test_width
 from .records import Picture, PictureNode, Shown, fitting_depths, visible_part
-from .svg import BOLD, class_fill, element, frame, label, path, swatch
+from .svg import BOLD, circle, class_fill, element, frame, label, path, swatch, tooltip
 from .text import clean, count_text, escape, width_em
-from .tree import caption_of, draw_edge, draw_hidden, draw_left_out
+from .tree import caption_of, draw_parts
 
 MOST_BOXES = 64  # of a tree that is read beside another
 _BOX = 44.0
@@ -139,8 +139,7 @@ def draw_changes(
 ) -> str:
     """An SVG of both trees down to a depth; what is hidden is counted. With None nothing is hidden. A page
     has the heading by itself."""
-    most = None if depth is None else 12
-    parts = [() if side is None else visible_part(side.picture, depth, most) for side in changes.sides]
+    parts = [() if side is None else visible_part(side.picture, depth) for side in changes.sides]
     places = _place(changes.sides, parts)
     names = [_name(*given) for given in zip(("Before", "After"), changes.sides, parts, strict=True)]
     left, right = (
@@ -159,7 +158,7 @@ def draw_changes(
     for x, name, side, part, place in zip((0.0, start), names, changes.sides, parts, places, strict=True):
         drawn = label(MARGIN, 26, name, whole)
         if side is not None and place is not None:
-            drawn += _draw(side, part, place)
+            drawn += draw_parts(side.picture, part, place, partial(_box, side))
         body += _moved(drawn, x, top)
     counts = ", ".join(f"{count} {STATES[state]}" for state, count in shown_counts(changes.counts))
     return frame(whole, height, body, title, f"{changes.heading}; tests: {counts}", inline)
@@ -178,7 +177,7 @@ def _place(sides: Sequence[Side | None], parts: Sequence[tuple[Shown, ...]]) -> 
         [side.picture.nodes[node.index] if node.index >= 0 else None for node in part] if side else []
         for side, part in zip(sides, parts, strict=True)
     ]
-    heights = [[_BOX + (LINE if node and _is_broken(node) else 0.0) for node in some] for some in nodes]
+    heights = [[_BOX + (LINE if node and _broken(node) else 0.0) for node in some] for some in nodes]
     shape, slots = _superposed(parts)
     tall = [0.0] * len(shape)
     for at, sizes in zip(slots, heights, strict=True):
@@ -218,13 +217,13 @@ def _superposed(parts: Sequence[tuple[Shown, ...]]) -> tuple[list[Shown], list[l
 def _width(side: Side, index: int) -> float:
     """What a box needs for its two lines."""
     node = side.picture.nodes[index]
-    first = test_width(node, _is_broken(node)) if node.test else _bold(clean(node.prediction), 12) + 2 * PAD
+    first = test_width(node, _broken(node)) if node.test else _bold(clean(node.prediction), 12) + 2 * PAD
     return STRIPE + 1 + max(first, width_em(_rows(side, index)) * 11 + 2 * PAD)
 
 
-def _is_broken(node: PictureNode) -> bool:
-    """Whether the question takes two lines: name and condition."""
-    return bool(node.condition) and test_width(node, False) + STRIPE > WIDEST
+def _broken(node: PictureNode) -> bool:
+    """Whether the question takes two lines in the widest box."""
+    return is_broken(node, WIDEST - STRIPE - 2 * PAD - 1)
 
 
 def _bold(text: str, size: float) -> float:
@@ -261,37 +260,24 @@ def _name(name: str, side: Side | None, part: tuple[Shown, ...]) -> str:
 # boxes
 
 
-def _draw(side: Side, part: tuple[Shown, ...], places: Layout) -> str:
-    edges = [draw_edge(side.picture, part, places, place) for place in range(1, len(part))]
-    boxes = [_box(side, node, place) for node, place in zip(part, places.boxes, strict=True)]
-    return "".join(edges) + "".join(boxes)
-
-
 def _box(side: Side, shown: Shown, place: Box) -> str:
-    if shown.index < 0:
-        return draw_left_out(shown, place)
+    """A node; a dot beside it says the most that happened in what is not drawn below it."""
     node, state = side.picture.nodes[shown.index], side.states[shown.index]
     x, room = place.x + STRIPE + PAD, place.width - STRIPE - 2 * PAD
     size = place.x, place.y, place.width, place.height
-    parts = [
-        element("title", escape(f"{describe(side.picture, node)}; {STATES[state]}")),
+    dot = ""
+    if shown.hidden_leaves:
+        fill = f"fill:{state_fill(side.states_below[shown.index])}"
+        dot = circle(place.x + place.width + 8, place.y + place.height / 2, 4.5, fill)
+    return dot + element(
+        "g",
+        tooltip(f"{describe(side.picture, node)}; {STATES[state]}"),
         striped_card(node, state_fill(state), *size, tinted=state != KEPT),
-        draw_test(node, x, place.y + 19, room, _is_broken(node))
-        if node.test
-        else label(x, place.y + 19, node.prediction, room),
+        draw_words(node, x, place.y + 19, room, _broken(node)),
         label(x, place.y + place.height - 9, _rows(side, shown.index), room, 11, "s"),
-    ]
-    box = element("g", "".join(parts), data_node=shown.index, data_state=state)
-    return draw_hidden(shown, place, False) + _hidden_state(side, shown, place) + box
-
-
-def _hidden_state(side: Side, shown: Shown, place: Box) -> str:
-    """A dot for what is not drawn below a box: the most that happened there."""
-    if not shown.hidden_leaves:
-        return ""
-    fill = f"fill:{state_fill(side.states_below[shown.index])}"
-    right, middle = place.x + place.width + 8, place.y + place.height / 2
-    return element("circle", cx=right, cy=middle, r=4.5, style=fill)
+        data_node=shown.index,
+        data_state=state,
+    )
 
 
 def _rows(side: Side, index: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .changes import (
     KEPT,
     MOST_BOXES,
@@ -13,7 +15,7 @@ from .changes import (
     shown_counts,
     state_fill,
 )
-from .page import FOOTER, cards, cell, depth_section, header_row, page_head, section, table, tag, write_page
+from .page import Html, cards, depth_section, page_head, section, table, tag, write_page
 from .text import count_text, escape
 
 _EASY_BOXES = 15
@@ -33,7 +35,6 @@ def render_changes(changes: ChangesPicture, title: str) -> str:
         _tree_section(changes),
         _list_section(changes),
         _withheld_section(changes),
-        tag("footer", FOOTER),
         more_style=_STYLE,
     )
 
@@ -47,12 +48,12 @@ def _heading(changes: ChangesPicture) -> str:
 
 def _cards(changes: ChangesPicture) -> str:
     counts = shown_counts(changes.counts)
-    figures = [(count_text(count), _swatch(state) + STATES[state]) for state, count in counts]
-    return cards(*figures, class_="card state")
+    return cards(((count_text(count), _named(state)) for state, count in counts), "card state")
 
 
-def _swatch(state: str) -> str:
-    return tag("i", style=f"background:{state_fill(state)}")
+def _named(state: str) -> Html:
+    """The colour of a state and what it is called."""
+    return Html(tag("i", style=f"background:{state_fill(state)}") + escape(STATES[state]))
 
 
 def _tree_section(changes: ChangesPicture) -> str:
@@ -62,11 +63,7 @@ def _tree_section(changes: ChangesPicture) -> str:
         "the same height. All that lies below a rebuilt node is rebuilt. A dot is the most that happened in "
         "a part that is not drawn."
     )
-
-    def draw(depth: int) -> str:
-        return draw_changes(changes, depth, inline=True)
-
-    depths = changes.depths(MOST_BOXES)[-6:]
+    depths, draw = changes.depths(MOST_BOXES)[-6:], partial(draw_changes, changes, inline=True)
     return depth_section("Both trees", hint, depths, changes.boxes, _EASY_BOXES, draw)
 
 
@@ -74,13 +71,12 @@ def _list_section(changes: ChangesPicture) -> str:
     if not changes.changes:
         return section("What changed", "Every test was kept.")
     names = ("", "where", "before", "after", "rows before", "rows after", "standard errors")
-    header = header_row(names, (4, 5, 6))
     hint = (
         "By how many standard errors the new test is better than the old one, on the present rows: up to two "
         "are chance."
     )
-    rows = map(_row, changes.changes[:_MOST_ROWS])
-    return section("What changed", hint, table(header, *rows), _more(changes.changes))
+    rows = table(names, map(_row, changes.changes[:_MOST_ROWS]), (4, 5, 6))
+    return section("What changed", hint, rows, _more(changes.changes))
 
 
 def _withheld_section(changes: ChangesPicture) -> str:
@@ -88,23 +84,16 @@ def _withheld_section(changes: ChangesPicture) -> str:
     if not changes.withheld:
         return ""
     names = ("where", "kept", "the best", "rows", "standard errors")
-    header = header_row(names, (3, 4))
     hint = (
         "Tests that stay although another one is better on the present rows, by so many standard errors: up "
         "to two are chance."
     )
     rows = [
-        tag(
-            "tr",
-            cell(change.path or "root"),
-            cell(change.before),
-            cell(change.after),
-            cell(_count(change.rows_after), right=True),
-            cell(f"{change.standard_errors:.1f}", right=True),
-        )
+        (change.path or "root", change.before, change.after, *_figures(change)[1:])
         for change in changes.withheld[:_MOST_ROWS]
     ]
-    return section("What exactness would have changed", hint, table(header, *rows), _more(changes.withheld))
+    listed = table(names, rows, (3, 4))
+    return section("What exactness would have changed", hint, listed, _more(changes.withheld))
 
 
 def _more(changes: tuple[Change, ...]) -> str:
@@ -112,23 +101,18 @@ def _more(changes: tuple[Change, ...]) -> str:
     return tag("p", f"… {count_text(left)} more", class_="hint") if left > 0 else ""
 
 
-def _row(change: Change) -> str:
-    errors = change.standard_errors
-    return tag(
-        "tr",
-        tag("td", _swatch(change.state), escape(STATES[change.state]), class_="state"),
-        cell(change.path or "root"),
-        cell(_test_or_end(change.before, change.rows_before)),
-        cell(_test_or_end(change.after, change.rows_after)),
-        cell(_count(change.rows_before), right=True),
-        cell(_count(change.rows_after), right=True),
-        cell("" if errors is None else f"{errors:.1f}", right=True),
-    )
+def _row(change: Change) -> tuple[str, ...]:
+    tests = _test_or_end(change.before, change.rows_before), _test_or_end(change.after, change.rows_after)
+    state = tag("td", _named(change.state), class_="state")
+    return state, change.path or "root", *tests, *_figures(change)
+
+
+def _figures(change: Change) -> tuple[str, ...]:
+    """Rows before and after, and standard errors."""
+    rows = ("" if rows is None else count_text(rows) for rows in (change.rows_before, change.rows_after))
+    errors = "" if change.standard_errors is None else f"{change.standard_errors:.1f}"
+    return *rows, errors
 
 
 def _test_or_end(test: str, rows: int | None) -> str:
     return test or ("no tree" if rows is None else "a leaf")
-
-
-def _count(rows: int | None) -> str:
-    return "" if rows is None else count_text(rows)

@@ -6,18 +6,29 @@ from dataclasses import dataclass
 
 from .places import MARGIN
 from .records import Picture
-from .svg import N_STEPS, element, label, path, rect, step_fill, step_scale, swatch
+from .svg import N_STEPS, circle, label, path, rect, step_fill, step_scale, swatch
 from .text import width_em
 
 BAR = 9.0
 _MOST_CELLS = 25  # folds drawn one by one; more are a continuous bar
 KINDS = (
-    ("same", "var(--hb-c0)", "same test or leaf"),
-    ("astray", "var(--hb-c3)", "same leaf, other answer"),
-    ("others", "var(--hb-c1)", "asks something else"),
-    ("leaves", "var(--hb-other)", "stops here"),
-    ("gone", "", "parted above"),
+    ("same", "var(--hb-c0)", "same test or leaf", "Asks the same of the same attribute, or ends here too."),
+    ("astray", "var(--hb-c3)", "same leaf, other answer", "Ends at the same leaf, but gives another answer."),
+    (
+        "others",
+        "var(--hb-c1)",
+        "asks something else",
+        "Arrived by the same questions, and asks something else.",
+    ),
+    (
+        "leaves",
+        "var(--hb-other)",
+        "stops here",
+        "Arrived by the same questions, and stops where this tree asks.",
+    ),
+    ("gone", "", "parted above", "Parted from this tree further up, so it has no such place."),
 )
+"""What a fold may do at a node: its name, its colour, its words in the key, and a sentence for the page."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +178,7 @@ def draw_folds(agreement: Agreement, x: float, y: float, width: float) -> str:
     """A cell for each fold while there are few, else stretches; folds that parted above are empty."""
     few = agreement.folds <= _MOST_CELLS
     step, at, parts = width / agreement.folds, 0, []
-    for name, fill, _ in KINDS:
+    for name, fill, *_ in KINDS:
         count = agreement.counts[name]
         many, folds_each = (count, 1) if few else (min(count, 1), count)
         for _ in range(many):
@@ -189,7 +200,7 @@ def draw_range(thresholds: ThresholdRange, x: float, y: float, width: float) -> 
         path(f"M{x:.1f} {y:.1f}h{width:.1f}", class_="e")
         + rect(low - 1, y - 4, high - low + 2, 8, 2, fill="var(--hb-c0)", fill_opacity=0.3)
         + path(ticks or "M0 0", style="stroke:var(--hb-c0)", stroke_width=1.2)
-        + element("circle", cx=at(thresholds.own), cy=y, r=3.2, style="fill:var(--hb-ink)")
+        + circle(at(thresholds.own), y, 3.2, "fill:var(--hb-ink)")
     )
 
 
@@ -197,7 +208,7 @@ def draw_legend(stability: StabilityPicture, width: float) -> str:
     """What the cells mean, those that occur; then the scale of the stripe, where there is room."""
     seen = {name for agreement in stability.agreements for name, n in agreement.counts.items() if n}
     parts, x = [], MARGIN
-    for name, fill, text in KINDS:
+    for name, fill, text, _ in KINDS:
         if name in seen:
             drawn, x = swatch(x, 26, text, fill, small=True)
             parts.append(drawn)

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .records import Picture, PictureNode
-from .svg import BOLD, N_DISTINCT, N_HUES, class_fill, element, label, rect, step_fill, text_line
+from .svg import BOLD, N_DISTINCT, N_HUES, class_fill, element, label, rect, step_fill, text_line, tooltip
 from .text import (
     clean,
     count_text,
-    escape,
     number_text,
     percent_text,
     shorten,
@@ -72,18 +71,34 @@ def draw_box(
     node = picture.nodes[index]
     room = width - 2 * PAD
     card = _card(node, legend.fill(node), x, y, width, height)
-    parts = [element("title", escape(describe(picture, node))), card]
-    if node.test:
-        parts.append(draw_test(node, x + PAD, y + 19, room, height > BOX_HEIGHT))
-    else:
-        parts.append(label(x + PAD, y + 19, node.prediction, room))
-    parts.append(_bar(picture, node, legend, x + PAD, y + height - 33, room))
-    parts.append(label(x + PAD, y + height - 10, small_line(picture, node), room, 11, "s"))
-    return element("g", "".join(parts), data_node=index)
+    return element(
+        "g",
+        tooltip(describe(picture, node)),
+        card,
+        draw_words(node, x + PAD, y + 19, room, height > BOX_HEIGHT),
+        _bar(picture, node, legend, x + PAD, y + height - 33, room),
+        label(x + PAD, y + height - 10, small_line(picture, node), room, 11, "s"),
+        data_node=index,
+    )
 
 
-def draw_test(node: PictureNode, x: float, y: float, room: float, broken: bool) -> str:
-    """The question on one line, on two or on its own; where one was shortened, the tooltip has the whole."""
+def is_broken(node: PictureNode, room: float) -> bool:
+    """Whether the question takes two lines, its name and its condition, in the room there is."""
+    return bool(node.condition) and width_em(clean(node.test)) * 12 * BOLD > room
+
+
+def further_lines(node: PictureNode, broken: bool) -> int:
+    """How many lines more than one the question takes."""
+    return len(node.lines) - 1 if node.lines else int(broken and bool(node.condition))
+
+
+def draw_words(node: PictureNode, x: float, y: float, room: float, broken: bool) -> str:
+    """The answer, or the question on one line, on two or on lines of its own.
+
+    Where something was shortened, the tooltip has the whole.
+    """
+    if not node.test:
+        return label(x, y, node.prediction, room)
     room_em = room / 12 / BOLD
     if node.lines:
         shortened = [shorten(line, room_em) for line in node.lines]

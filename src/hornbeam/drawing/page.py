@@ -1,11 +1,12 @@
 """What every page is made of: HTML elements, sections, tables, cards, a picture at several depths, the frame.
 
-Attributes are escaped and every element is closed; content is HTML already, but for `cell` and titles.
+Attributes are escaped and every element is closed. What elements hold is HTML already; titles, the cells of
+tables and the figures of cards are plain texts, which are escaped here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import resources
 
 from .svg import attributes_text, page_definitions, style_sheet
@@ -17,12 +18,15 @@ _LEAF = (
     '<path d="M12 22V8m0 12l5-5m-5 2l-4-4m4 1l3-3" style="stroke:var(--hb-card)" '
     'stroke-width="1.4" fill="none" stroke-linecap="round"/></svg>'
 )
-FOOTER = "Drawn by Hornbeam; this page needs no network."
 
 
-def tag(name: str, *content: str, **attributes: object) -> str:
+class Html(str):
+    """Text that is HTML already."""
+
+
+def tag(name: str, *content: str, **attributes: object) -> Html:
     """An element; class_ is class, True is an attribute without value, False is none."""
-    return f"<{name}{attributes_text(attributes)}>{''.join(content)}</{name}>"
+    return Html(f"<{name}{attributes_text(attributes)}>{''.join(content)}</{name}>")
 
 
 def section(title: str, hint: str, *content: str, **attributes: str | bool) -> str:
@@ -31,27 +35,35 @@ def section(title: str, hint: str, *content: str, **attributes: str | bool) -> s
     return tag("section", tag("h2", escape(title)), explained, *content, **attributes)
 
 
-def table(header: str, *rows: str, **attributes: str | bool) -> str:
-    """A table from its rows, in a frame that scrolls where it is too wide."""
-    return tag("div", tag("table", header, *rows, **attributes), class_="scroll")
+def table(
+    names: Iterable[str], rows: Iterable[Iterable[str]], right: Collection[int] = (), **attributes: str
+) -> Html:
+    """A table of the names of its columns and its rows, in a frame that scrolls where it is too wide.
+
+    The columns of numbers, which `right` has by their places, are set to the right. A cell or a row that is
+    HTML stays as it is.
+    """
+    lines = [line if isinstance(line, Html) else row(line, right) for line in rows]
+    return tag("div", tag("table", row(names, right, "th"), *lines, **attributes), class_="scroll")
 
 
-def header_row(names: Sequence[str], right: Collection[int] = ()) -> str:
-    """The names of the columns; those of numbers, by their places, stand at the right."""
-    return tag("tr", *(cell(name, right=place in right, name="th") for place, name in enumerate(names)))
-
-
-def cell(text: str, right: bool = False, name: str = "td") -> str:
-    """One cell of plain text."""
-    return tag(name, escape(text), class_="r") if right else tag(name, escape(text))
-
-
-def cards(*figures: tuple[str, str], class_: str = "card") -> str:
-    """Figures in a row, each with what it is, which is HTML already."""
+def row(cells: Iterable[str], right: Collection[int], name: str = "td", **attributes: str | None) -> Html:
+    """A row of a table."""
     made = [
-        tag("div", tag("b", escape(figure)), tag("span", name), class_=class_) for figure, name in figures
+        cell if isinstance(cell, Html) else tag(name, escape(cell), class_="r" if place in right else None)
+        for place, cell in enumerate(cells)
     ]
+    return tag("tr", *made, **attributes)
+
+
+def cards(figures: Iterable[tuple[str, str]], class_: str = "card") -> str:
+    """Figures in a row, each with its name."""
+    made = [tag("div", tag("b", escape(figure)), _named(name), class_=class_) for figure, name in figures]
     return tag("div", *made, class_="cards")
+
+
+def _named(name: str) -> Html:
+    return tag("span", name if isinstance(name, Html) else escape(name))
 
 
 def depth_section(
@@ -85,9 +97,17 @@ def page_head(headline: str, lead: str) -> str:
     return tag("header", brand, tag("h1", headline), tag("p", escape(lead), class_="lead"))
 
 
-def write_page(title: str, *content: str, more_style: str = "", data: str = "", script: str = "") -> str:
+def write_page(
+    title: str,
+    *content: str,
+    footer: str = "Drawn by Hornbeam",
+    more_style: str = "",
+    data: str = "",
+    script: str = "",
+) -> str:
     """One HTML file without outside links, for screen, dark readers, phones and paper; `data` is an element
     for the script."""
+    foot = tag("footer", f"{escape(footer)}; this page needs no network.")
     head = tag(
         "head",
         '<meta charset="utf-8">',
@@ -97,7 +117,7 @@ def write_page(title: str, *content: str, more_style: str = "", data: str = "", 
         tag("style", style_sheet(":root"), read_part("page.css"), more_style),
     )
     run = tag("script", read_part("view.js"), script)
-    body = tag("body", page_definitions(), tag("main", *content), data, run)
+    body = tag("body", page_definitions(), tag("main", *content, foot), data, run)
     return "<!doctype html>" + tag("html", head, body, lang="en") + "\n"
 
 

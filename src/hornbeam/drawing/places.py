@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .node import BOX_HEIGHT, LINE, PAD, branch_text, small_line
+from .node import BOX_HEIGHT, LINE, PAD, branch_text, further_lines, small_line
 from .records import Picture, PictureNode, Shown
 from .svg import BOLD
 from .text import clean, width_em
@@ -60,11 +60,7 @@ def place_boxes(shown: Sequence[Shown], picture: Picture) -> Layout:
 
 
 def _heights(nodes: Sequence[PictureNode | None], broken: bool) -> list[float]:
-    return [BOX_HEIGHT + LINE * (_further_lines(node, broken) if node else 0) for node in nodes]
-
-
-def _further_lines(node: PictureNode, broken: bool) -> int:
-    return len(node.lines) - 1 if node.lines else int(broken and bool(node.condition))
+    return [BOX_HEIGHT + LINE * (further_lines(node, broken) if node else 0) for node in nodes]
 
 
 def test_width(node: PictureNode, broken: bool) -> float:

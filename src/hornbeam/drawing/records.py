@@ -103,8 +103,9 @@ class Shown:
 def visible_part(picture: Picture, depth: int | None, most_branches: int | None = 12) -> tuple[Shown, ...]:
     """The nodes down to a depth, breadth first; what lies below or beside is counted, never just dropped.
 
-    None is no limit.
+    Without a depth every node is there, however many branches its parent has; None is no limit of branches.
     """
+    most_branches = None if depth is None else most_branches
     leaves = picture.leaves_below
     shown: list[Shown] = [Shown(0, -1, 0, ())]
     place = 0

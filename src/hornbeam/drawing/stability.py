@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from .folds import (
     BAR,
@@ -17,12 +18,12 @@ from .folds import (
     folds_text,
     sentence,
 )
-from .node import LINE, PAD, STRIPE, branch_text, draw_test, striped_card
+from .node import LINE, PAD, STRIPE, branch_text, draw_words, further_lines, is_broken, striped_card
 from .places import LEGEND, MARGIN, PAGE_WIDTH, Box, Layout, across, boxes_down, right_edge
 from .records import PictureNode, Shown, visible_part
-from .svg import BOLD, element, label, text_line
-from .text import clean, count_text, escape, shorten, shorten_middle, width_em
-from .tree import captioned, draw_edge, draw_hidden, draw_left_out
+from .svg import element, label, text_line, tooltip
+from .text import clean, count_text, shorten, shorten_middle, width_em
+from .tree import captioned, draw_parts
 
 _ROW = 16.0
 _MOST_ALTERNATIVES = 2  # alternatives that a box lists
@@ -42,13 +43,10 @@ def draw_stability(
 ) -> str:
     """An SVG of the tree down to a depth, each box beside its folds; what is hidden is counted."""
     picture = stability.picture
-    shown = visible_part(picture, depth) if depth is not None else visible_part(picture, None, None)
+    shown = visible_part(picture, depth)
     places = _place(stability, shown)
-    edges = [draw_edge(picture, shown, places, place) for place in range(1, len(shown))]
-    boxes = [
-        _box(stability, node, place, places.down) for node, place in zip(shown, places.boxes, strict=True)
-    ]
-    body = draw_legend(stability, places.width) + "".join(edges) + "".join(boxes)
+    drawn = draw_parts(picture, shown, places, partial(_box, stability))
+    body = draw_legend(stability, places.width) + drawn
     at_root = sentence(stability.agreements[0], not picture.nodes[0].test)
     described = f"{picture.leaves_below[0]} leaves, depth {picture.depth}; at the root {at_root}"
     return captioned(picture, shown, places, body, title, described, inline)
@@ -99,17 +97,8 @@ def _height(stability: StabilityPicture, shown: Shown, width: float) -> float:
         return 50.0
     node, agreement = stability.picture.nodes[shown.index], stability.agreements[shown.index]
     lines = (1 if agreement.spread else 0) + len(_lines(agreement, not node.test, _room(width) / 11))
-    return 52.0 + LINE * _further_lines(node, width) + _ROW * lines + (2.0 if lines else 0.0)
-
-
-def _further_lines(node: PictureNode, width: float) -> int:
-    """How many lines more than one the question takes."""
-    return len(node.lines) - 1 if node.lines else int(_is_broken(node, width))
-
-
-def _is_broken(node: PictureNode, width: float) -> bool:
-    """Whether the question takes two lines: name and condition."""
-    return bool(node.condition) and width_em(clean(node.test)) * 12 * BOLD > _room(width)
+    further = further_lines(node, is_broken(node, _room(width)))
+    return 52.0 + LINE * further + _ROW * lines + (2.0 if lines else 0.0)
 
 
 def _lines(agreement: Agreement, leaf: bool, room_em: float) -> list[tuple[str, str]]:
@@ -142,21 +131,14 @@ def _room(width: float) -> float:
 # boxes
 
 
-def _box(stability: StabilityPicture, shown: Shown, place: Box, down: bool) -> str:
-    if shown.index < 0:
-        return draw_left_out(shown, place)
-    picture, agreement = stability.picture, stability.agreements[shown.index]
-    node = picture.nodes[shown.index]
+def _box(stability: StabilityPicture, shown: Shown, place: Box) -> str:
+    node, agreement = stability.picture.nodes[shown.index], stability.agreements[shown.index]
     x, y, room = place.x + STRIPE + PAD, place.y + 19, _room(place.width)
     fill = agreement.fill
     card = striped_card(node, fill, place.x, place.y, place.width, place.height)
-    parts = [element("title", escape(_described(node, agreement))), card]
-    broken = _is_broken(node, place.width)
-    if node.test:
-        parts.append(draw_test(node, x, y, room, broken))
-    else:
-        parts.append(label(x, y, node.prediction, room))
-    y += LINE * _further_lines(node, place.width)
+    broken = is_broken(node, room)
+    parts = [tooltip(_described(node, agreement)), card, draw_words(node, x, y, room, broken)]
+    y += LINE * further_lines(node, broken)
     parts.append(_fold_line(agreement, node, x, y + 9, room))
     y += 22.0
     if agreement.spread:
@@ -165,7 +147,7 @@ def _box(stability: StabilityPicture, shown: Shown, place: Box, down: bool) -> s
     for line, whole in _lines(agreement, not node.test, room / 11):
         y += _ROW
         parts.append(text_line(x, y, line, whole, "s"))
-    return draw_hidden(shown, place, down) + element("g", "".join(parts), data_node=shown.index)
+    return element("g", "".join(parts), data_node=shown.index)
 
 
 def _described(node: PictureNode, agreement: Agreement) -> str:

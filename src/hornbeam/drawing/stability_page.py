@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .folds import (
     KINDS,
     Agreement,
@@ -12,19 +14,7 @@ from .folds import (
     folds_text,
 )
 from .icicle import Brush, draw_icicle
-from .page import (
-    FOOTER,
-    cards,
-    cell,
-    depth_section,
-    header_row,
-    page_head,
-    read_part,
-    section,
-    table,
-    tag,
-    write_page,
-)
+from .page import Html, cards, depth_section, page_head, read_part, section, table, tag, write_page
 from .records import fitting_depths
 from .stability import draw_stability
 from .svg import element
@@ -49,7 +39,6 @@ def render_stability(stability: StabilityPicture, title: str) -> str:
         _level_section(stability),
         _parting_section(stability),
         _outline_section(stability),
-        tag("footer", FOOTER),
         more_style=read_part("stability.css"),
     )
 
@@ -76,7 +65,7 @@ def _cards(stability: StabilityPicture) -> str:
         (f"{most} of {len(tests)}", "in more than half of the folds"),
         (count_text(stability.n_partings), "places where folds part"),
     ]
-    return cards(*((figure, escape(name)) for figure, name in figures))
+    return cards(figures)
 
 
 def _tree_section(stability: StabilityPicture) -> str:
@@ -85,11 +74,7 @@ def _tree_section(stability: StabilityPicture) -> str:
         "A cell is a fold. The stripe of a box is the stronger the more folds agree; where their thresholds "
         "differ, a line shows them on the scale of the attribute, and the dot is this tree’s."
     )
-
-    def draw(depth: int) -> str:
-        return draw_stability(stability, depth, inline=True)
-
-    boxes = stability.picture.boxes
+    boxes, draw = stability.picture.boxes, partial(draw_stability, stability, inline=True)
     depths = fitting_depths(boxes, _MOST_BOXES)[:6]
     return depth_section("The tree and its folds", hint, depths, boxes, _EASY_BOXES, draw)
 
@@ -115,16 +100,14 @@ def _level_section(stability: StabilityPicture) -> str:
     if not stability.levels:
         return section("By level", "The tree is a single leaf: it asks nothing.")
     names = ("level", "questions", "agreement", "", "in all trees", "f")
-    header = header_row(names, (0, 1, 2, 4, 5))
     rows = [
-        tag(
-            "tr",
-            cell(str(level.level), right=True),
-            cell(count_text(level.tests), right=True),
-            cell(percent_text(level.agreement), right=True),
+        (
+            str(level.level),
+            count_text(level.tests),
+            percent_text(level.agreement),
             tag("td", tag("i", style=f"width:{level.agreement * 100:.1f}%"), class_="share"),
-            cell(count_text(level.forest_tests), right=True),
-            cell(f"{level.f:.2f}", right=True),
+            count_text(level.forest_tests),
+            f"{level.f:.2f}",
         )
         for level in stability.levels
     ]
@@ -132,20 +115,15 @@ def _level_section(stability: StabilityPicture) -> str:
         "Agreement: the share of folds with the same question, weighted by rows. f: different questions in "
         "all trees together, for each question of a single tree."
     )
-    return section("By level", hint, table(header, *rows))
-
-
-_MEANINGS = (
-    ("background:var(--hb-c0)", "Asks the same of the same attribute, or ends here too."),
-    ("background:var(--hb-c3)", "Ends at the same leaf, but gives another answer."),
-    ("background:var(--hb-c1)", "Arrived by the same questions, and asks something else."),
-    ("background:var(--hb-other)", "Arrived by the same questions, and stops where this tree asks."),
-    ("border:1px solid var(--hb-soft)", "Parted from this tree further up, so it has no such place."),
-)
+    return section("By level", hint, table(names, rows, (0, 1, 2, 4, 5)))
 
 
 def _reading_section() -> str:
-    rows = [tag("li", tag("i", class_="fold", style=look), escape(text)) for look, text in _MEANINGS]
+    looks = [f"background:{fill}" if fill else "border:1px solid var(--hb-soft)" for _, fill, *_ in KINDS]
+    rows = [
+        tag("li", tag("i", class_="fold", style=look), escape(meaning))
+        for look, (*_, meaning) in zip(looks, KINDS, strict=True)
+    ]
     note = (
         "A question that few folds share is not wrong: another one was nearly as good. What the tree says "
         "there depends on which rows it saw."
@@ -164,11 +142,11 @@ def _parting_section(stability: StabilityPicture) -> str:
     hint = "Places where trees that came the same way ask different questions, those of most rows first."
     if listed < stability.n_partings:
         hint += f" Listed are {listed} of {count_text(stability.n_partings)}."
-    header = header_row(("rows", "where", "who asks what"), (0,))
-    return section("Where folds part", hint, table(header, *map(_parting, stability.partings)), class_="long")
+    rows = table(("rows", "where", "who asks what"), map(_parting, stability.partings), (0,))
+    return section("Where folds part", hint, rows, class_="long")
 
 
-def _parting(parting: Parting) -> str:
+def _parting(parting: Parting) -> tuple[str, Html, Html]:
     arms = []
     for place, arm in enumerate(parting.arms[:_MOST_ARMS]):
         who = folds_text(arm.folds)
@@ -180,7 +158,7 @@ def _parting(parting: Parting) -> str:
         arms.append(tag("li", f"… {more} more ways"))
     path = tag("td", escape(parting.path or "at the root"), class_="where")
     asked = tag("td", tag("ul", *arms, class_="arms"))
-    return tag("tr", cell(count_text(parting.rows), right=True), path, asked)
+    return count_text(parting.rows), path, asked
 
 
 def _outline_section(stability: StabilityPicture) -> str:
@@ -229,7 +207,7 @@ def _fold_bar(agreement: Agreement) -> str:
     counts = agreement.counts
     parts = [
         tag("i", style=f"flex:{counts[name]};" + (f"background:{fill}" if fill else ""))
-        for name, fill, _ in KINDS
+        for name, fill, *_ in KINDS
         if counts[name]
     ]
     return tag("span", *parts, class_="folds", aria_hidden="true")

@@ -157,6 +157,15 @@ def path(d: str, **look: object) -> str:
     return element("path", d=d, **look)
 
 
+def tooltip(text: str) -> str:
+    return element("title", escape(text))
+
+
+def circle(x: float, y: float, r: float, style: str, text: str = "") -> str:
+    """A circle, and what it says where it is pointed at."""
+    return element("circle", tooltip(text) if text else "", cx=x, cy=y, r=r, style=style)
+
+
 def label(
     x: float, y: float, text: str, room: float, size: float = 12, class_: str = "t", anchor: str | None = None
 ) -> str:
@@ -166,7 +175,7 @@ def label(
 
 
 def text_line(x: float, y: float, shown: str, whole: str, class_: str, anchor: str | None = None) -> str:
-    title = element("title", escape(whole)) if shown != whole else ""
+    title = tooltip(whole) if shown != whole else ""
     return element("text", title + escape(shown), x=x, y=y, class_=class_, text_anchor=anchor)
 
 
@@ -177,7 +186,7 @@ def frame(width: float, height: float, body: str, title: str, description: str, 
     """
     style = "" if inline else element("style", style_sheet(".hb")) + element("defs", stripes())
     background = "" if inline else element("rect", width="100%", height="100%", style="fill:var(--hb-card)")
-    head = element("title", escape(title)) + element("desc", escape(description))
+    head = tooltip(title) + element("desc", escape(description))
     return element(
         "svg",
         head + style + background + body,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .node import Legend, branch_text, draw_box
 from .places import MARGIN, MARKER, Box, Layout, place_boxes
 from .records import Picture, Shown, visible_part
@@ -16,18 +18,29 @@ def draw_tree(
 
     With depth None nothing is hidden, neither below nor beside.
     """
-    shown = visible_part(picture, depth) if depth is not None else visible_part(picture, None, None)
+    shown = visible_part(picture, depth)
     places = place_boxes(shown, picture)
     legend = Legend.of(picture)
-    edges = [draw_edge(picture, shown, places, place) for place in range(1, len(shown))]
-    boxes = [
-        _box(picture, node, place, places.down, legend)
-        for node, place in zip(shown, places.boxes, strict=True)
-    ]
-    body = _legend(picture, legend, places.width) + "".join(edges) + "".join(boxes)
+
+    def box(node: Shown, place: Box) -> str:
+        return draw_box(picture, node.index, legend, place.x, place.y, place.width, place.height)
+
+    body = _legend(picture, legend, places.width) + draw_parts(picture, shown, places, box)
     drawn = max(node.depth for node in shown)
     described = f"{picture.leaves_below[0]} leaves, depth {picture.depth}; drawn down to depth {drawn}"
     return captioned(picture, shown, places, body, title, described, inline)
+
+
+def draw_parts(
+    picture: Picture, shown: tuple[Shown, ...], places: Layout, box: Callable[[Shown, Box], str]
+) -> str:
+    """Branches, boxes as `box` draws a node in its place, and marks for what is left out or hidden."""
+    edges = [_edge(picture, shown, places, place) for place in range(1, len(shown))]
+    boxes = [
+        _left_out(node, place) if node.index < 0 else _hidden(node, place, places.down) + box(node, place)
+        for node, place in zip(shown, places.boxes, strict=True)
+    ]
+    return "".join(edges + boxes)
 
 
 def captioned(
@@ -55,7 +68,7 @@ def caption_of(picture: Picture, shown: tuple[Shown, ...]) -> str:
     return f"{count_text(boxes)} of {count_text(len(picture.nodes))} nodes are drawn"
 
 
-def draw_edge(picture: Picture, shown: tuple[Shown, ...], places: Layout, place: int) -> str:
+def _edge(picture: Picture, shown: tuple[Shown, ...], places: Layout, place: int) -> str:
     """A branch as wide as its share of all rows, with the answer that leads along it."""
     node = shown[place]
     above, box = places.boxes[node.parent], places.boxes[place]
@@ -79,14 +92,7 @@ def draw_edge(picture: Picture, shown: tuple[Shown, ...], places: Layout, place:
     return line + text_line(x2 - 7, y2 + 4, shown_text, this.branch, "l", "end")
 
 
-def _box(picture: Picture, node: Shown, place: Box, down: bool, legend: Legend) -> str:
-    if node.index < 0:
-        return draw_left_out(node, place)
-    box = draw_box(picture, node.index, legend, place.x, place.y, place.width, place.height)
-    return draw_hidden(node, place, down) + box
-
-
-def draw_left_out(node: Shown, place: Box) -> str:
+def _left_out(node: Shown, place: Box) -> str:
     """What stands for branches beside those that are drawn."""
     text = f"… {count_text(node.hidden_branches)} more branches"
     small = f"{count_text(node.hidden_leaves)} leaves"
@@ -94,7 +100,7 @@ def draw_left_out(node: Shown, place: Box) -> str:
     return first + label(place.x + 10, place.y + 42, small, place.width, 11, "s")
 
 
-def draw_hidden(node: Shown, place: Box, down: bool) -> str:
+def _hidden(node: Shown, place: Box, down: bool) -> str:
     """How many leaves lie below a box whose branches are not drawn."""
     if not node.hidden_leaves:
         return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hornbeam.drawing.page import cell, section, table, tag
+from hornbeam.drawing.page import section, table, tag
 from hornbeam.drawing.text import clean, count_text, escape, number_text, percent_text, shorten
 
 from .overview import rows_scored
@@ -59,7 +59,7 @@ def _matrix(errors: Errors) -> str:
         side = tag("th", escape(shorten(name, 14)), scope="row", class_="side", title=name)
         lines.append(tag("tr", side, *cells))
     dense = len(errors.classes) > _MOST_WIDE
-    return table(tag("tr", tag("th"), *names), *lines, class_="matrix dense" if dense else "matrix")
+    return table((tag("th"), *names), lines, class_="matrix dense" if dense else "matrix")
 
 
 def _count(count: int, share: float, right: bool) -> str:
@@ -79,12 +79,8 @@ def _confusions(errors: Errors) -> str:
         if i != j and count
     ]
     wrong.sort(key=lambda entry: (-entry[0], entry[1], entry[2]))
-    header = tag("tr", tag("th", "true class"), tag("th", "answer"), tag("th", "rows", class_="r"))
-    lines = [
-        tag("tr", cell(errors.classes[i]), cell(errors.classes[j]), cell(count_text(count), right=True))
-        for count, i, j in wrong[:10]
-    ]
-    return table(header, *lines)
+    lines = [(errors.classes[i], errors.classes[j], count_text(count)) for count, i, j in wrong[:10]]
+    return table(("true class", "answer", "rows"), lines, (2,))
 
 
 def _scatter(points: Points) -> str:
@@ -125,31 +121,22 @@ def text_section(study: Study) -> str:
 def data_section(study: Study) -> str:
     """What the attributes hold."""
     names = ("attribute", "kind", "missing", "values", "importance")
-    header = tag("tr", *(cell(name, right=name in ("missing", "importance"), name="th") for name in names))
     lines = [_column(column, study.rows) for column in study.columns[:_MOST_COLUMNS]]
     left = len(study.columns) - _MOST_COLUMNS
     more = tag("p", f"and {left} more attributes", class_="hint") if left > 0 else ""
     size = f"{count_text(study.rows)} training rows, {len(study.columns)} attributes"
     hint = f"{size}; the target is {study.target}."
-    body = tag(
-        "details", tag("summary", "attributes"), table(header, *lines), more, open=len(study.columns) <= 16
-    )
+    listed = table(names, lines, (2, 4))
+    body = tag("details", tag("summary", "attributes"), listed, more, open=len(study.columns) <= 16)
     return section("The data", hint, body, class_="long")
 
 
-def _column(column: ColumnSummary, rows: int) -> str:
+def _column(column: ColumnSummary, rows: int) -> tuple[str, ...]:
     missing = (
         f"{count_text(column.missing)} ({percent_text(column.missing / rows)})" if column.missing else ""
     )
     importance = percent_text(column.importance) if column.importance else ""
-    return tag(
-        "tr",
-        cell(column.name),
-        cell(column.kind),
-        cell(missing, right=True),
-        cell(shorten(column.values, 70)),
-        cell(importance, right=True),
-    )
+    return column.name, column.kind, missing, shorten(column.values, 70), importance
 
 
 def repeat_section(study: Study) -> str:

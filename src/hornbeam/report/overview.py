@@ -29,7 +29,7 @@ def headline(study: Study) -> str:
         return search_headline(study.search, size, study.target)
     if study.estimate is not None and not score.held_out:
         return f"One tree with {escape(size)} {_promise(study.estimate, study.target)}"
-    where = tag("span", f"{rows_scored(score)} rows", class_="whole")
+    where: str = tag("span", f"{rows_scored(score)} rows", class_="whole")
     if score.measure == "accuracy":
         right = f"{count_text(round(score.value * score.rows))} of {count_text(score.rows)}"
         if score.by_weight:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from importlib import resources
 
 from hornbeam.drawing.page import tag, write_page
-from hornbeam.drawing.text import escape
 
 from . import findings, overview
 from .course import course_section
@@ -31,12 +30,12 @@ def render_page(study: Study, ask: Mapping[str, object] | None = None) -> str:
         findings.data_section(study),
         scans_section(study.scans) if study.scans is not None else "",
         findings.repeat_section(study),
-        tag("footer", f"Grown by Hornbeam {escape(study.version)}; this page needs no network."),
     )
     data = embed_json({"model": study.document, "ask": ask})
     script = (resources.files(__package__) / "page.js").read_text(encoding="utf-8")
     element = tag("script", data, type="application/json", id="hornbeam-data")
-    return write_page(study.title, *content, data=element, script=script)
+    footer = f"Grown by Hornbeam {study.version}"
+    return write_page(study.title, *content, footer=footer, data=element, script=script)
 
 
 def _side_by_side(first: str, second: str) -> str:

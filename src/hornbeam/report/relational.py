@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hornbeam.drawing.page import cell, page_head, section, table, tag, write_page
+from hornbeam.drawing.page import cards, page_head, section, table, tag, write_page
 from hornbeam.drawing.text import clean, count_text, escape
 from hornbeam.relational.picture import picture_of
 from hornbeam.relational.stability import RelationalStability
@@ -88,10 +88,9 @@ def render_relational(study: RelationalStudy) -> str:
             "The bias", "What tests may ask, in this order; edit it and fit again with --bias.", study.bias
         ),
         findings.repeat_section(plain),
-        tag("footer", f"Grown by Hornbeam {escape(study.version)}; this page needs no network."),
     )
     data = tag("script", embed_json({"model": study.document}), type="application/json", id="hornbeam-data")
-    return write_page(plain.title, *content, data=data)
+    return write_page(plain.title, *content, footer=f"Grown by Hornbeam {study.version}", data=data)
 
 
 def _lead(study: RelationalStudy) -> str:
@@ -122,16 +121,11 @@ def _cards(study: RelationalStudy) -> str:
             f"test{'' if tests == 1 else 's'} of {literals} literal{'' if literals == 1 else 's'}",
         ),
     ]
-    cards = [
-        tag("div", tag("b", escape(figure)), tag("span", escape(said)), class_="card")
-        for figure, said in figures
-    ]
-    return tag("div", *cards, class_="cards")
+    return cards(figures)
 
 
 def _stability_section(stability: RelationalStability) -> str:
     """How many folds ask the same at each node that asks."""
-    header = tag("tr", *(cell(name, name in ("examples", "folds"), "th") for name in _COLUMNS))
     rows = []
     for record in stability:
         if not record.test:
@@ -139,24 +133,14 @@ def _stability_section(stability: RelationalStability) -> str:
         band = "" if record.band is None or record.same == 0 else f" ({record.band.text})"
         others = "; ".join(f"{len(arm.folds)}: {arm.test}" for arm in record.alternatives[:3])
         where = "\u2003" * record.depth + record.test + band
-        rows.append(
-            tag(
-                "tr",
-                cell(where),
-                cell(count_text(record.rows), right=True),
-                cell(f"{record.same} of {record.folds}", right=True),
-                cell(others),
-            )
-        )
+        rows.append((where, count_text(record.rows), f"{record.same} of {record.folds}", others))
     hint = (
         f"{stability.nodes[0].same} of {stability.n_folds} folds begin as the tree does. A fold asks "
         "the same where it came by the same tests and asks the same of the same tables; its threshold may be "
         "another."
     )
-    return section("How stable it is", hint, table(header, *rows) if rows else "")
-
-
-_COLUMNS = ("question", "examples", "folds", "what others ask")
+    names = ("question", "examples", "folds", "what others ask")
+    return section("How stable it is", hint, table(names, rows, (1, 2)) if rows else "")
 
 
 def _rules(study: RelationalStudy) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hornbeam.drawing.curve import draw_curve
-from hornbeam.drawing.page import cell, section, table, tag
+from hornbeam.drawing.page import Html, row, section, table, tag
 from hornbeam.drawing.text import count_text, escape
 from hornbeam.validation.search_curve import curve_of
 from hornbeam.validation.search_record import SearchRecord
@@ -39,21 +39,14 @@ def search_section(search: SearchRecord) -> str:
 
 def _table(shown: SearchRows) -> str:
     names = ("leaves", "depth", shown.words.name, "±", *shown.names, "")
-    header = tag("tr", *(cell(name, right=place < 4, name="th") for place, name in enumerate(names)))
-    return table(header, *(_line(shown, row) for row in shown.rows), class_="search")
+    return table(names, (_line(shown, of) for of in shown.rows), range(4), class_="search")
 
 
-def _line(shown: SearchRows, row: Row) -> str:
-    setting = dict(row.setting)
-    cells = (
-        cell(count_text(row.leaves), right=True),
-        cell(str(row.depth), right=True),
-        cell(shown.value_text(row), right=True),
-        cell(shown.spread_text(row), right=True),
-        *(cell(setting.get(name, "")) for name in shown.names),
-        cell(row.remark),
-    )
-    return tag("tr", *cells, class_="chosen") if row.chosen else tag("tr", *cells)
+def _line(shown: SearchRows, of: Row) -> Html:
+    setting = dict(of.setting)
+    figures = count_text(of.leaves), str(of.depth), shown.value_text(of), shown.spread_text(of)
+    cells = (*figures, *(setting.get(name, "") for name in shown.names), of.remark)
+    return row(cells, range(4), class_="chosen" if of.chosen else None)
 
 
 def _notes(whole: SearchRows) -> str:
