@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .scales import Across, dashes, foot_tick, grid_line, round_steps
-from .svg import BOLD, class_fill, element, frame, label, path, rect
+from .scales import Across, Upright, dashes, foot_tick, grid_line, round_steps
+from .svg import BOLD, circle, class_fill, element, frame, label, path, rect, tooltip
 from .text import escape, number_text, width_em
 
 WIDTH, HEIGHT = 1132.0, 300.0
@@ -64,100 +64,51 @@ class SearchCurve:
     def points(self) -> tuple[SearchPoint, ...]:
         return tuple(point for _, line in self.lines for point in line)
 
+    @property
+    def marked(self) -> list[SearchPoint]:
+        """The settings that have a name of their own."""
+        return [mark.point for mark in self.marks]
+
+    @property
+    def chosen_line(self) -> int:
+        """The place of the line that the chosen setting is on."""
+        chosen = [mark.point for mark in self.marks if mark.chosen]
+        return next((i for i, (_, line) in enumerate(self.lines) if any(s in line for s in chosen)), 0)
+
 
 def draw_curve(curve: SearchCurve, *, title: str, inline: bool = False) -> str:
     """The picture: band of one standard error, line, the level of one standard error, the marks."""
     points = [point for point in curve.points if math.isfinite(point.y)]
     key, top = _key(curve)
     names, top = top + 12.0, top + (44.0 if curve.tops else 24.0)
-    across = _across(curve, points)
-    heights = _Heights.of(curve, points, top, top + HEIGHT)
-    body = [key, label(4, names, curve.y_name, 560), heights.draw(curve)]
-    body += [_feet(curve, across, heights), _tops(curve, across, top, names)]
+    chart = _Chart(curve, _across(curve, points), _upright(curve, points, top))
+    body = [key, label(4, names, curve.y_name, 560), chart.grid(), chart.feet(), chart.tops(names)]
     for kind, (name, line) in enumerate(curve.lines):
-        body.append(_line(curve, kind, name, [s for s in line if math.isfinite(s.y)], across, heights))
+        body.append(chart.line(kind, name, [point for point in line if math.isfinite(point.y)]))
     if curve.level is not None and points:
-        body.append(dashes(_LEFT, WIDTH - _RIGHT, heights.at(curve.level)))
-    body.append(_marks(curve, across, heights))
+        body.append(dashes(_LEFT, WIDTH - _RIGHT, chart.y(curve.level)))
+    body.append(chart.marks())
     described = f"{curve.y_name} of {len(points)} settings by {curve.x_name}; " + "; ".join(
         mark.text for mark in curve.marks
     )
-    return frame(WIDTH, heights.bottom + _FOOT, "".join(body), title, described, inline)
+    return frame(WIDTH, chart.upright.bottom + _FOOT, "".join(body), title, described, inline)
 
 
-@dataclass(frozen=True)
-class _Heights:
-    """The upright axis."""
-
-    steps: tuple[float, ...]
-    top: float
-    bottom: float
-
-    @classmethod
-    def of(cls, curve: SearchCurve, points: Sequence[SearchPoint], top: float, bottom: float) -> _Heights:
-        marked = [mark.point for mark in curve.marks]
-        reach = [point for point in points if not curve.loose or point in marked]
-        ends = [point.y + side * point.spread for point in reach for side in (-1, 1)]
-        ends += [point.y for point in points]
-        ends += [curve.level] if curve.level is not None else []
-        low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-        return cls(tuple(round_steps(low, high)), top, bottom)
-
-    def at(self, value: float) -> float:
-        low, high = self.steps[0], self.steps[-1]
-        return self.bottom - (self.bottom - self.top) * min(max((value - low) / (high - low), 0.0), 1.0)
-
-    def draw(self, curve: SearchCurve) -> str:
-        step = self.steps[1] - self.steps[0]
-        scale = 100.0 if curve.percent else 1.0
-        digits = max(0, -math.floor(math.log10(step * scale) + 1e-9))
-        digits += 0 if abs(round(step * scale, digits) - step * scale) < 1e-9 * step * scale else 1
-        drawn = []
-        for value in self.steps:
-            text = f"{value * scale:.{digits}f}" + ("\u202f%" if curve.percent else "")
-            drawn.append(grid_line(_LEFT, WIDTH - _RIGHT, self.at(value), text, _LEFT - 10))
-        return "".join(drawn)
+def _upright(curve: SearchCurve, points: Sequence[SearchPoint], top: float) -> Upright:
+    reach = [point for point in points if not curve.loose or point in curve.marked]
+    ends = [point.y + side * point.spread for point in reach for side in (-1, 1)]
+    ends += [point.y for point in points]
+    ends += [curve.level] if curve.level is not None else []
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    return Upright(round_steps(low, high), top, top + HEIGHT)
 
 
 def _across(curve: SearchCurve, points: Sequence[SearchPoint]) -> Across:
-    inner = 22.0
+    inner, values = 22.0, tuple(sorted({point.x for point in points})) or (0.0,)
     if curve.names:
-        room = (WIDTH - _LEFT - _RIGHT) / len(curve.names) / 2
+        inner = (WIDTH - _LEFT - _RIGHT) / len(curve.names) / 2
         values = tuple(float(i) for i in range(len(curve.names)))
-        return Across(values, _LEFT + room, WIDTH - _RIGHT - room)
-    values = tuple(sorted({point.x for point in points})) or (0.0,)
     return Across(values, _LEFT + inner, WIDTH - _RIGHT - inner)
-
-
-def _feet(curve: SearchCurve, across: Across, heights: _Heights) -> str:
-    drawn = []
-    ticks = list(across.values) if curve.names else across.ticks()
-    room = (WIDTH - _LEFT) / max(len(curve.names), 1) - 6 if curve.names else 60.0
-    for value in ticks:
-        text = curve.names[int(value)] if curve.names else _value_text(value)
-        drawn.append(foot_tick(across.at(value), heights.bottom, text, room))
-    middle = (_LEFT + WIDTH - _RIGHT) / 2
-    drawn.append(label(middle, heights.bottom + 37, curve.x_name, 700, 12, "t", "middle"))
-    return "".join(drawn)
-
-
-def _value_text(value: float) -> str:
-    return "none" if value == math.inf else number_text(value)
-
-
-def _tops(curve: SearchCurve, across: Across, top: float, names: float) -> str:
-    """The second axis; what would stand too close is left out."""
-    if not curve.tops:
-        return ""
-    drawn, end = [label(WIDTH - _RIGHT, names, curve.top_name, 400, 11, "s", "end")], -math.inf
-    for value, text in sorted(curve.tops):
-        x, half = across.at(value), 11 * width_em(text) / 2
-        if x - half < end + 20 or x + half > WIDTH:
-            continue
-        end = x + half
-        drawn.append(path(f"M{x:.1f} {top:.1f}v-4", class_="e"))
-        drawn.append(label(x, top - 9, text, 2 * half + 4, 11, "s", "middle"))
-    return "".join(drawn)
 
 
 def _key(curve: SearchCurve) -> tuple[str, float]:
@@ -179,8 +130,7 @@ def _key(curve: SearchCurve) -> tuple[str, float]:
         room = 34 + 11.5 * width_em(text) + 16
         if x + room > WIDTH and x > 4:
             x, y = 4.0, y + 18
-        drawn.append(_swatch(look, x, y - 4, _chosen_kind(curve)))
-        drawn.append(label(x + 32, y, text, room, 11.5, "s"))
+        drawn += [_swatch(look, x, y - 4, curve.chosen_line), label(x + 32, y, text, room, 11.5, "s")]
         x += room
     return "".join(drawn), y + 12 if entries else 2.0
 
@@ -195,82 +145,119 @@ def _swatch(look: str, x: float, y: float, kind: int) -> str:
     return path(f"M{x:.1f} {y:.1f}h26", style=_stroke(int(look.split()[1])))
 
 
-def _chosen_kind(curve: SearchCurve) -> int:
-    """The place of the line that the chosen setting is on."""
-    chosen = [mark.point for mark in curve.marks if mark.chosen]
-    return next((i for i, (_, line) in enumerate(curve.lines) if any(s in line for s in chosen)), 0)
-
-
 def _thin(kind: int) -> str:
     return f"stroke:{class_fill(kind)};stroke-width:1.4;fill:none"
 
 
 def _stroke(kind: int) -> str:
     dash = _DASHES[kind % len(_DASHES)]
-    return f"fill:none;stroke:{class_fill(kind)};stroke-width:2" + (
-        f";stroke-dasharray:{dash}" if dash else ""
-    )
+    line = f"fill:none;stroke:{class_fill(kind)};stroke-width:2"
+    return f"{line};stroke-dasharray:{dash}" if dash else line
 
 
-def _line(
-    curve: SearchCurve, kind: int, name: str, points: Sequence[SearchPoint], across: Across, heights: _Heights
-) -> str:
-    places = [(across.at(point.x), point) for point in points]
-    drawn = []
-    if not curve.loose and not curve.names and places:
-        if kind == _chosen_kind(curve):
-            drawn.append(_band(places, kind, heights))
-        line = "L".join(f"{x:.1f} {heights.at(point.y):.1f}" for x, point in places)
-        drawn.append(path(f"M{line}", style=_stroke(kind)))
-    marked = [mark.point for mark in curve.marks]
-    for x, point in places:
-        if curve.names or (curve.loose and point in marked):
-            drawn.append(_whisker(x, point, heights, kind))
-        tooltip = element("title", escape(f"{point.name}" + (f" ({name})" if name else "")))
+@dataclass(frozen=True)
+class _Chart:
+    """A curve between its two axes."""
+
+    curve: SearchCurve
+    across: Across
+    upright: Upright
+
+    def x(self, value: float) -> float:
+        return self.across.at(value)
+
+    def y(self, value: float) -> float:
+        return self.upright.at(value)
+
+    def grid(self) -> str:
+        """The upright axis, its numbers with as many digits as a step needs."""
+        scale = 100.0 if self.curve.percent else 1.0
+        step = (self.upright.steps[1] - self.upright.steps[0]) * scale
+        digits = max(0, -math.floor(math.log10(step) + 1e-9))
+        digits += 0 if abs(round(step, digits) - step) < 1e-9 * step else 1
+        unit = "\u202f%" if self.curve.percent else ""
+        return "".join(
+            grid_line(_LEFT, WIDTH - _RIGHT, self.y(value), f"{value * scale:.{digits}f}{unit}", _LEFT - 10)
+            for value in self.upright.steps
+        )
+
+    def feet(self) -> str:
+        """What stands below the chart."""
+        names, bottom = self.curve.names, self.upright.bottom
+        room = (WIDTH - _LEFT) / len(names) - 6 if names else 60.0
+        drawn = []
+        for value in self.across.values if names else self.across.ticks():
+            text = names[int(value)] if names else "none" if value == math.inf else number_text(value)
+            drawn.append(foot_tick(self.x(value), bottom, text, room))
+        middle = (_LEFT + WIDTH - _RIGHT) / 2
+        return "".join(drawn) + label(middle, bottom + 37, self.curve.x_name, 700, 12, "t", "middle")
+
+    def tops(self, names: float) -> str:
+        """The second axis; what would stand too close is left out."""
+        if not self.curve.tops:
+            return ""
+        drawn, end = [label(WIDTH - _RIGHT, names, self.curve.top_name, 400, 11, "s", "end")], -math.inf
+        for value, text in sorted(self.curve.tops):
+            x, half = self.x(value), 11 * width_em(text) / 2
+            if x - half < end + 20 or x + half > WIDTH:
+                continue
+            end = x + half
+            drawn.append(path(f"M{x:.1f} {self.upright.top:.1f}v-4", class_="e"))
+            drawn.append(label(x, self.upright.top - 9, text, 2 * half + 4, 11, "s", "middle"))
+        return "".join(drawn)
+
+    def line(self, kind: int, name: str, points: Sequence[SearchPoint]) -> str:
+        """The settings under one name: joined, or each with its whisker, and a dot for each."""
+        curve, drawn = self.curve, []
+        if not curve.loose and not curve.names and points:
+            if kind == curve.chosen_line:
+                drawn.append(self._band(points, kind))
+            drawn.append(path(f"M{self._joined(points, 0)}", style=_stroke(kind)))
         seen = len(points) <= _MOST_DOTS
         look = f"fill:{class_fill(kind)}" if seen else "fill:transparent"
-        drawn.append(
-            element("circle", tooltip, cx=x, cy=heights.at(point.y), r=3.2 if seen else 5.0, style=look)
-        )
-    return "".join(drawn)
+        for point in points:
+            if curve.names or (curve.loose and point in curve.marked):
+                drawn.append(self._whisker(point, kind))
+            text = f"{point.name} ({name})" if name else point.name
+            drawn.append(circle(self.x(point.x), self.y(point.y), 3.2 if seen else 5.0, look, text))
+        return "".join(drawn)
 
+    def _joined(self, points: Iterable[SearchPoint], side: int) -> str:
+        """The line through points, or through what is a standard error above (1) or below (-1) them."""
+        return "L".join(f"{self.x(p.x):.1f} {self.y(p.y + side * p.spread):.1f}" for p in points)
 
-def _band(places: Sequence[tuple[float, SearchPoint]], kind: int, heights: _Heights) -> str:
-    """One standard error to each side."""
-    upper = [f"{x:.1f} {heights.at(point.y + point.spread):.1f}" for x, point in places]
-    lower = [f"{x:.1f} {heights.at(point.y - point.spread):.1f}" for x, point in reversed(places)]
-    outline = "L".join([*upper, *lower])
-    return path(f"M{outline}Z", style=f"fill:{class_fill(kind)};stroke:none", fill_opacity=_PALE)
+    def _band(self, points: Sequence[SearchPoint], kind: int) -> str:
+        """One standard error to each side."""
+        outline = f"{self._joined(points, 1)}L{self._joined(reversed(points), -1)}"
+        return path(f"M{outline}Z", style=f"fill:{class_fill(kind)};stroke:none", fill_opacity=_PALE)
 
+    def _whisker(self, point: SearchPoint, kind: int) -> str:
+        x, top, foot = self.x(point.x), self.y(point.y + point.spread), self.y(point.y - point.spread)
+        d = f"M{x - 4:.1f} {top:.1f}h8M{x:.1f} {top:.1f}V{foot:.1f}M{x - 4:.1f} {foot:.1f}h8"
+        return path(d, style=_thin(kind))
 
-def _whisker(x: float, point: SearchPoint, heights: _Heights, kind: int) -> str:
-    top, foot = heights.at(point.y + point.spread), heights.at(point.y - point.spread)
-    return path(
-        f"M{x - 4:.1f} {top:.1f}h8M{x:.1f} {top:.1f}V{foot:.1f}M{x - 4:.1f} {foot:.1f}h8", style=_thin(kind)
-    )
-
-
-def _marks(curve: SearchCurve, across: Across, heights: _Heights) -> str:
-    """The named settings: a sign at its place, and its name where settings are worse and thus rare."""
-    drawn: list[str] = []
-    signs: list[str] = []
-    taken: list[tuple[float, float, float]] = []
-    for mark in curve.marks:
-        if not math.isfinite(mark.point.y):
-            continue
-        x, y = across.at(mark.point.x), heights.at(mark.point.y)
-        wide = 12 * BOLD * width_em(mark.text) + 8
-        right = x + 8 + wide <= WIDTH
-        start = x + 8 if right else x - 8 - wide
-        row = 0
-        while any(row == r and start < b and a < start + wide for a, b, r in taken):
-            row += 1
-        taken.append((start, start + wide, row))
-        at = heights.bottom - 12 - 20 * row if curve.more_is_better else heights.top + 16 + 20 * row
-        drawn.append(path(f"M{x:.1f} {y:.1f}V{at - 4:.1f}", class_="m"))
-        drawn.append(_halo(x + 8 if right else x - 8, at, mark.text, None if right else "end"))
-        signs.insert(0, _sign(x, y, mark))  # the first is the chosen one and lies on top
-    return "".join([*drawn, *signs])
+    def marks(self) -> str:
+        """The named settings: a sign at its place, and its name where settings are worse and thus rare."""
+        drawn: list[str] = []
+        signs: list[str] = []
+        taken: list[tuple[float, float, float]] = []
+        for mark in self.curve.marks:
+            if not math.isfinite(mark.point.y):
+                continue
+            x, y = self.x(mark.point.x), self.y(mark.point.y)
+            wide = 12 * BOLD * width_em(mark.text) + 8
+            right = x + 8 + wide <= WIDTH
+            start = x + 8 if right else x - 8 - wide
+            row = 0
+            while any(row == r and start < b and a < start + wide for a, b, r in taken):
+                row += 1
+            taken.append((start, start + wide, row))
+            down = self.curve.more_is_better
+            at = self.upright.bottom - 12 - 20 * row if down else self.upright.top + 16 + 20 * row
+            drawn.append(path(f"M{x:.1f} {y:.1f}V{at - 4:.1f}", class_="m"))
+            drawn.append(_halo(x + 8 if right else x - 8, at, mark.text, None if right else "end"))
+            signs.insert(0, _sign(x, y, mark))  # the first is the chosen one and lies on top
+        return "".join([*drawn, *signs])
 
 
 def _halo(x: float, y: float, text: str, anchor: str | None) -> str:
@@ -281,9 +268,9 @@ def _halo(x: float, y: float, text: str, anchor: str | None) -> str:
 
 def _sign(x: float, y: float, mark: NamedPoint) -> str:
     """A full disc in a ring for the chosen one, an open diamond for the best."""
-    tooltip = element("title", escape(f"{mark.text}: {mark.point.name}"))
+    text = f"{mark.text}: {mark.point.name}"
     if mark.chosen:
-        ring = element("circle", cx=x, cy=y, r=9.0, style="fill:none;stroke:var(--hb-ink);stroke-width:1.6")
-        return ring + element("circle", tooltip, cx=x, cy=y, r=5.4, style="fill:var(--hb-ink)")
+        ring = circle(x, y, 9.0, "fill:none;stroke:var(--hb-ink);stroke-width:1.6")
+        return ring + circle(x, y, 5.4, "fill:var(--hb-ink)", text)
     look = "fill:var(--hb-card);stroke:var(--hb-ink);stroke-width:1.8"
-    return element("path", tooltip, d=f"M{x:.1f} {y - 8:.1f}l8 8l-8 8l-8 -8Z", style=look)
+    return element("path", tooltip(text), d=f"M{x:.1f} {y - 8:.1f}l8 8l-8 8l-8 -8Z", style=look)

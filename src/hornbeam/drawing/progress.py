@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .scales import Across, dashes, foot_tick, grid_line, round_steps
-from .svg import class_fill, element, frame, label, path
-from .text import escape, number_text
+from .scales import Across, Upright, dashes, foot_tick, grid_line, round_steps
+from .svg import circle, class_fill, element, frame, label, path
+from .text import number_text
 
 WIDTH = 1132.0
 _GAP, _LEFT, _TOP, _HEIGHT, _FOOT = 40.0, 58.0, 40.0, 230.0, 46.0
@@ -53,35 +53,31 @@ def _panel(course: Course, x: float, room: float, kind: int, x_name: str) -> str
     values += [] if course.bound is None else [course.bound]
     steps = round_steps(min(values), max(values))
     times = tuple(sorted({moment.seconds for moment in course.moments} | {course.end}))
-    across = Across(times, left + 10, right - 16)
-
-    def height(value: float) -> float:
-        return bottom - _HEIGHT * (value - steps[0]) / (steps[-1] - steps[0])
-
+    across, upright = Across(times, left + 10, right - 16), Upright(steps, _TOP, bottom)
     drawn = [label(x + 4, _TOP - 20, course.name, room)]
-    drawn += [grid_line(left, right, height(v), number_text(v, 5), _LEFT - 8) for v in steps]
+    drawn += [grid_line(left, right, upright.at(v), number_text(v, 5), _LEFT - 8) for v in steps]
     drawn += [foot_tick(across.at(v), bottom, number_text(v, 2), 60) for v in across.ticks(60.0)]
     drawn.append(label((left + right) / 2, bottom + 36, x_name, room, 11, "s", "middle"))
     if course.bound is not None:
-        y = height(course.bound)
+        y = upright.at(course.bound)
         drawn += [
             dashes(left, right, y),
             label(right, y - 6, course.bound_text, right - left, 11, "s", "end"),
         ]
-    drawn.append(_steps(course, kind, across, height))
+    drawn.append(_steps(course, kind, across, upright))
     return element("g", "".join(drawn))
 
 
-def _steps(course: Course, kind: int, across: Across, height: Callable[[float], float]) -> str:
+def _steps(course: Course, kind: int, across: Across, upright: Upright) -> str:
     """A staircase: each value holds until the next is found, the last one to the end."""
     colour = class_fill(kind)
     first, *others = course.moments
-    line = f"M{across.at(first.seconds):.1f} {height(first.value):.1f}"
-    line += "".join(f"H{across.at(one.seconds):.1f}V{height(one.value):.1f}" for one in others)
+    line = f"M{across.at(first.seconds):.1f} {upright.at(first.value):.1f}"
+    line += "".join(f"H{across.at(one.seconds):.1f}V{upright.at(one.value):.1f}" for one in others)
     line += f"H{across.at(course.end):.1f}"
     drawn = [path(line, style=f"fill:none;stroke:{colour};stroke-width:2")]
-    for one in course.moments:
-        tooltip = element("title", escape(one.name))
-        place = {"cx": across.at(one.seconds), "cy": height(one.value), "r": 3.0}
-        drawn.append(element("circle", tooltip, **place, style=f"fill:{colour}"))
+    drawn += [
+        circle(across.at(one.seconds), upright.at(one.value), 3.0, f"fill:{colour}", one.name)
+        for one in course.moments
+    ]
     return "".join(drawn)

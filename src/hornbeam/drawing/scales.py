@@ -94,6 +94,20 @@ class Across:
         return _apart([*outside, *wanted], self.at, room)
 
 
+@dataclass(frozen=True)
+class Upright:
+    """Numbers on an upright line, whose `steps` stand from the bottom to the top."""
+
+    steps: Sequence[float]
+    top: float
+    bottom: float
+
+    def at(self, value: float) -> float:
+        """The place of a value; one beyond the steps is where they end."""
+        low, high = self.steps[0], self.steps[-1]
+        return self.bottom - (self.bottom - self.top) * min(max((value - low) / (high - low), 0.0), 1.0)
+
+
 def _round_powers(low: float, high: float) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     by_rank: Sequence[Sequence[int]] = ((1,), (2, 5), (3,))

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from .folds import (
-    KINDS,
-    Agreement,
-    Parting,
-    StabilityPicture,
-    alternative_text,
-    draw_range,
-    folds_text,
-)
 from .icicle import Brush, draw_icicle
 from .page import Html, cards, depth_section, page_head, read_part, section, table, tag, write_page
 from .records import fitting_depths
-from .stability import draw_stability
+from .stability import KINDS, Agreement, Parting, StabilityPicture, draw_range, draw_stability, folds_text
 from .svg import element
 from .text import count_text, escape, percent_text
 
@@ -220,7 +211,7 @@ def _details(agreement: Agreement, leaf: bool) -> str:
         drawn = draw_range(agreement.spread, 0, 7, 120)
         drawing = element("svg", drawn, class_="hb", width=120, height=14, aria_hidden="true")
         parts.append(tag("li", "thresholds ", drawing, " ", escape(agreement.spread.text)))
-    parts += [tag("li", escape(alternative_text(one, leaf))) for one in agreement.alternatives]
+    parts += [tag("li", escape(one.says(leaf))) for one in agreement.alternatives]
     if agreement.astray:
         parts.append(tag("li", f"{folds_text(agreement.astray)} with another answer"))
     if agreement.gone:

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hornbeam.drawing.folds import Agreement, Alternative, LevelRow, Parting, StabilityPicture, ThresholdRange
-from hornbeam.drawing.stability import draw_stability
+from hornbeam.drawing.stability import (
+    Agreement,
+    Alternative,
+    LevelRow,
+    Parting,
+    StabilityPicture,
+    ThresholdRange,
+    draw_stability,
+)
 from hornbeam.drawing.stability_page import render_stability
 from hornbeam.drawing.text import number_text
 from hornbeam.growth.stability_records import Arm, Bifurcation, NodeStability, ThresholdBand

@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from hornbeam.drawing import changes as drawn
-from hornbeam.drawing.changes import MOST_BOXES, Change, ChangesPicture, Side, draw_changes
-from hornbeam.drawing.changes_page import render_changes
+from hornbeam.drawing.changes import MOST_BOXES, Change, ChangesPicture, Side, draw_changes, render_changes
 from hornbeam.maintained import changes as record
 from hornbeam.maintained.changes import Changes, NodeChange, matched, sides_text, tests_below
 from hornbeam.model import Tree

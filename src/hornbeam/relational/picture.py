@@ -9,10 +9,16 @@ from typing import Any, Final
 
 from hornbeam import arguments
 from hornbeam.drawing import Picture, PictureNode, draw_tree
-from hornbeam.drawing.folds import Agreement, Alternative, LevelRow, Parting, StabilityPicture
 from hornbeam.drawing.node import PAD
 from hornbeam.drawing.places import WIDEST
-from hornbeam.drawing.stability import draw_stability
+from hornbeam.drawing.stability import (
+    Agreement,
+    Alternative,
+    LevelRow,
+    Parting,
+    StabilityPicture,
+    draw_stability,
+)
 from hornbeam.drawing.stability_page import render_stability
 from hornbeam.drawing.svg import BOLD
 from hornbeam.drawing.text import number_text, width_em

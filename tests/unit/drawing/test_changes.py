@@ -21,8 +21,8 @@ from hornbeam.drawing.changes import (
     ChangesPicture,
     Side,
     draw_changes,
+    render_changes,
 )
-from hornbeam.drawing.changes_page import render_changes
 from tests.unit.drawing.test_drawing import (
     HOSTILE,
     SVG,

@@ -11,15 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbeam.drawing.folds import (
+from hornbeam.drawing.stability import (
     Agreement,
     Alternative,
     StabilityPicture,
     ThresholdRange,
     draw_folds,
-    sentence,
+    draw_stability,
 )
-from hornbeam.drawing.stability import draw_stability
 from hornbeam.errors import StorageError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget, Parameters, Stability, stability_of
 from hornbeam.table import encode_classes, from_data
@@ -175,11 +174,11 @@ def test_the_sentence_of_a_node_counts_every_fold() -> None:
         thresholds=ThresholdRange(0.5, 0.4, 0.6, (0.4, 0.6), "4 to 6"),
         alternatives=(Alternative(2, "age", "≤ 3"), Alternative(1, "leaf: no")),
     )
-    assert sentence(agreement, False) == (
+    assert agreement.sentence(False) == (
         "6 of 10 folds ask the same; 2 folds: age ≤ 3; 1 fold: leaf: no; 1 fold parted above; "
         "thresholds 4 to 6"
     )
-    assert sentence(Agreement(9, 1, 0, 0, 3, None, (Alternative(1, "age", "≤ 3"),)), True) == (
+    assert Agreement(9, 1, 0, 0, 3, None, (Alternative(1, "age", "≤ 3"),)).sentence(True) == (
         "9 of 10 folds end here too; 3 of them with another answer; 1 fold asks age ≤ 3"
     )
 
