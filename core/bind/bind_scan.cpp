@@ -224,7 +224,9 @@ void bind_scan(nb::module_ &m) {
                 WithoutGil released(cancel);
                 s.scan.decide(p, std::move(test), cancel);
             },
-            nb::arg("place"), nb::arg("route"), "Gives a place its true test, as `Settled.route` has it, and sends the rows it held on their way.")
+            nb::arg("place"), nb::arg("route"),
+            "Gives a place its true test, as `Settled.route` has it, and sends the rows it held on their "
+            "way.")
         .def(
             "place", [](BoundScan &s, std::int32_t p) { return as_dict(s.scan.place(s.checked(p))); },
             nb::arg("place"), "A place as a scan is made from it.")

@@ -13,8 +13,9 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import MaintainedTree
-from hornbeam.maintained import records
-from hornbeam.maintained.store import Store
+from hornbeam.maintained import state
+from hornbeam.maintained.database import Database
+from hornbeam.maintained.rows import StoredRows
 from tests.depth import DEEP
 
 BATCHES = 1000 if DEEP else 250
@@ -37,19 +38,19 @@ class Work:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.rows = self.statements = 0
-        read, run = Store.read, Store._run
+        read, run = StoredRows.read, Database._execute
 
-        def counted_read(here: Store, *given: Any) -> Iterator[pa.RecordBatch]:
+        def counted_read(here: StoredRows, *given: Any) -> Iterator[pa.RecordBatch]:
             for batch in read(here, *given):
                 self.rows += batch.num_rows
                 yield batch
 
-        def counted_run(here: Store, *given: Any) -> list[Any]:
+        def counted_run(here: Database, *given: Any) -> list[Any]:
             self.statements += 1
             return run(here, *given)
 
-        patch.setattr(Store, "read", counted_read)
-        patch.setattr(Store, "_run", counted_run)
+        patch.setattr(StoredRows, "read", counted_read)
+        patch.setattr(Database, "_execute", counted_run)
 
 
 def batch(number: int) -> dict[str, pa.Table]:
@@ -95,7 +96,7 @@ def test_many_batches_make_neither_the_file_nor_the_work_grow(
 def test_old_batches_keep_a_line_and_lose_their_nodes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "_WITH_NODES", 3)
+    monkeypatch.setattr(state, "_WITH_NODES", 3)
     path = tmp_path / "t.tree"
     with MaintainedTree.create(path, hb.source(ROWS.slice(0, 200)), target="class", max_depth=2) as tree:
         done = [tree.apply(**batch(number), id=f"batch {number}") for number in range(6)]
@@ -117,7 +118,7 @@ def test_old_batches_keep_a_line_and_lose_their_nodes(
 def test_nodes_of_many_bytes_are_kept_for_the_last_batch_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "_NODE_BYTES", 10)
+    monkeypatch.setattr(state, "_NODE_BYTES", 10)
     path = tmp_path / "t.tree"
     with MaintainedTree.create(path, hb.source(ROWS.slice(0, 200)), target="class", max_depth=2) as tree:
         for number in range(3):

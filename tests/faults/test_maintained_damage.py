@@ -15,7 +15,7 @@ import pytest
 import hornbeam as hb
 from hornbeam import MaintainedTree
 from hornbeam.errors import StorageError
-from hornbeam.maintained import readers
+from hornbeam.maintained import store
 from tests.children import Driver
 from tests.depth import DEEP
 
@@ -138,7 +138,7 @@ def test_wrong_bits_in_the_log_are_refused_or_give_a_whole_state(made: Made) -> 
 def test_what_is_published_is_not_believed_when_it_is_damaged(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readers, "_TRIES", 1)
+    monkeypatch.setattr(store, "_TRIES", 1)
     path = tmp_path / "t.tree"
     path.write_bytes(made.closed)
     with MaintainedTree.open(path):

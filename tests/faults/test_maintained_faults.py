@@ -19,7 +19,7 @@ import hornbeam as hb
 from hornbeam import MaintainedTree, TreeClassifier
 from hornbeam.datasets import generate
 from hornbeam.errors import StorageError
-from hornbeam.maintained.store import Store
+from hornbeam.maintained.state import StateTables
 from hornbeam.maintained.update import Update
 from tests.depth import seeds, spread
 
@@ -31,10 +31,10 @@ KILLED = """
 import os, signal, sys
 import pyarrow.parquet as pq
 import hornbeam as hb
-from hornbeam.maintained.store import Store
+from hornbeam.maintained.database import Database
 
 path, rows, last = sys.argv[1], pq.read_table(sys.argv[2]), int(sys.argv[3])
-run, done = Store._run, 0
+run, done = Database._execute, 0
 
 def counted(self, *given):
     global done
@@ -44,7 +44,7 @@ def counted(self, *given):
     return run(self, *given)
 
 tree = hb.MaintainedTree.open(path)
-Store._run = counted
+Database._execute = counted
 before, batch = map(int, sys.argv[4:])
 tree.apply(inserted=rows.slice(before, batch), deleted=rows.slice(0, batch), id="night")
 print(done)
@@ -194,7 +194,7 @@ def test_what_stops_half_way_is_taken_back(
 ) -> None:
     with MaintainedTree.open(folder / "rows.tree") as tree:
         digest = tree.tree.digest
-        for where, name in ((Update, "settle"), (Store, "set_all"), (Store, "add_batch")):
+        for where, name in ((Update, "settle"), (StateTables, "set"), (StateTables, "add_batch")):
             with monkeypatch.context() as patch:
 
                 def stop(*_: object, **__: object) -> None:

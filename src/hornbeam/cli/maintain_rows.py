@@ -12,7 +12,7 @@ import pyarrow as pa
 from hornbeam.errors import DataError, NoRows, UsageError, first_line
 from hornbeam.estimators.maintained import MaintainedTree
 from hornbeam.maintained.changes import Changes
-from hornbeam.maintained.opening import InUse
+from hornbeam.maintained.database import InUse
 from hornbeam.table.sources import Source, source
 from hornbeam.table.sources.opening import CSV, find_files
 

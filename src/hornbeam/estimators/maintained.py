@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -22,10 +22,9 @@ from hornbeam.growth import Forest, Pair, prune_tree
 from hornbeam.maintained.cache import CountsCache
 from hornbeam.maintained.changes import Changes, compare
 from hornbeam.maintained.filling import fill, grown
-from hornbeam.maintained.packed import packed, unpacked
-from hornbeam.maintained.readers import open_to_read
 from hornbeam.maintained.recount import has_counts_of
-from hornbeam.maintained.store import Store, stored_schema
+from hornbeam.maintained.rows import stored_schema
+from hornbeam.maintained.store import PublishedStore, Store, open_to_read
 from hornbeam.maintained.trees import KeptTrees
 from hornbeam.model import Tree
 from hornbeam.table.schema import list_names
@@ -56,30 +55,20 @@ class MaintainedTree:
     Every batch is atomic: after a crash the file has the state before it or after it.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store | PublishedStore) -> None:
         self._store = store
         self._load()
         store.limit_memory(database_memory(self._settings["memory_limit"]))
 
     def _load(self) -> None:
         """The state that the file has."""
-        meta = self._store.meta()
+        meta = self._store.state.meta()
         self._settings = {name: meta[name] for name in _KEPT}
         self._number, self._rows = int(meta["number"]), int(meta["rows"])
         self._present = Present(self._store, self._settings)
         self._counts = CountsCache(self._store)
         folds = self._settings["cv"] or 0
-        self._open([self._tree_of(self._number, i) for i in range(1 + folds)])
-
-    def _tree_of(self, number: int, tree: int = 0) -> Tree | None:
-        """A tree that a batch left, of all rows or without those of a fold."""
-        data = self._store.tree(number, tree)
-        try:
-            return None if data is None else unpacked(data)
-        except DataError as error:
-            raise StorageError(
-                f"{self._store.path!r}: {error}; use a copy of the file that is whole"
-            ) from None
+        self._open([self._store.state.tree(self._number, i) for i in range(1 + folds)])
 
     def _open(self, trees: Sequence[Tree | None]) -> None:
         folds = self._settings["cv"] or 0
@@ -145,12 +134,12 @@ class MaintainedTree:
     def _begin(cls, store: Store, settings: dict[str, Any], task: SourceTask) -> Self:
         """The first state of a file, which is there when it is whole."""
         try:
-            store.set_all(settings | {"number": 0, "rows": 0})
+            store.tables.set(settings | {"number": 0, "rows": 0})
             made = cls(store)
             made._open(fill(store, task, lambda: made._present(())))
-            made._rows = store.count()
+            made._rows = store.rows.count()
             record = Changes(0, None, made._rows, 0, made._rows, None, made.tree.digest)
-            made._write(record)
+            made._write(store, record)
             store.commit()
         except BaseException:
             store.remove()
@@ -222,7 +211,7 @@ class MaintainedTree:
 
     def source(self) -> Source:
         """The present rows, in any order, to be read while the tree is open and no batch runs."""
-        return self._store.source(weight=self._settings["weight"])
+        return self._store.rows.source(weight=self._settings["weight"])
 
     def warm_up(self) -> None:
         """Count the present rows at the nodes of the tree now, and not when the first batch comes."""
@@ -275,7 +264,7 @@ class MaintainedTree:
     def changes(self, last: int | None = None) -> list[Changes]:
         """What the batches did, oldest first; the last so many of them, or all."""
         arguments.whole_or_none("last", last, also="all")
-        records = self._store.batches()
+        records = self._store.state.batches()
         first = 0 if last is None else max(0, len(records) - last)
         return [Changes.from_record(record) for record in records[first:]]
 
@@ -285,7 +274,7 @@ class MaintainedTree:
 
         if self._number == 0:
             raise DataError(f"{self._store.path!r} has had no batch yet, so there is no change to show")
-        kept = self._tree_of(self._number - 1), self._kept.whole.tree
+        kept = self._store.state.tree(self._number - 1), self._kept.whole.tree
         before, after = (None if tree is None else self._pruned(tree) for tree in kept)
         return ChangesView(self.changes(1)[0], before, after)
 
@@ -294,7 +283,7 @@ class MaintainedTree:
         folds also those of their trees. By the policy "stable" they need not be: whether the tree is `sound`,
         its leaves having the rows that come there, is told besides. The rows are `intact` if there are as
         many as the batches left, each with the hash that it came with."""
-        proof = self._proof(self._rows) | {"intact": self._store.intact(self._rows)}
+        proof = self._proof(self._rows) | {"intact": self._store.rows.intact(self._rows)}
         if not self._stable:
             return proof
         tree, rows, weight = self._kept.whole.tree, self.source().scan(), self._settings["weight"]
@@ -329,31 +318,22 @@ class MaintainedTree:
         return self._apply(inserted, deleted, id)
 
     def _apply(self, inserted: Any, deleted: Any, id: str | None, *, forgetting: bool = False) -> Changes:
-        self._check_writable()
-        done = self._done(id)
+        store, done = self._writable(), self._done(id)
         if done is not None:
             return done
-        more, less = self._table(inserted), self._table(deleted)
-
-        def change() -> None:
-            if less.num_rows:
-                self._store.delete(less)
-            if more.num_rows:
-                self._store.insert(more.to_batches())
-
-        return self._batch(change, more, less, id, forgetting)
+        return self._batch(store, self._table(inserted), self._table(deleted), id, forgetting)
 
     def sync(self, src: Source, *, key: str | None = None, id: str | None = None) -> Changes:
         """Make the present rows those of a source: what is not in it goes, what is new comes. Rows are
         compared as a whole; with a `key` the source is refused where it has two rows of one key."""
-        self._check_writable()
+        store = self._writable()
         rows, done = check_source(src, "sync"), self._done(id)
         if arguments.text_or_none("key", key) is not None and key not in self._store.schema.names:
             arguments.refuse("key", key, f"rows have {list_names(self._store.schema.names)}")
         if done is not None:
             return done
-        with self._store.transaction():
-            more, less = self._store.difference(self._checked(rows), key)
+        with store.transaction():
+            more, less = store.rows.difference(self._checked(rows), key)
         return self.apply(inserted=more, deleted=less, id=id)
 
     def forget(self, keys: Iterable[Any], *, id: str | None = None) -> dict[str, Any]:
@@ -365,10 +345,10 @@ class MaintainedTree:
         key, wanted = self.key, _listed(keys)
         if key is None:
             raise UsageError("forget needs a key, and create was given none; delete rows instead")
-        self._check_writable()
+        store = self._writable()
         changes, absent = self._done(id), None
         if changes is None:
-            rows = self._store.rows_of(key, wanted)
+            rows = store.rows.rows_of(key, wanted)
             there = set(rows[key].to_pylist())
             absent = [value for value in wanted if value not in there]
             if not there:
@@ -378,36 +358,34 @@ class MaintainedTree:
             raise UsageError(f"id={id!r} names a batch without a certificate; give another one")
         return changes.certificate(wanted, absent)
 
-    def _check_writable(self) -> None:
-        if self._store.read_only:
+    def _writable(self) -> Store:
+        """The file, if it was not opened for reading only."""
+        if self._store.read_only or isinstance(self._store, PublishedStore):
             raise UsageError(f"{self._store.path!r} is open for reading only; open it without read_only")
+        return self._store
 
     def _done(self, id_: str | None) -> Changes | None:
         """What a batch of this id did, if it was applied before."""
-        done = None if id_ is None else self._store.batch(_checked_id(id_))
+        done = None if id_ is None else self._writable().tables.batch(_checked_id(id_))
         return None if done is None else Changes.from_record(done | {"repeated": True})
 
     def _batch(
-        self,
-        change: Callable[[], None],
-        more: pa.Table,
-        less: pa.Table,
-        id_: str | None,
-        forgetting: bool,
+        self, store: Store, more: pa.Table, less: pa.Table, id_: str | None, forgetting: bool
     ) -> Changes:
         before = self._kept.trees[0]
         self._counts.recall(self._number, self._kept.engines)
         try:
-            with self._store.transaction():
+            with store.transaction():
                 self._counts.drop()
-                change()
+                store.rows.delete(less)
+                store.rows.insert(more.to_batches())
                 rows = self._rows + more.num_rows - less.num_rows
                 # Tests that a stable tree kept may be there because of rows that have to go.
                 self._kept.follow(more, less, rows, anew=forgetting and self._stable)
                 record = self._record((before, self._kept.whole.tree), more, less, rows, id_)
                 if forgetting:
                     record = replace(record, proof=self._proof(rows))
-                self._write(record)
+                self._write(store, record)
         except BaseException as error:
             with suppress(StorageError):  # which says what to do already
                 self._load()  # a stop may come after the commit too
@@ -420,12 +398,11 @@ class MaintainedTree:
         self._number, self._rows = record.number, rows
         return record
 
-    def _write(self, record: Changes) -> None:
+    def _write(self, store: Store, record: Changes) -> None:
         """Keep what a batch left."""
-        kept = [None if tree is None else packed(tree) for tree in self._kept.trees]
-        self._store.set_trees(record.number, kept)
-        self._store.set_all({"number": record.number, "rows": record.rows})
-        self._store.add_batch(record.number, record.id, record.to_record())
+        store.tables.set_trees(record.number, self._kept.trees)
+        store.tables.set({"number": record.number, "rows": record.rows})
+        store.tables.add_batch(record.number, record.id, record.to_record())
 
     def _record(
         self, trees: Sequence[Tree | None], more: pa.Table, less: pa.Table, rows: int, id_: str | None
@@ -456,7 +433,7 @@ class MaintainedTree:
     def _checked(self, rows: Source) -> Iterator[pa.RecordBatch]:
         begin = 0
         for chunk in rows.scan():
-            checked = self._store.checked(chunk)
+            checked = self._store.rows.checked(chunk)
             check_values(checked, self._settings, begin)
             begin += chunk.num_rows
             yield checked
@@ -470,7 +447,7 @@ class MaintainedTree:
         try:
             return pa.Table.from_batches(self._checked(given), schema=self._store.schema)
         except NoRows:
-            self._store.check_names(given.schema.names)
+            self._store.rows.check_names(given.schema.names)
             return self._store.schema.empty_table()
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from hornbeam.boat.task import LEAST_MEMORY
 from hornbeam.errors import DataError, UsageError
 from hornbeam.maintained.rows import LeftOut
-from hornbeam.maintained.store import Store
+from hornbeam.maintained.store import PublishedStore, Store
 from hornbeam.maintained.where import Conditions
 from hornbeam.table.sources import Source
 
@@ -34,13 +34,13 @@ class Present:
     """The present rows of a file, or those without a fold, as what a tree grows from. It does not know the
     `MaintainedTree`: whoever lets go of that gives the file free."""
 
-    store: Store
+    store: Store | PublishedStore
     settings: Mapping[str, Any]
     left_out: LeftOut | None = None
 
     def __call__(self, wants: Sequence[Want], *, kept: KeptTree | None = None) -> SourceTask:
         where = [""] if kept is None else Conditions(kept, self.store.schema).where(wants)
-        rows = self.store.source(where, self.settings["weight"], self.left_out)
+        rows = self.store.rows.source(where, self.settings["weight"], self.left_out)
         task = task_of(estimator_of(self.settings), rows, self.settings)
         folds = self.settings["cv"]
         if task.memory_limit is None or folds is None:

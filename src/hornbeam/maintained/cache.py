@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from hornbeam.errors import HornbeamError
 from hornbeam.maintained.engine import Engine
-from hornbeam.maintained.store import Store
+from hornbeam.maintained.store import PublishedStore, Store
 
 _PART_BYTES = 1 << 22  # in one cell
 
@@ -19,7 +19,7 @@ _PART_BYTES = 1 << 22  # in one cell
 class CountsCache:
     """What the trees of all rows and of folds have counted, in this order."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store | PublishedStore) -> None:
         self._store = store
         self._there: int | None = None
         """The batch whose counts the file is known to have."""
@@ -50,18 +50,18 @@ class CountsCache:
     def drop(self) -> None:
         """Nothing is known of the rows that a batch leaves."""
         if self._exists():
-            self._store.statement("delete from counts")
+            self._store.database.run("delete from counts")
 
     def _write(self, number: int, counts: Mapping[int, bytes]) -> None:
         table = "create table if not exists counts (tree integer, part integer, mark varchar, data blob)"
-        with self._store.transaction():
-            self._store.statement(table)
-            self._store.statement("delete from counts")
+        with self._store.database.transaction():
+            self._store.database.run(table)
+            self._store.database.run("delete from counts")
             for tree, data in counts.items():
                 mark = _mark(number, tree, data)
                 for part, begin in enumerate(range(0, len(data), _PART_BYTES)):
                     cells = [tree, part, mark, data[begin : begin + _PART_BYTES]]
-                    self._store.statement("insert into counts values (?, ?, ?, ?)", cells)
+                    self._store.database.run("insert into counts values (?, ?, ?, ?)", cells)
 
     def _read(self, number: int) -> dict[int, bytes]:
         """What was kept of trees after a batch, where it is whole and of that batch."""
@@ -69,15 +69,15 @@ class CountsCache:
             return {}
         found: dict[int, tuple[list[bytes], str]] = {}
         parts = "select tree, part, mark from counts order by tree, part"
-        for tree, part, mark in self._store.statement(parts):
+        for tree, part, mark in self._store.database.run(parts):
             # One by one: the database would hold many at once.
             asked = "select data from counts where tree = ? and part = ?"
-            found.setdefault(tree, ([], mark))[0].append(self._store.statement(asked, [tree, part])[0][0])
+            found.setdefault(tree, ([], mark))[0].append(self._store.database.run(asked, [tree, part])[0][0])
         whole = {tree: (b"".join(parts), mark) for tree, (parts, mark) in found.items()}
         return {tree: data for tree, (data, mark) in whole.items() if mark == _mark(number, tree, data)}
 
     def _exists(self) -> bool:
-        return bool(self._store.statement("select 1 from duckdb_tables() where table_name = 'counts'"))
+        return bool(self._store.database.run("select 1 from duckdb_tables() where table_name = 'counts'"))
 
 
 def _mark(number: int, tree: int, data: bytes) -> str:

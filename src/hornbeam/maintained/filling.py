@@ -19,16 +19,16 @@ from hornbeam.model import Tree
 def fill(store: Store, task: SourceTask, present: Callable[[], SourceTask]) -> list[Tree | None]:
     """Copy the rows of a source and grow their trees: first, where they can be read again, so that those of a
     leaf lie together; else from the `present` rows."""
-    chunks = (store.checked(chunk) for _, chunk in task.reading.scan())
+    chunks = (store.rows.checked(chunk) for _, chunk in task.reading.scan())
     if task.reading.source.repeatable:
         trees = grown(task)
         whole = trees[0]
         assert whole is not None
         with Meter(task.reading.source, task.progress).phase("copying the rows") as tell:
             ordered = by_leaf(whole, chunks, task.budget)
-            store.insert(_told(ordered, int(whole.arrays["rows"][0]), tell))
+            store.rows.insert(_told(ordered, int(whole.arrays["rows"][0]), tell))
         return trees
-    store.insert(chunks)
+    store.rows.insert(chunks)
     return grown(replace(present(), algorithm=task.algorithm, folds=task.folds, progress=task.progress))
 
 

@@ -167,19 +167,19 @@ def test_ctrl_c_is_told_as_what_it_is(
 ) -> None:
     import duckdb
 
-    from hornbeam.maintained.store import Store
+    from hornbeam.maintained.database import Database
 
-    digest, run = tree.tree.digest, Store._run
+    digest, run = tree.tree.digest, Database._execute
 
-    def stopped(self: Store, statement: str, values: list[Any] | None = None) -> list[Any]:
+    def stopped(self: Database, statement: str, values: list[Any] | None = None) -> list[Any]:
         if statement.startswith("insert into rows"):
             raise duckdb.InvalidInputException(said)
         return run(self, statement, values)
 
-    monkeypatch.setattr(Store, "_run", stopped)
+    monkeypatch.setattr(Database, "_execute", stopped)
     with pytest.raises(KeyboardInterrupt):
         tree.insert(people.slice(4000, 10))
-    monkeypatch.setattr(Store, "_run", run)
+    monkeypatch.setattr(Database, "_execute", run)
     assert (tree.tree.digest, tree.stats["rows"]) == (digest, 4000)
 
 
@@ -205,7 +205,7 @@ def test_reading_only(tree: MaintainedTree, people: pa.Table) -> None:
 def test_rows_that_are_looked_for_in_parts_go_as_often_as_they_are_given(
     tree: MaintainedTree, people: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hornbeam.maintained.store._AT_ONCE", 3)
+    monkeypatch.setattr("hornbeam.maintained.rows._AT_ONCE", 3)
     one = people.slice(7, 1)
     tree.insert(pa.concat_tables([one] * 6))
     digest = tree.tree.digest

@@ -17,8 +17,8 @@ from hornbeam import MaintainedTree
 from hornbeam.datasets import generate
 from hornbeam.errors import StorageError
 from hornbeam.maintained import saved
+from hornbeam.maintained.database import Database
 from hornbeam.maintained.engine import Engine
-from hornbeam.maintained.store import Store
 
 PARAMETERS: dict[str, Any] = {"min_samples_leaf": 5}
 
@@ -188,18 +188,18 @@ def test_a_failure_while_saving_leaves_the_last_batch(
     statement: str, people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = made(tmp_path / "rows.tree", people)
-    run = Store._run
+    run = Database._execute
     tree = MaintainedTree.open(path)
     digest = tree.insert(people.slice(3100, 30)).digest_after
 
-    def failing(self: Store, text: str, values: Any = None) -> Any:
+    def failing(self: Database, text: str, values: Any = None) -> Any:
         if text.startswith(statement):
             raise duckdb.IOException("no space")
         return run(self, text, values)
 
-    monkeypatch.setattr(Store, "_run", failing)
+    monkeypatch.setattr(Database, "_execute", failing)
     tree.close()
-    monkeypatch.setattr(Store, "_run", run)
+    monkeypatch.setattr(Database, "_execute", run)
     with MaintainedTree.open(path) as tree:
         assert tree.tree.digest == digest
     assert followed(path, people)

@@ -21,8 +21,8 @@ import hornbeam as hb
 from hornbeam import MaintainedTree
 from hornbeam.errors import StorageError, UsageError
 from hornbeam.estimators import maintained
-from hornbeam.maintained import readers
-from hornbeam.maintained.published import Publication
+from hornbeam.maintained import store
+from hornbeam.maintained.publication import Publication
 from tests.rights import without_rights
 
 draw = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_what_is_not_committed_is_not_seen(path: Path) -> None:
             raise KeyboardInterrupt
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(writer._store, "add_batch", look)
+            patch.setattr(writer._store.tables, "add_batch", look)
             with pytest.raises(KeyboardInterrupt):
                 writer.insert(ROWS.slice(200))
         assert [(stats["batch"], stats["rows"]) for stats in seen] == [(0, 200)]
@@ -153,7 +153,7 @@ def test_nothing_is_left_beside_a_file_that_is_closed_or_let_go(path: Path) -> N
 
 def test_what_a_crash_left_is_not_believed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither of another process nor, where the system tells when one began, of one with the same number."""
-    monkeypatch.setattr(readers, "_TRIES", 1)
+    monkeypatch.setattr(store, "_TRIES", 1)
     copy = Path(f"{path}.readers")
     with MaintainedTree.open(path) as tree:
         published = Publication(str(path)).of(os.getpid())
@@ -171,7 +171,7 @@ def test_what_a_crash_left_is_not_believed(path: Path, monkeypatch: pytest.Monke
         with pytest.raises(StorageError, match="is locked by this process"):
             MaintainedTree.open(path, read_only=True)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("hornbeam.maintained.published._begun", lambda _: "earlier")
+            patch.setattr("hornbeam.maintained.publication._begun", lambda _: "earlier")
             Publication(str(path)).publish(*published)
         with pytest.raises(StorageError, match="is locked by this process"):
             MaintainedTree.open(path, read_only=True)

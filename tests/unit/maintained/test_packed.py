@@ -9,7 +9,7 @@ import pytest
 
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.errors import DataError
-from hornbeam.maintained.packed import packed, unpacked
+from hornbeam.maintained.state import packed, unpacked
 from hornbeam.model import Tree
 
 RNG = np.random.default_rng(7)
