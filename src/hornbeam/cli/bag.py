@@ -72,7 +72,13 @@ def command(
     A glob, a database, or DATA with --key, --memory-limit, an engine or an algorithm of sources is scanned in
     bounded memory, and its bags are drawn row by row.
     """
+    from hornbeam.estimators.store import model_bytes
+    from hornbeam.files import write_files
+
+    from .bag_learn import BagRequest, learn_bag
+    from .bag_results import tell_bag
     from .output import check_places
+    from .request import FitRequest, learn_from
     from .sources import check_source, files_of, is_scanned
 
     asked_for = {
@@ -82,32 +88,17 @@ def command(
         "scheduler": scheduler,
         "algorithm": None if algorithm in ("auto", "serial", "overlapping") else algorithm,
     }
-    if is_scanned(data, asked_for):
-        from hornbeam.estimators.store import model_bytes
-        from hornbeam.files import write_files
+    scanned = is_scanned(data, asked_for)
+    check_places(output, sources=files_of(data) if scanned else [data])
+    asked = BagRequest(FitRequest.asked(options), trees, max_samples, voting, algorithm)
+    if scanned:
+        from .bag_source import bag_source
 
-        from .bag_learn import BagPlan
-        from .bag_source import bag_source, tell_bagged_source
-        from .plan import Plan
-
-        check_places(output, sources=files_of(data))
-        wanted = BagPlan(Plan.asked(options), trees, max_samples, voting, algorithm)
-        found = bag_source(data, sql, wanted, key, engine, scheduler)
-        write_files({output: model_bytes(found.model)} if output else {})
-        tell_bagged_source(found, output, as_json)
-        return
-    check_places(output, sources=[data])
-    check_source(data)
-    from hornbeam.estimators.store import model_bytes
-    from hornbeam.files import write_files
-
-    from .bag_learn import BagPlan, learn_bag
-    from .bag_results import tell_bag
-    from .plan import Plan, learn_from
-
-    asked = BagPlan(Plan.asked(options), trees, max_samples, voting, algorithm)
-    learned = learn_from(
-        data, sql, f"growing {trees} trees", lambda rows, share: learn_bag(rows, asked, share)
-    )
+        learned = bag_source(data, sql, asked, key, engine, scheduler)
+    else:
+        check_source(data)
+        learned = learn_from(
+            data, sql, f"growing {trees} trees", lambda rows, share: learn_bag(rows, asked, share)
+        )
     write_files({output: model_bytes(learned.model)} if output else {})
     tell_bag(learned, output, as_json)

@@ -23,32 +23,38 @@ _BAR = 24
 def tell_bag(learned: LearnedBag, output: str | None, as_json: bool) -> None:
     """The result on stdout, and where the rest of it is."""
     if as_json:
-        print_json(bag_object(learned) | {"model": output})
+        print_json(_record(learned) | {"model": output})
         return
-    print_bag(learned)
+    _print(learned)
     if output:
         click.echo(f"model saved to {output}; use it with: hornbeam predict {output} new.csv")
 
 
-def print_bag(learned: LearnedBag) -> None:
+def _print(learned: LearnedBag) -> None:
     """The result in a few aligned lines, and the attributes that matter most."""
-    importances = learned.model.committee.feature_importances
-    columns = len(learned.table.columns)
-    used = int(np.count_nonzero(importances))
-    print_pairs(
-        [
-            ("trees", style(trees_text(learned.model), bold=True)),
-            (f"{_measure(learned)} (out of bag)", style(_score_text(learned), bold=True)),
+    importances, growth = learned.model.committee.feature_importances, learned.growth
+    measure = "accuracy" if learned.model.is_classifier else "R²"
+    attributes = f"{len(learned.schema)} attributes ({np.count_nonzero(importances)} used)"
+    pairs = [
+        ("trees", style(_trees_text(learned.model), bold=True)),
+        (f"{measure} (out of bag)", style(_score_text(learned), bold=True)),
+    ]
+    if growth is not None:
+        pairs += [("grown from", f"{learned.rows:,} rows, {attributes}"), ("target", learned.target)]
+    else:
+        pairs += [
             ("one tree alone", _alone_text(learned)),
-            ("grown from", f"{learned.table.n_rows} rows, {columns} attributes ({used} used)"),
+            ("grown from", f"{learned.rows} rows, {attributes}"),
             ("target", f"{learned.target} ({learned.task})"),
             ("time", f"{learned.seconds * 1000:.1f} ms to grow"),
         ]
-    )
-    importances_text(learned.table.schema.names, importances)
+    print_pairs(pairs)
+    if growth is not None:
+        click.echo("\n" + growth.stats.to_text())
+    _print_importances(learned.schema.names, importances)
 
 
-def importances_text(names: Sequence[str], importances: NDArray[np.float64]) -> None:
+def _print_importances(names: Sequence[str], importances: NDArray[np.float64]) -> None:
     """The attributes that matter most, with bars; nothing where none is used."""
     used = int(np.count_nonzero(importances))
     if used == 0:
@@ -67,7 +73,7 @@ def importances_text(names: Sequence[str], importances: NDArray[np.float64]) -> 
         )
 
 
-def trees_text(model: StoredBag) -> str:
+def _trees_text(model: StoredBag) -> str:
     """How many trees there are, and how large."""
     trees = model.trees
     leaves, depths = ([getattr(tree, name) for tree in trees] for name in ("n_leaves", "depth"))
@@ -80,56 +86,65 @@ def _range(numbers: list[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _measure(learned: LearnedBag) -> str:
-    return "accuracy" if learned.model.is_classifier else "R²"
-
-
 def _score_text(learned: LearnedBag) -> str:
     score = learned.score
     if score is None:
         return "unknown: every bag has every row"
-    said = f"{score.value:.4f} ± {learned.error:.4f}"
+    said = f"{score.value:.4f}" if learned.error is None else f"{score.value:.4f} ± {learned.error:.4f}"
+    if learned.growth is not None:
+        return f"{said} ({score.rows:,} of {learned.rows:,} rows)"
     if score.measure == "accuracy":
         return f"{said} ({score.rows} rows; always the most common class: {score.baseline:.4f})"
     errors = ", ".join(f"{error:.6g}" for error in score.mean_absolute_error)
     return f"{said} ({score.rows} rows; mean absolute error {errors})"
 
 
+def _alone(learned: LearnedBag) -> NDArray[np.float64]:
+    """What the trees score that have rows outside their bags."""
+    alone = np.zeros(0) if learned.alone is None else learned.alone
+    return alone[~np.isnan(alone)]
+
+
 def _alone_text(learned: LearnedBag) -> str:
-    known = learned.alone[~np.isnan(learned.alone)]
+    known = _alone(learned)
     if len(known) == 0:
         return "unknown"
     return f"{known.mean():.4f} ± {known.std():.4f} (mean and deviation of {len(known)} trees)"
 
 
-def bag_object(learned: LearnedBag) -> dict[str, Any]:
+def _record(learned: LearnedBag) -> dict[str, Any]:
     """The result for programs."""
-    model, score = learned.model, learned.score
-    importances = zip(learned.table.schema.names, model.committee.feature_importances.tolist(), strict=True)
-    known = learned.alone[~np.isnan(learned.alone)]
+    model, growth, known = learned.model, learned.growth, _alone(learned)
+    importances = zip(learned.schema.names, model.committee.feature_importances.tolist(), strict=True)
+    alone = {"mean": float(known.mean()), "deviation": float(known.std())} if len(known) else None
+    how: dict[str, Any] = {
+        "parameters": {name: finite(value) for name, value in model.parameters.items()},
+        "seed": learned.seed,
+        "seconds": learned.seconds,
+    }
     return {
         "task": learned.task,
         "target": learned.target,
-        "rows": learned.table.n_rows,
-        "attributes": len(learned.table.columns),
+        "rows": learned.rows,
+        "attributes": len(learned.schema),
         "trees": len(model.trees),
         "leaves": [tree.n_leaves for tree in model.trees],
         "depths": [tree.depth for tree in model.trees],
-        "score": None
-        if score is None
-        else {
-            "measure": score.measure,
-            "value": score.value,
-            "standard_error": learned.error,
-            "baseline": score.baseline,
-            "rows": score.rows,
-            "mean_absolute_error": list(score.mean_absolute_error),
-        },
-        "tree_alone": {"mean": float(known.mean()), "deviation": float(known.std())} if len(known) else None,
+        "score": _score_record(learned),
+        **({"tree_alone": alone} if growth is None else {}),
         "importances": {name: share for name, share in importances if share > 0},
-        "parameters": {name: finite(value) for name, value in model.parameters.items()},
-        "seed": learned.plan.seed,
-        "seconds": learned.seconds,
+        **(how if growth is None else {"scan_stats": growth.stats.to_record()}),
         "digests": [tree.digest for tree in model.trees],
         "version": hornbeam.__version__,
     }
+
+
+def _score_record(learned: LearnedBag) -> dict[str, Any] | None:
+    score = learned.score
+    if score is None:
+        return None
+    found = {"measure": score.measure, "value": score.value, "standard_error": learned.error}
+    if learned.growth is not None:
+        return found | {"rows": score.rows}
+    errors = list(score.mean_absolute_error)
+    return found | {"baseline": score.baseline, "rows": score.rows, "mean_absolute_error": errors}

@@ -44,12 +44,12 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
     from hornbeam.datasets import load
 
     from .learn import learn
-    from .plan import Plan
-    from .results import learned_object, page_of, print_learned
+    from .request import FitRequest
+    from .results import learned_record, page_of, print_learned
 
     with working(f"reading {name}"):
         dataset = load(name)
-    plan = Plan(
+    request = FitRequest(
         dataset.targets,
         task=dataset.task,
         nominal_features=dataset.nominal,
@@ -59,15 +59,15 @@ def command(context: click.Context, name: str, seed: int, report: str, as_json: 
         seed=seed,
     )
     with working("growing the tree") as report_share:
-        learned = learn(dataset.rows, plan, report_share)
+        learned = learn(dataset.rows, request, report_share)
     line = context.meta.get("hornbeam.line", "")
     facts = {"command": line, "title": dataset.title, "data_name": dataset.name, "data_hash": dataset.hash}
     write_file(report, page_of(learned, **facts))
     if as_json:
-        print_json(learned_object(learned) | {"data": name, "report": report})
+        print_json(learned_record(learned) | {"data": name, "report": report})
         return
     click.echo(style(dataset.title, bold=True))
     print_learned(learned)
-    click.echo("\n" + learned.tree.to_text(_DEPTH_ON_SCREEN).rstrip("\n"))
+    click.echo("\n" + learned.model.tree.to_text(_DEPTH_ON_SCREEN).rstrip("\n"))
     click.echo(f"\nThe page is in {style(report, bold=True)}: open it in a browser.")
     click.echo('Next: hornbeam fit data.csv --target y --report report.html, or "hornbeam --help".')

@@ -20,8 +20,6 @@ from .options import (
 if TYPE_CHECKING:
     from .learn import Learned
 
-_MOST_LINES = 60
-
 
 @click.command("fit", short_help="Grow a tree from a file.")
 @click.argument("data")
@@ -74,58 +72,41 @@ def run(
         check_places(output, report, sources=files_of(data))
 
         from .fit_source import learn_source
-        from .plan import Plan
+        from .request import FitRequest
 
-        give_out(learn_source(data, sql, Plan.asked(options), **scanned), line, data, output, report, as_json)
+        give_out(
+            learn_source(data, sql, FitRequest.asked(options), **scanned), line, data, output, report, as_json
+        )
         return
     check_places(output, report, sources=[data])
     check_source(data)
 
     from .learn import learn
-    from .plan import Plan, learn_from
+    from .request import FitRequest, learn_from
 
-    plan = Plan.asked(options)
-    learned = learn_from(data, sql, "growing the tree", lambda rows, share: learn(rows, plan, share))
+    request = FitRequest.asked(options)
+    learned = learn_from(data, sql, "growing the tree", lambda rows, share: learn(rows, request, share))
     give_out(learned, line, data, output, report, as_json)
 
 
 def give_out(
     learned: Learned, line: str, data: str, output: str | None, report: str | None, as_json: bool
 ) -> None:
-    """Write the model and the report, both or neither, then tell the result."""
+    """Write the model and the report, both or neither, then tell the result and where the rest of it is."""
     from hornbeam.estimators.store import model_bytes
     from hornbeam.files import write_files
 
-    from .output import working
-    from .results import page_of
-    from .sources import data_hash, data_name, safe_line
+    from .output import print_json, working
+    from .results import learned_record, page_of, print_learned, tell_places
+    from .sources import facts_of
 
     results = {output: model_bytes(learned.model)} if output else {}
     if report:
         with working("writing the report"):
-            shown = safe_line(line, data)
-            facts = {"command": shown, "data_name": data_name(data), "data_hash": data_hash(data)}
-            results[report] = page_of(learned, **facts)
+            results[report] = page_of(learned, **facts_of(line, data))
     write_files(results)
-    tell(learned, output, report, as_json)
-
-
-def tell(learned: Learned, output: str | None, report: str | None, as_json: bool) -> None:
-    """The result on stdout, and where the rest of it is."""
-    from .output import print_json
-    from .results import learned_object, print_learned
-
     if as_json:
-        print_json(learned_object(learned) | {"model": output, "report": report})
+        print_json(learned_record(learned) | {"model": output, "report": report})
         return
     print_learned(learned)
-    if output:
-        click.echo(f"model saved to {output}; see it with: hornbeam show {output}")
-    if report:
-        click.echo(f"report written to {report}")
-    if output or report:
-        return
-    if learned.tree.n_nodes <= _MOST_LINES:
-        click.echo("\n" + learned.tree.to_text().rstrip("\n"))
-    else:
-        click.echo("the tree is too large for the screen: keep it with -o, or see it with --report")
+    tell_places(learned.model.tree, output, report, "hornbeam show")

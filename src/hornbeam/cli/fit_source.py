@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,14 +18,13 @@ from hornbeam.distributed.dask_engine import quiet
 from hornbeam.distributed.opening import engine_of, limit_for, scanner_for
 from hornbeam.distributed.spark_session import is_master
 from hornbeam.errors import UsageError
-from hornbeam.estimators.store import CLASSIFIER, REGRESSOR
-from hornbeam.growth import ClassCosts, Pruning
-from hornbeam.report import errors_of_leaves, score_leaves
+from hornbeam.growth import ClassCosts
+from hornbeam.report import judge_leaves
 from hornbeam.table.sources import Source, source
 
-from .learn import Learned, model_of
+from .learn import Learned, learned_of, model_of
 from .output import scanning
-from .plan import Plan, Settings, check_nominal, check_parameters, check_pruning, check_weights, without
+from .request import FitRequest, Settings, check_nominal, check_weights, tree_parameters
 from .targets import MOST_INTEGER_CLASSES, check_target_names, task_of
 
 _DATABASE = 10**9  # bytes that DuckDB may hold at most; less where the limit is less
@@ -34,7 +33,7 @@ _DATABASE = 10**9  # bytes that DuckDB may hold at most; less where the limit is
 def learn_source(
     data: str,
     sql: str | None,
-    plan: Plan,
+    request: FitRequest,
     *,
     algorithm: str | None = None,
     key: str | None = None,
@@ -43,25 +42,22 @@ def learn_source(
     scheduler: str | None = None,
 ) -> Learned:
     """The tree of the rows of a source; whoever waits sees each scan."""
-    if plan.test is not None:
+    if request.test is not None:
         raise UsageError("--test: rows of a source are judged by folds; use --cv K, or leave it out")
-    with scanning() as listener, cluster(engine, scheduler, plan.threads) as workers:
-        rows = open_source(data, sql, plan)
+    with scanning() as listener, cluster(engine, scheduler, request.threads) as workers:
+        rows = open_source(data, sql, request)
         rows.engine = workers
-        task, settings = settle_source(rows, plan, key, listener)
+        task, settings = settle_source(rows, request, key, listener)
         growth = grow_source(replace(task, algorithm=algorithm or "auto", variant=variant))
-    tree, grown = growth.pairs[0]
-    kind = CLASSIFIER if task.reading.classification else REGRESSOR
-    return Learned(
-        model_of(kind, tree, None if tree is grown else grown, settings),
-        growth.sample,
-        plan,
-        score_leaves(tree),
+    return learned_of(
+        model_of(growth.pairs[0], settings),
+        request,
         growth.stats.total_seconds,
         settings.draws,
-        errors=errors_of_leaves(tree),
+        table=growth.sample,
         estimate=growth.estimate,
         growth=growth,
+        **judge_leaves(growth.pairs[0].tree),
     )
 
 
@@ -89,41 +85,39 @@ def cluster(engine: str | None, scheduler: str | None, workers: int) -> Iterator
             made.close()
 
 
-def open_source(data: str | Sequence[str], sql: str | None, plan: Plan) -> Source:
+def open_source(data: str | Sequence[str], sql: str | None, request: FitRequest) -> Source:
     """The rows that were asked for; a database holds no more of them than the limit of all."""
-    limit = check_memory(plan.memory_limit)
+    limit = check_memory(request.memory_limit)
     database = _DATABASE if limit is None else min(limit, _DATABASE)
-    return source(data, sql=sql, weight=plan.weight, memory_limit=database)
+    return source(data, sql=sql, weight=request.weight, memory_limit=database)
 
 
 def settle_source(
-    rows: Source, plan: Plan, key: str | None, listener: Listener | None = None
+    rows: Source, request: FitRequest, key: str | None, listener: Listener | None = None
 ) -> tuple[SourceTask, Settings]:
     """What to grow; whatever does not fit the columns is refused before a row is read."""
-    limit = limit_for(rows, check_memory(plan.memory_limit))
+    limit = limit_for(rows, check_memory(request.memory_limit))
     columns = rows.schema.empty_table()
-    check_target_names(rows.schema.names, plan.targets)
-    check_nominal(columns, plan)
-    task = plan.task or _task_of(rows, plan.targets)
-    options = {entry.name for entry in fields(Pruning)}
-    parameters = check_parameters(without(plan.parameters, options), task)
-    pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
-    check_weights(columns, plan, task)
-    reading = read_as(rows, plan.targets, task == "classification", plan.nominal_features, key, limit)
+    check_target_names(rows.schema.names, request.targets)
+    check_nominal(columns, request)
+    task = request.task or _task_of(rows, request.targets)
+    parameters, pruning = tree_parameters(request, task)
+    check_weights(columns, request, task)
+    reading = read_as(rows, request.targets, task == "classification", request.nominal_features, key, limit)
 
     grown = SourceTask(
         reading,
         parameters,
         pruning,
-        partial(ClassCosts.checked, plan.class_weight, None),
+        partial(ClassCosts.checked, request.class_weight, None),
         limit,
-        folds=plan.cv,
-        threads=plan.threads if rows.engine is None else 1,  # a worker has one for a task
+        folds=request.cv,
+        threads=request.threads if rows.engine is None else 1,  # a worker has one for a task
         scanner=scanner_for(rows),
-        seed=plan.seed,
+        seed=request.seed,
         progress=listener,
     )
-    return grown, Settings(parameters, pruning, plan, None, limit)
+    return grown, Settings(parameters, pruning, request, None, limit)
 
 
 def _task_of(rows: Source, targets: tuple[str, ...]) -> str:

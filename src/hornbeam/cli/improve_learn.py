@@ -10,23 +10,22 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-import numpy as np
 import pyarrow as pa
 
-import hornbeam
 from hornbeam import AnytimeTreeClassifier
 from hornbeam.anytime.course import SearchCourse, state_text
 from hornbeam.errors import DataError, UsageError
 from hornbeam.estimators.model_parameters import plain
 from hornbeam.estimators.store import StoredModel, load
 from hornbeam.estimators.stored_search import ANYTIME
-from hornbeam.report import count_errors, score_classes
-from hornbeam.table import conform, read_path
+from hornbeam.growth import ClassTarget, Pair
+from hornbeam.report import judge
+from hornbeam.table import Table, conform, read_path
 
-from .learn import Learned, rows_for
+from .learn import Learned, learned_of, notes_of, rows_for
 from .options import split_names
 from .output import working
-from .plan import Plan, check_nominal
+from .request import FitRequest, check_nominal
 from .sources import data_name, naming
 from .targets import check_targets, read_classes
 
@@ -40,18 +39,18 @@ def learn_improved(data: str, sql: str | None, *, target: str | None, **options:
         raise UsageError("--target is missing; name the column to predict")
     share, seed, threads = options["test"], options["seed"], options["threads"]
     nominal = tuple(split_names(options["nominal_features"]))
-    plan = Plan((target,), nominal_features=nominal, test=share, seed=seed, threads=threads)
+    request = FitRequest((target,), nominal_features=nominal, test=share, seed=seed, threads=threads)
     if share is not None and not 0 < share < 1:
         raise UsageError(f"--test {share:g}: a share between 0 and 1 is allowed, for instance 0.25")
     rows = _read(data, sql)
     with naming(data):
-        attributes, codes, classes = _parts(rows, plan)
-        grown, held = rows_for(codes, share, seed)
+        attributes, classes = _parts(rows, request)
+        grown, held = rows_for(classes, share, seed)
         model = AnytimeTreeClassifier(
             objective=options["objective"],
             granularity=options["granularity"],
             nominal=options["nominal"],
-            nominal_features=list(nominal) or "from_dtype",
+            nominal_features=request.nominal,
             max_time=None,
             referee=options["referee"],
             prune=options["prune"],
@@ -59,10 +58,11 @@ def learn_improved(data: str, sql: str | None, *, target: str | None, **options:
             n_jobs=threads,
         )
         with working("growing the first tree"):
-            model.partial_fit(attributes.take(grown), classes[codes[grown]], classes=classes)
+            labels = classes.labels[classes.codes[grown]]
+            model.partial_fit(attributes.take(grown), labels, classes=classes.labels)
     seconds = improved(model, options)
-    scored = (attributes.take(held), codes[held]) if len(held) else None
-    return _learned(model, plan, seconds, scored)
+    scored = (conform(attributes.take(held), model.schema_), classes.take(held)) if len(held) else None
+    return _learned(model, request, seconds, scored)
 
 
 def learn_resumed(
@@ -77,11 +77,10 @@ def learn_resumed(
     if data is not None:
         rows = _read(data, sql)
         with naming(data):
-            attributes, codes, classes = _parts(rows, Plan((target,)))
-            model.partial_fit(attributes, classes[codes])
-    plan = Plan((target,), seed=model._searched().seed, threads=options["threads"])
-    seconds = improved(model, options)
-    return _learned(model, plan, seconds, None)
+            attributes, classes = _parts(rows, FitRequest((target,)))
+            model.partial_fit(attributes, classes.labels[classes.codes])
+    request = FitRequest((target,), seed=model._searched().seed, threads=options["threads"])
+    return _learned(model, request, improved(model, options), None)
 
 
 def noted_target(path: str) -> str:
@@ -106,16 +105,15 @@ def _read(data: str, sql: str | None) -> pa.Table:
         return read_path(data, sql=sql)
 
 
-def _parts(rows: pa.Table, plan: Plan) -> tuple[pa.Table, Any, Any]:
-    """Attributes, class codes and classes."""
-    check_targets(rows, plan.targets)
-    check_nominal(rows, plan)
-    target = plan.targets[0]
+def _parts(rows: pa.Table, request: FitRequest) -> tuple[pa.Table, ClassTarget]:
+    """Attributes and classes."""
+    check_targets(rows, request.targets)
+    check_nominal(rows, request)
+    target = request.targets[0]
     kind = rows.column(target).type
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_temporal(kind):
         raise DataError(f"target {target!r} has numbers ({kind}); improve predicts classes: use hornbeam fit")
-    codes, classes = read_classes(rows, target)
-    return rows.drop_columns([target]), codes, classes
+    return rows.drop_columns([target]), ClassTarget(*read_classes(rows, target))
 
 
 def improved(model: AnytimeTreeClassifier, options: dict[str, Any]) -> float:
@@ -163,29 +161,16 @@ def _live() -> Iterator[Callable[[str], None] | None]:
         yield lambda text: progress.update(line, description=text)
 
 
-def _learned(model: AnytimeTreeClassifier, plan: Plan, seconds: float, scored: Any) -> Learned:
-    search, tree = model._searched(), model.tree_
-    table, codes = search.lookahead.table, search.lookahead.target.codes
-    most_common = int(np.bincount(codes).argmax())
-    judged, actual = (table, codes) if scored is None else (conform(scored[0], tree.schema), scored[1])
-    answered = tree.predict_codes(judged, plan.threads)
-    unpruned = model.unpruned_tree_
+def _learned(
+    model: AnytimeTreeClassifier,
+    request: FitRequest,
+    seconds: float,
+    scored: tuple[Table, ClassTarget] | None,
+) -> Learned:
+    search, pair = model._searched(), Pair(model.tree_, model.unpruned_tree_)
     given = {key: value for key, value in model.get_params(deep=False).items() if key != "callback"}
-    stored = StoredModel(
-        ANYTIME,
-        {key: plain(key, value) for key, value in given.items()},
-        tree,
-        {"target": plan.targets[0], "version": hornbeam.__version__},
-        None if unpruned is tree else unpruned,
-        model._search_record(),
-    )
-    return Learned(
-        stored,
-        table,
-        plan,
-        score_classes(actual, answered, most_common, scored is not None),
-        seconds,
-        True,
-        errors=count_errors(actual, answered, tuple(str(label) for label in model.classes_.tolist())),
-        course=SearchCourse.of(search),
-    )
+    parameters, record = {key: plain(key, value) for key, value in given.items()}, model._search_record()
+    stored = StoredModel(ANYTIME, parameters, pair.tree, notes_of(request), pair.unpruned_alone, record)
+    table, target = search.lookahead.table, search.lookahead.target
+    judged = judge(pair.tree, *(scored or (table, target)), target, scored is not None, request.threads)
+    return learned_of(stored, request, seconds, table=table, course=SearchCourse.of(search), **judged)

@@ -3,200 +3,110 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 import hornbeam
-from hornbeam.anytime.course import SearchCourse
-from hornbeam.boat.grown import SourceGrowth
 from hornbeam.errors import DataError
 from hornbeam.estimators.store import CLASSIFIER, REGRESSOR, StoredModel
-from hornbeam.growth import (
-    ClassCosts,
-    ClassTarget,
-    Forest,
-    NumericTarget,
-    grow_and_prune,
-    hold_out,
-)
-from hornbeam.model import Tree
-from hornbeam.report import Errors, Points, Score, count_errors, sample_points, score_classes, score_numbers
+from hornbeam.growth import ClassTarget, Pair, Target, grow_and_prune, hold_out
+from hornbeam.report import Study, judge
 from hornbeam.table import Table, conform, from_data
-from hornbeam.validation import Estimate, deal_classes, deal_rows, estimate_by_folds
-from hornbeam.validation.scores import means_of
-from hornbeam.validation.search_record import SearchRecord
+from hornbeam.validation import Estimate, deal_folds, estimate_by_folds
 
-from .plan import Plan, Report, Settings, read_weights, settle
-from .targets import read_classes, read_numbers
+from .request import FitRequest, Report, Settings, read_weights, settle
+from .targets import read_target
 
 
-@dataclass(frozen=True)
-class Learned:
-    """The grown tree, the rows it was grown from, and how well it answers."""
+class Learned(NamedTuple):
+    """The model file of a tree, and what there is to say of the tree."""
 
     model: StoredModel
-    table: Table
-    plan: Plan
-    score: Score
-    seconds: float
-    drawn: bool = False
-    errors: Errors | None = None
-    points: Points | None = None
-    estimate: Estimate | None = None
-    search: SearchRecord | None = None
-    """What the tree was chosen from."""
-    course: SearchCourse | None = None
-    """How it became what it is, where it was improved."""
-    growth: SourceGrowth | None = None
-    """Where the rows came from a source: what was seen of them; the table is a sample then."""
-
-    @property
-    def tree(self) -> Tree:
-        return self.model.tree
-
-    @property
-    def n_rows(self) -> int:
-        """The rows that the tree was grown from."""
-        return self.table.n_rows if self.growth is None else self.growth.rows
-
-    @property
-    def task(self) -> str:
-        return "classification" if self.model.is_classifier else "regression"
-
-    @property
-    def target(self) -> str:
-        return ", ".join(self.plan.targets)
-
-    @property
-    def seed(self) -> int | None:
-        """None where nothing was drawn."""
-        return self.plan.seed if self.drawn else None
+    study: Study
 
 
-def learn(data: pa.Table, plan: Plan, report: Report = None) -> Learned:
+def learn(data: pa.Table, request: FitRequest, report: Report = None) -> Learned:
     """Grow and score a tree; `report` hears how far the growth is."""
-    task, attributes, settings = settle(data, plan, report)
-    if task == "classification":
-        return _learn_classes(data, attributes, plan, settings)
-    return _learn_numbers(data, attributes, plan, settings)
+    task, attributes, settings = settle(data, request, report)
+    whole = read_target(data, request.targets, task, request.class_weight)
+    grown, held = rows_for(whole, request.test, request.seed)
+    table = table_of(attributes, grown, request)
+    target = replace(whole.take(grown), weights=read_weights(data, request, grown))
+    start = time.perf_counter()
+    pair, estimate = _grow(table, target, settings)
+    seconds = time.perf_counter() - start
+    scored, actual = table, target
+    if len(held):
+        scored, actual = conform(attributes.take(held), pair.tree.schema), whole.take(held)
+    judged = judge(pair.tree, scored, actual, target, bool(len(held)), request.threads)
+    model = model_of(pair, settings)
+    return learned_of(model, request, seconds, settings.draws, table=table, estimate=estimate, **judged)
 
 
-def rows_for(
-    groups: NDArray[np.int32], share: float | None, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to grow from and rows to score; without a share all and none."""
+def learned_of(
+    model: StoredModel, request: FitRequest, seconds: float, drawn: bool = True, **what: Any
+) -> Learned:
+    """A model, and its study with what else is known of its tree."""
+    seed, target = request.seed if drawn else None, ", ".join(request.targets)
+    study = Study(model.tree, target, parameters=model.parameters, seed=seed, seconds=seconds, **what)
+    return Learned(model, study)
+
+
+def rows_for(target: Target, share: float | None, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows to grow from and rows to score, of each class its share; without a share all and none."""
+    n_rows = target.n_rows
     if share is None:
-        return np.arange(len(groups)), np.arange(0)
+        return np.arange(n_rows), np.arange(0)
+    groups = target.codes if isinstance(target, ClassTarget) else np.zeros(n_rows, dtype=np.int32)
     grown, held = hold_out(groups, share, seed)
     if len(held) == 0:
         raise DataError(
-            f"--test {share} of {len(groups)} rows leaves no row to score; use a larger share or leave it out"
+            f"--test {share} of {n_rows} rows leaves no row to score; use a larger share or leave it out"
         )
     return grown, held
 
 
-def _learn_classes(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
-    codes, classes = read_classes(data, plan.targets[0])
-    grown, held = rows_for(codes, plan.test, plan.seed)
-    table = table_of(attributes, grown, plan)
-    costs = ClassCosts.checked(plan.class_weight, None, classes)
-    target = ClassTarget(codes[grown], classes, read_weights(data, plan, grown), costs)
-    tree, unpruned, estimate, seconds = _grow(table, target, settings)
-    scored = conform(attributes.take(held), tree.schema) if len(held) else table
-    actual = codes[held] if len(held) else codes[grown]
-    answered = tree.predict_codes(scored, plan.threads)
-    most_common = int(np.bincount(codes[grown]).argmax())
-    score = score_classes(actual, answered, most_common, bool(len(held)))
-    errors = count_errors(actual, answered, tuple(str(label) for label in classes.tolist()))
-    model = model_of(CLASSIFIER, tree, unpruned, settings)
-    return Learned(model, table, plan, score, seconds, settings.draws, errors=errors, estimate=estimate)
-
-
-def _learn_numbers(data: pa.Table, attributes: pa.Table, plan: Plan, settings: Settings) -> Learned:
-    values = read_numbers(data, plan.targets)
-    grown, held = rows_for(np.zeros(len(values), dtype=np.int32), plan.test, plan.seed)
-    table = table_of(attributes, grown, plan)
-    target = NumericTarget(np.ascontiguousarray(values[grown]), plan.targets, read_weights(data, plan, grown))
-    tree, unpruned, estimate, seconds = _grow(table, target, settings)
-    scored = conform(attributes.take(held), tree.schema) if len(held) else table
-    actual = values[held] if len(held) else values[grown]
-    answered = tree.predict_means(scored, plan.threads)
-    score = score_numbers(actual, answered, means_of(values[grown]), bool(len(held)))
-    points = sample_points(actual, answered, plan.targets[0])
-    model = model_of(REGRESSOR, tree, unpruned, settings)
-    return Learned(model, table, plan, score, seconds, settings.draws, points=points, estimate=estimate)
-
-
-def table_of(attributes: pa.Table, rows: NDArray[np.int64], plan: Plan) -> Table:
+def table_of(attributes: pa.Table, rows: NDArray[np.int64], request: FitRequest) -> Table:
     """Some rows of the attributes, read."""
     chosen = attributes if len(rows) == attributes.num_rows else attributes.take(rows)
-    return from_data(
-        chosen, nominal_features=list(plan.nominal_features) if plan.nominal_features else "from_dtype"
-    )
+    return from_data(chosen, nominal_features=request.nominal)
 
 
-def _grow(
-    table: Table, target: ClassTarget | NumericTarget, settings: Settings
-) -> tuple[Tree, Tree | None, Estimate | None, float]:
-    """The tree, what it was before pruning (None: the same), what folds say of it, and the seconds of all."""
-    start = time.perf_counter()
-    if settings.plan.cv is not None:
-        forest, estimate = _grow_folds(table, target, settings, settings.plan.cv)
-        tree, grown = forest.pair(0)
-        return tree, None if tree is grown else grown, estimate, time.perf_counter() - start
-    tree, grown = grow_and_prune(
-        table,
-        target,
-        settings.parameters,
-        settings.pruning,
-        random=np.random.RandomState(settings.plan.seed),  # as the estimator with this random_state
-        threads=settings.plan.threads,
-        memory_limit=settings.memory_limit,
-        report=settings.report,
-    )
-    return tree, None if tree is grown else grown, None, time.perf_counter() - start
+def _grow(table: Table, target: Target, settings: Settings) -> tuple[Pair, Estimate | None]:
+    """The tree, and what folds say of it, where some are asked for."""
+    request, grown = settings.request, (table, target, settings.parameters)
+    how: Any = {"threads": request.threads, "memory_limit": settings.memory_limit, "report": settings.report}
+    if request.cv is None:
+        random = np.random.RandomState(request.seed)  # as the estimator with this random_state
+        return grow_and_prune(*grown, settings.pruning, random=random, **how), None
+    folds = deal_folds(target, request.cv, request.seed)
+    forest, estimate = estimate_by_folds(*grown, folds, pruning=settings.pruning, seed=request.seed, **how)
+    return forest.pair(0), estimate
 
 
-def _grow_folds(
-    table: Table, target: ClassTarget | NumericTarget, settings: Settings, k: int
-) -> tuple[Forest, Estimate]:
-    """The trees of all rows and of k folds, dealt by the seed."""
-    seed = settings.plan.seed
-    if isinstance(target, ClassTarget):
-        folds = deal_classes(target.codes, k, seed)
-    else:
-        folds = deal_rows(target.n_rows, k, seed)
-    return estimate_by_folds(
-        table,
-        target,
-        settings.parameters,
-        folds,
-        pruning=settings.pruning,
-        seed=seed,
-        threads=settings.plan.threads,
-        memory_limit=settings.memory_limit,
-        report=settings.report,
-    )
-
-
-def model_of(estimator: str, tree: Tree, unpruned: Tree | None, settings: Settings) -> StoredModel:
-    """The model file of the tree: an estimator with these parameters would have grown it."""
-    plan, stored = settings.plan, estimator_parameters(settings)
+def model_of(pair: Pair, settings: Settings) -> StoredModel:
+    """The model file of a tree: an estimator with these parameters would have grown it."""
+    request, stored = settings.request, estimator_parameters(settings)
     if settings.pruning.holds_out:
-        stored["random_state"] = plan.seed
-    notes = {"target": ", ".join(plan.targets), "version": hornbeam.__version__}
-    return StoredModel(estimator, stored, tree, notes, unpruned)
+        stored["random_state"] = request.seed
+    name = CLASSIFIER if pair.tree.classes is not None else REGRESSOR
+    return StoredModel(name, stored, pair.tree, notes_of(request), pair.unpruned_alone)
+
+
+def notes_of(request: FitRequest) -> dict[str, str]:
+    """What a model file tells besides."""
+    return {"target": ", ".join(request.targets), "version": hornbeam.__version__}
 
 
 def estimator_parameters(settings: Settings) -> dict[str, Any]:
     """The parameters of an estimator that grows such a tree."""
-    plan = settings.plan
+    request = settings.request
     found = asdict(settings.parameters) | asdict(settings.pruning)
-    found |= {"nominal_features": list(plan.nominal_features) or "from_dtype"}
-    if plan.class_weight is not None:
-        found["class_weight"] = plan.class_weight
+    found |= {"nominal_features": request.nominal}
+    if request.class_weight is not None:
+        found["class_weight"] = request.class_weight
     return found

@@ -19,7 +19,7 @@ from hornbeam.table.sources.opening import CSV, find_files
 from .fit_source import open_source, settle_source
 from .learn import estimator_parameters
 from .output import check_places, scanning, working
-from .plan import Plan
+from .request import FitRequest
 from .sources import data_name, files_of, naming
 
 _T = TypeVar("_T")
@@ -75,17 +75,17 @@ def create_tree(
     **options: Any,
 ) -> dict[str, Any]:
     """The tree that `hornbeam fit` would grow, in a new file; what there is to say of it."""
-    plan = Plan.asked(options)
+    request = FitRequest.asked(options)
     check_places(tree, sources=[name for given in data for name in files_of(given)])
     with scanning() as listener:
-        rows = open_source(_place(data), sql, plan)
-        _, settings = settle_source(rows, plan, key)
+        rows = open_source(_place(data), sql, request)
+        _, settings = settle_source(rows, request, key)
         made = MaintainedTree.create(
             tree,
             rows,
-            target=list(plan.targets),
+            target=list(request.targets),
             key=key,
-            memory_limit=plan.memory_limit,
+            memory_limit=request.memory_limit,
             algorithm=algorithm,
             cv=cv,
             policy=policy,

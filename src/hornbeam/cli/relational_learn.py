@@ -6,18 +6,20 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
 from hornbeam.errors import DataError, StorageError, UsageError
+from hornbeam.estimators.stored_relational import StoredRelational
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
 from hornbeam.relational.records import Examples
+from hornbeam.report import Score, score_classes, score_numbers
+from hornbeam.report.relational import RelationalStudy
 from hornbeam.table.sources.sqlite_queries import is_sqlite
 
 from .output import working
@@ -36,14 +38,12 @@ _PARAMETERS = (
 )
 
 
-@dataclass(frozen=True)
-class RelationalLearned:
-    """A fitted tree and where it comes from."""
+class RelationalLearned(NamedTuple):
+    """A fitted tree, where it comes from, and what there is to say of it."""
 
     model: Any
     data: RelationalData
-    bias_given: bool
-    seconds: float
+    study: RelationalStudy
 
 
 def open_data(given: Mapping[str, Any], target: str | None) -> RelationalData:
@@ -164,7 +164,37 @@ def _fitted(given: Mapping[str, Any]) -> RelationalLearned:
     begin = perf_counter()
     with working("growing the tree") as report, naming(given["data"]):
         model._fit(data, given["target"], groups, report)
-    return RelationalLearned(model, data, given["bias"] is not None, perf_counter() - begin)
+    return RelationalLearned(model, data, _study(model, given, perf_counter() - begin))
+
+
+def _study(model: Any, given: Mapping[str, Any], seconds: float) -> RelationalStudy:
+    folds = given["cv"] is not None
+    return RelationalStudy(
+        model.tree_,
+        model.target_,
+        _training_score(model),
+        estimate=model.estimate_ if folds else None,
+        stability=model.forest_.stability() if folds else None,
+        parameters=StoredRelational.of(model).parameters,
+        seed=given["seed"] if folds else None,
+        seconds=seconds,
+        title=f"A tree for {model.target_}",
+        bias=model.bias_.to_text(),
+    )
+
+
+def _training_score(model: Any) -> Score:
+    """How well the tree answers for the examples that it was grown from."""
+    from hornbeam.estimators.relational import labelled_rows, node_answers, node_codes
+
+    examples, tree = model._coded.examples, model.tree_
+    rows, leaves = labelled_rows(examples), model.apply(model._data)
+    actual, reached = examples.target[rows], leaves[rows]
+    if tree.task == "regression":
+        answers = node_answers(tree)
+        return score_numbers(actual[:, None], answers[reached], answers[0], False)
+    codes = node_codes(tree).astype(np.int32)
+    return score_classes(actual.astype(np.int32), codes[reached], tree.code(0), False)
 
 
 def _class(task: str) -> Any:

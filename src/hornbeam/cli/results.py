@@ -6,56 +6,56 @@ from dataclasses import replace
 from typing import Any
 
 import click
-import numpy as np
 
 import hornbeam
 from hornbeam.boat.stats import seconds_text
 from hornbeam.estimators.store import payload_of
-from hornbeam.report import (
-    ColumnSummary,
-    Score,
-    Study,
-    describe_columns,
-    describe_source,
-    picture_of,
-    questions_of,
-    render_page,
-)
+from hornbeam.report import Score, Study, render_page
 from hornbeam.validation import Estimate
 from hornbeam.validation.search_record import SearchRecord
 
 from .learn import Learned
 from .output import print_pairs, style
 
+_MOST_LINES = 60
+
 
 def print_learned(learned: Learned) -> None:
     """The result in a few aligned lines."""
-    tree, score = learned.tree, learned.score
+    study = learned.study
+    if study.search is not None:
+        print_search(study.search)
+    attributes = f"{len(study.tree.schema)} attributes ({study.attributes_used} used)"
+    print_pairs(
+        [
+            *score_pairs(study),
+            *_course_pairs(study),
+            ("grown from", f"{study.rows:,} rows, {attributes}"),
+            ("target", f"{study.target} ({study.task})"),
+            *_scan_pairs(study),
+            ("time", _time(study)),
+            ("digest", study.tree.digest[:16]),
+        ]
+    )
+
+
+def score_pairs(study: Study, more: str = "") -> list[tuple[str, str]]:
+    """The size of the tree, how well it answers, and what folds say of it."""
+    tree, score = study.tree, study.score
     leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
-    columns = len(learned.table.columns)
-    if learned.search is not None:
-        print_search(learned.search)
+    name = "accuracy" if score.measure == "accuracy" else "R²"
     pairs = [
-        ("tree", style(f"{leaves}, depth {tree.depth}", bold=True)),
-        (_measure(score), style(score_text(score), bold=True)),
-        *(
-            [("cross-validated", style(estimate_text(learned.estimate), bold=True))]
-            if learned.estimate
-            else []
-        ),
-        *_course_pairs(learned),
-        ("grown from", f"{learned.n_rows:,} rows, {columns} attributes ({_used(learned)} used)"),
-        ("target", f"{learned.target} ({learned.task})"),
-        *_scan_pairs(learned),
-        ("time", _time(learned)),
-        ("digest", tree.digest[:16]),
+        ("tree", style(f"{leaves}, depth {tree.depth}{more}", bold=True)),
+        (f"{name} ({'held-out' if score.held_out else 'training'})", style(_score_text(score), bold=True)),
     ]
-    print_pairs(pairs)
+    if study.estimate is not None:
+        pairs.append(("cross-validated", style(_estimate_text(study.estimate), bold=True)))
+    return pairs
 
 
-def _course_pairs(learned: Learned) -> list[tuple[str, str]]:
+def _course_pairs(study: Study) -> list[tuple[str, str]]:
     """What the search came to, and why it ended."""
-    course = learned.course
+    course = study.course
     if course is None:
         return []
     last, first = course.last, course.states[0]
@@ -71,17 +71,22 @@ def _course_pairs(learned: Learned) -> list[tuple[str, str]]:
     return pairs
 
 
-def _scan_pairs(learned: Learned) -> list[tuple[str, str]]:
+def _scan_pairs(study: Study) -> list[tuple[str, str]]:
     """What reading a source took."""
-    pairs = [] if learned.growth is None else learned.growth.stats.to_pairs()
+    pairs = [] if study.growth is None else study.growth.stats.to_pairs()
     return [(name, value) for name, value in pairs if name != "seconds"]
 
 
-def _time(learned: Learned) -> str:
-    if learned.growth is None:
-        return f"{learned.seconds * 1000:.1f} ms {_done(learned)}"
-    phases = dict(learned.growth.stats.to_pairs())["seconds"]
-    return f"{seconds_text(learned.seconds)} in all: {phases}"
+def _time(study: Study) -> str:
+    if study.growth is not None:
+        phases = dict(study.growth.stats.to_pairs())["seconds"]
+        return f"{seconds_text(study.seconds)} in all: {phases}"
+    what = "to grow with all folds" if study.estimate else "to grow"
+    if study.search is not None:
+        what = "to grow all trees and choose"
+    if study.course is not None:
+        what = "of searching"
+    return f"{study.seconds * 1000:.1f} ms {what}"
 
 
 def print_search(search: SearchRecord) -> None:
@@ -91,22 +96,16 @@ def print_search(search: SearchRecord) -> None:
     click.echo()
 
 
-def _done(learned: Learned) -> str:
-    """What took the time."""
-    if learned.search is not None:
-        return "to grow all trees and choose"
-    if learned.course is not None:
-        return "of searching"
-    return "to grow with all folds" if learned.estimate else "to grow"
-
-
-def estimate_text(estimate: Estimate) -> str:
+def _estimate_text(estimate: Estimate) -> str:
     name = "accuracy" if estimate.measure == "accuracy" else "R²"
     return f"{name} {estimate.mean:.3f} ± {estimate.spread:.3f} ({estimate.folds} folds)"
 
 
-def _estimate_object(learned: Learned) -> dict[str, Any] | None:
-    estimate = learned.estimate
+def score_record(score: Score, rows: str = "rows") -> dict[str, Any]:
+    return {"measure": score.measure, "value": score.value, "baseline": score.baseline, rows: score.rows}
+
+
+def estimate_record(estimate: Estimate | None) -> dict[str, Any] | None:
     if estimate is None:
         return None
     return {
@@ -118,16 +117,7 @@ def _estimate_object(learned: Learned) -> dict[str, Any] | None:
     }
 
 
-def _used(learned: Learned) -> int:
-    return int(np.count_nonzero(learned.tree.feature_importances))
-
-
-def _measure(score: Score) -> str:
-    name = "accuracy" if score.measure == "accuracy" else "R²"
-    return f"{name} ({'held-out' if score.held_out else 'training'})"
-
-
-def score_text(score: Score) -> str:
+def _score_text(score: Score) -> str:
     if score.measure == "accuracy":
         right = round(score.value * score.rows)
         guess = f"always the most common class: {score.baseline:.4f}"
@@ -139,72 +129,49 @@ def score_text(score: Score) -> str:
     return f"{score.value:.4f} ({score.rows} rows; mean absolute error {errors})"
 
 
-def learned_object(learned: Learned) -> dict[str, Any]:
+def learned_record(learned: Learned) -> dict[str, Any]:
     """The result for programs."""
-    tree, score = learned.tree, learned.score
+    study, tree, score = learned.study, learned.model.tree, learned.study.score
     importances = zip(tree.schema.names, tree.feature_importances.tolist(), strict=True)
+    errors = list(score.mean_absolute_error)
     return {
-        "task": learned.task,
-        "target": learned.target,
-        "rows": learned.n_rows,
-        "attributes": len(learned.table.columns),
-        "attributes_used": _used(learned),
+        "task": study.task,
+        "target": study.target,
+        "rows": study.rows,
+        "attributes": len(tree.schema),
+        "attributes_used": study.attributes_used,
         "leaves": tree.n_leaves,
         "depth": tree.depth,
-        "score": {
-            "measure": score.measure,
-            "value": score.value,
-            "baseline": score.baseline,
-            "rows": score.rows,
-            "held_out": score.held_out,
-            "mean_absolute_error": list(score.mean_absolute_error),
-        },
-        "cross_validation": _estimate_object(learned),
-        **({} if learned.search is None else {"search": learned.search.to_record()}),
-        **({} if learned.course is None else {"course": learned.course.to_record()}),
-        **({} if learned.growth is None else {"scan_stats": learned.growth.stats.to_record()}),
+        "score": score_record(score) | {"held_out": score.held_out, "mean_absolute_error": errors},
+        "cross_validation": estimate_record(study.estimate),
+        **({} if study.search is None else {"search": study.search.to_record()}),
+        **({} if study.course is None else {"course": study.course.to_record()}),
+        **({} if study.growth is None else {"scan_stats": study.growth.stats.to_record()}),
         "importances": {name: share for name, share in importances if share > 0},
         "parameters": payload_of(learned.model)["parameters"],
-        "seed": learned.seed,
-        "seconds": learned.seconds,
+        "seed": study.seed,
+        "seconds": study.seconds,
         "digest": tree.digest,
         "version": hornbeam.__version__,
     }
 
 
+def tell_places(tree: Any, output: str | None, report: str | None, show: str) -> None:
+    """Where the model and the report are; without either the tree itself, where a screen has room for it."""
+    if output:
+        click.echo(f"model saved to {output}; see it with: {show} {output}")
+    if report:
+        click.echo(f"report written to {report}")
+    if output or report:
+        return
+    if tree.n_nodes <= _MOST_LINES:
+        click.echo("\n" + tree.to_text().rstrip("\n"))
+    else:
+        click.echo("the tree is too large for the screen: keep it with -o, or see it with --report")
+
+
 def page_of(learned: Learned, **facts: str) -> bytes:
     """The report page; `facts` are the texts of the study that only the command knows."""
-    tree, table = learned.tree, learned.table
-    known: dict[str, Any] = {"title": f"A tree for {learned.target}", **facts}
-    study = Study(
-        **known,
-        target=learned.target,
-        task=learned.task,
-        picture=picture_of(tree),
-        text=tree.to_text(),
-        n_leaves=tree.n_leaves,
-        depth=tree.depth,
-        rows=learned.n_rows,
-        columns=_columns(learned),
-        score=learned.score,
-        errors=learned.errors,
-        points=learned.points,
-        estimate=learned.estimate,
-        search=learned.search,
-        course=learned.course,
-        scans=None if learned.growth is None else learned.growth.stats,
-        parameters=learned.model.parameters,
-        seed=learned.seed,
-        version=hornbeam.__version__,
-        digest=tree.digest,
-        seconds=learned.seconds,
-        document=payload_of(replace(learned.model, search=None)),  # a page has no rows in it
-    )
-    return render_page(study, questions_of(tree, study.picture, table)).encode("utf-8", "replace")
-
-
-def _columns(learned: Learned) -> tuple[ColumnSummary, ...]:
-    importances = learned.tree.feature_importances
-    if learned.growth is None:
-        return describe_columns(learned.table, importances)
-    return describe_source(learned.table, learned.growth.ranges, importances)
+    document = payload_of(replace(learned.model, search=None))  # a page has no rows in it
+    known: dict[str, Any] = {"title": f"A tree for {learned.study.target}", "document": document, **facts}
+    return render_page(replace(learned.study, **known)).encode("utf-8", "replace")

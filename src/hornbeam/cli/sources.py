@@ -46,9 +46,10 @@ def files_of(path: str) -> list[str]:
     return [path] if os.path.lexists(path) else glob.glob(path, recursive=True)
 
 
-def safe_line(line: str, path: str) -> str:
-    """The command as it may be shown: without the password of a server."""
-    return line.replace(shlex.quote(path), shlex.quote(data_name(path)))
+def facts_of(line: str, path: str) -> dict[str, str]:
+    """What a report says of its data and of the command, without the password of a server."""
+    shown = line.replace(shlex.quote(path), shlex.quote(data_name(path)))
+    return {"command": shown, "data_name": data_name(path), "data_hash": data_hash(path)}
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hornbeam.errors import DataError, UsageError
+from hornbeam.growth import ClassCosts, ClassTarget, NumericTarget, Target
 from hornbeam.table import encode_classes, encode_targets
 
 MOST_INTEGER_CLASSES = 20
@@ -63,6 +64,14 @@ def task_of(kind: pa.DataType, values: Callable[[], int]) -> str:
     return "regression" if _is_number(kind) else "classification"
 
 
+def read_target(data: pa.Table, targets: tuple[str, ...], task: str, class_weight: Any = None) -> Target:
+    """The classes of a target, or the numbers of all."""
+    if task == "regression":
+        return NumericTarget(_read_numbers(data, targets), targets)
+    codes, classes = read_classes(data, targets[0])
+    return ClassTarget(codes, classes, costs=ClassCosts.checked(class_weight, None, classes))
+
+
 def read_classes(data: pa.Table, target: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """The codes of a target's classes, and the classes."""
     column = _known(data, target)
@@ -83,7 +92,7 @@ def read_classes(data: pa.Table, target: str) -> tuple[NDArray[np.int32], NDArra
     return codes, classes
 
 
-def read_numbers(data: pa.Table, targets: tuple[str, ...]) -> NDArray[np.float64]:
+def _read_numbers(data: pa.Table, targets: tuple[str, ...]) -> NDArray[np.float64]:
     """The numbers of the targets, a column for each."""
     columns = []
     for target in targets:

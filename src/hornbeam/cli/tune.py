@@ -111,11 +111,11 @@ def _run(
     check_source(data)
 
     from .fit import give_out
-    from .plan import Plan, learn_from
-    from .tune_learn import SearchPlan, learn_search
+    from .request import FitRequest, learn_from
+    from .tune_learn import SearchRequest, learn_search
 
     own = {name: options.pop(name) for name in ("repeats", "mean", "select", "scoring", "nested")}
-    asked = SearchPlan(Plan.asked(options), grid, **own)
+    asked = SearchRequest(FitRequest.asked(options), grid, **own)
     learned = learn_from(
         data, sql, "growing and choosing", lambda rows, share: learn_search(rows, asked, share)
     )

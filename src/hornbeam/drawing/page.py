@@ -56,9 +56,12 @@ def row(cells: Iterable[str], right: Collection[int], name: str = "td", **attrib
     return tag("tr", *made, **attributes)
 
 
-def cards(figures: Iterable[tuple[str, str]], class_: str = "card") -> str:
-    """Figures in a row, each with its name."""
-    made = [tag("div", tag("b", escape(figure)), _named(name), class_=class_) for figure, name in figures]
+def cards(figures: Iterable[tuple[str, ...]], class_: str = "card") -> str:
+    """Figures in a row, each with its name, and what else stands on its card, which is HTML already."""
+    made = [
+        tag("div", tag("b", escape(figure)), _named(name), *more, class_=class_)
+        for figure, name, *more in figures
+    ]
     return tag("div", *made, class_="cards")
 
 

@@ -175,6 +175,14 @@ def node_codes(tree: RelationalTree) -> NDArray[np.int64]:
     return np.array([tree.code(node) for node in range(tree.n_nodes)], dtype=np.int64)
 
 
+def node_answers(tree: RelationalTree) -> NDArray[np.float64]:
+    """What each node says: the shares of classes, or a number."""
+    nodes = range(tree.n_nodes)
+    if tree.task == "classification":
+        return np.array([tree.shares(node) for node in nodes], dtype=np.float64)
+    return np.array([[float(tree.answer(node))] for node in nodes])
+
+
 def warn_of_dropped(forest: RelationalForest, budget: int | None) -> None:
     if forest.dropped:
         warnings.warn(

@@ -21,7 +21,15 @@ from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation.scores import accuracy, r2
 
 from .model_parameters import class_array
-from .relational import RelationalEstimator, Report, clean, codes_of, labelled_rows, warn_of_dropped
+from .relational import (
+    RelationalEstimator,
+    Report,
+    clean,
+    codes_of,
+    labelled_rows,
+    node_answers,
+    warn_of_dropped,
+)
 
 _OUTSIDE = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 TASKS = ("classification", "regression")
@@ -165,7 +173,7 @@ class RelationalBagging(RelationalEstimator):
         coded = self._coded_of(db, trees[0])
         total: Any = 0.0
         for tree in trees:
-            total = total + answers_of(tree)[self._leaves(coded, tree)]
+            total = total + node_answers(tree)[self._leaves(coded, tree)]
         return np.asarray(total / len(trees), dtype=np.float64), coded
 
     def predict(self, db: RelationalData) -> NDArray[Any]:
@@ -208,16 +216,8 @@ class _Outside:
     def hear(
         self, _: int, tree: RelationalTree, outside: NDArray[np.int64], leaves: NDArray[np.int64]
     ) -> None:
-        self.sums[outside] += answers_of(tree)[leaves]
+        self.sums[outside] += node_answers(tree)[leaves]
         self.heard[outside] += 1
-
-
-def answers_of(tree: RelationalTree) -> NDArray[np.float64]:
-    """What each node says: the shares of classes, or a number."""
-    nodes = range(tree.n_nodes)
-    if tree.task == "classification":
-        return np.array([tree.shares(node) for node in nodes], dtype=np.float64)
-    return np.array([[float(tree.answer(node))] for node in nodes])
 
 
 def _codes(shares: NDArray[np.float64], ties_to_last: bool) -> NDArray[np.int64]:

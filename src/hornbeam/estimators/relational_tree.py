@@ -26,6 +26,7 @@ from .relational import (
     clean,
     codes_of,
     labelled_rows,
+    node_answers,
     node_codes,
     sets_of,
     warn_of_dropped,
@@ -225,8 +226,7 @@ class RelationalTreeClassifier(ClassifierMixin, RelationalTreeEstimator):  # typ
         """The share of each class in the leaf of each example, in the order of `classes_`."""
         self._tree("predict_proba")
         leaves = self.apply(db)
-        shares = np.array([self.tree_.shares(node) for node in range(self.tree_.n_nodes)])
-        return np.asarray(shares[leaves], dtype=np.float64)
+        return node_answers(self.tree_)[leaves]
 
     def predict_log_proba(self, db: RelationalData) -> NDArray[np.float64]:
         """The natural logarithm of `predict_proba`."""
@@ -265,14 +265,12 @@ class RelationalTreeRegressor(RegressorMixin, RelationalTreeEstimator):  # type:
 
     def _score(self, tree: RelationalTree, examples: Examples, rows: Any, leaves: Any) -> float:
         actual = np.asarray(examples.target, dtype=np.float64)[rows]
-        return r2(actual[:, None], self._means(tree)[leaves][:, None])
-
-    def _means(self, tree: RelationalTree) -> NDArray[np.float64]:
-        return np.array([float(tree.answer(node)) for node in range(tree.n_nodes)])
+        return r2(actual[:, None], node_answers(tree)[leaves])
 
     def predict(self, db: RelationalData) -> NDArray[np.float64]:
         """The number of each example, in the order of the target's table: the mean of its leaf."""
-        return np.asarray(self._means(self._tree("predict"))[self.apply(db)], dtype=np.float64)
+        numbers: NDArray[np.float64] = node_answers(self._tree("predict"))[self.apply(db), 0]
+        return numbers
 
     def score(self, db: RelationalData) -> float:
         """R² on the examples of a database that holds the target."""

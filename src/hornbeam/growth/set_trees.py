@@ -30,6 +30,11 @@ class Pair(NamedTuple):
     tree: Tree
     unpruned: Tree
 
+    @property
+    def unpruned_alone(self) -> Tree | None:
+        """The tree before pruning; None where it is the tree itself."""
+        return None if self.tree is self.unpruned else self.unpruned
+
     def each(self, change: Callable[[Tree], Tree]) -> Pair:
         """Both trees changed; one tree where they are the same."""
         tree = change(self.tree)

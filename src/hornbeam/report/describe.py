@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,26 +11,32 @@ from hornbeam.boat.ranges import Range
 from hornbeam.drawing.text import number_text
 from hornbeam.table import Attribute, Column, Table
 
-from .records import ColumnSummary
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One attribute of the training rows."""
+
+    name: str
+    kind: str
+    missing: int
+    values: str
+    importance: float
 
 
 def describe_columns(
-    table: Table, importances: np.ndarray[tuple[int], np.dtype[np.float64]]
+    table: Table,
+    importances: np.ndarray[tuple[int], np.dtype[np.float64]],
+    ranges: Sequence[Range] | None = None,
 ) -> tuple[ColumnSummary, ...]:
-    """A line for every attribute of the table."""
+    """A line for every attribute of the table. Of a source the `ranges` are those of all rows, which the
+    table is a sample of: its most common labels are those of the sample."""
     attributes = zip(table.schema.attributes, table.columns, importances.tolist(), strict=True)
-    return tuple(_summary(attribute, column, importance) for attribute, column, importance in attributes)
-
-
-def describe_source(
-    sample: Table, ranges: Sequence[Range], importances: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> tuple[ColumnSummary, ...]:
-    """A line for every attribute of a source: missing cells and ranges are those of all rows, the most common
-    labels those of a sample."""
-    lines = describe_columns(sample, importances)
+    lines = tuple(_summary(attribute, column, importance) for attribute, column, importance in attributes)
+    if ranges is None:
+        return lines
     return tuple(
         replace(line, missing=range_.missing, values=_range(attribute, range_) or line.values)
-        for attribute, line, range_ in zip(sample.schema.attributes, lines, ranges, strict=True)
+        for attribute, line, range_ in zip(table.schema.attributes, lines, ranges, strict=True)
     )
 
 

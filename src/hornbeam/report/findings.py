@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hornbeam
 from hornbeam.drawing.page import section, table, tag
 from hornbeam.drawing.text import clean, count_text, escape, number_text, percent_text, shorten
 
+from .describe import ColumnSummary
 from .overview import rows_scored
-from .records import ColumnSummary, Errors, Points, Study
+from .records import Errors, Points, Study
 
 _MOST_MATRIX = 12
 _MOST_WIDE = 6
@@ -108,14 +110,17 @@ def _scatter(points: Points) -> str:
 
 def text_section(study: Study) -> str:
     """The tree as text: the alternative to the picture."""
-    lines = study.text.rstrip("\n").split("\n")
-    shown = [escape(clean(line)) for line in lines[:_MOST_TEXT_LINES]]
-    if len(lines) > _MOST_TEXT_LINES:
-        shown.append(f"… {len(lines) - _MOST_TEXT_LINES} more lines")
-    body = tag(
-        "details", tag("summary", f"{len(lines)} lines"), tag("pre", "\n".join(shown)), open=len(lines) <= 60
-    )
-    return section("The tree as text", "", body, class_="long")
+    return folded_section("The tree as text", "", study.tree.to_text(), 60, _MOST_TEXT_LINES)
+
+
+def folded_section(title: str, hint: str, text: str, most_open: int, most: int | None = None) -> str:
+    """At most so many lines of a text, folded away where there are more than `most_open`."""
+    lines = text.rstrip("\n").split("\n")
+    shown = [escape(clean(line)) for line in lines[:most]]
+    if len(shown) < len(lines):
+        shown.append(f"… {len(lines) - len(shown)} more lines")
+    summary, body = tag("summary", f"{len(lines)} lines"), tag("pre", "\n".join(shown))
+    return section(title, hint, tag("details", summary, body, open=len(lines) <= most_open), class_="long")
 
 
 def data_section(study: Study) -> str:
@@ -142,11 +147,11 @@ def _column(column: ColumnSummary, rows: int) -> tuple[str, ...]:
 def repeat_section(study: Study) -> str:
     """Everything needed to grow the same tree again."""
     entries = (
-        ("version", f"hornbeam {study.version}"),
+        ("version", f"hornbeam {hornbeam.__version__}"),
         ("seed", "none: no random choice was made" if study.seed is None else str(study.seed)),
         ("parameters", ", ".join(f"{name}={value!r}" for name, value in study.parameters.items())),
         ("data", f"{study.data_name} sha256:{study.data_hash}" if study.data_hash else study.data_name),
-        ("tree digest", study.digest),
+        ("tree digest", study.tree.digest),
     )
     listed = [tag("dt", name) + tag("dd", tag("code", escape(value))) for name, value in entries if value]
     line = tag("pre", escape(study.command), class_="run") if study.command else ""

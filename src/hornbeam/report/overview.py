@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hornbeam.drawing import draw_icicle, draw_tree
-from hornbeam.drawing.page import depth_section, page_head, section, tag
+from hornbeam.drawing.page import cards, depth_section, page_head, section, tag
 from hornbeam.drawing.records import fitting_depths
 from hornbeam.drawing.text import count_text, escape, number_text
 from hornbeam.validation import Estimate
@@ -24,7 +24,7 @@ def heading(study: Study) -> str:
 def headline(study: Study) -> str:
     """What the tree comes to, as HTML."""
     score = study.score
-    size = f"{count_text(study.n_leaves)} {'leaf' if study.n_leaves == 1 else 'leaves'}"
+    size = f"{count_text(study.tree.n_leaves)} {'leaf' if study.tree.n_leaves == 1 else 'leaves'}"
     if study.search is not None:
         return search_headline(study.search, size, study.target)
     if study.estimate is not None and not score.held_out:
@@ -81,59 +81,54 @@ def estimate_text(estimate: Estimate) -> str:
     return f"R² {estimate.mean:.3f} ± {estimate.spread:.3f}"
 
 
-def cards(study: Study) -> str:
+def figures(study: Study) -> str:
     """The figures at a glance."""
     score = study.score
     where = f"{rows_scored(score)} rows"
+    found: list[tuple[str, ...]] = []
     if score.measure == "accuracy":
         meter = _meter(score.value, score.baseline)
-        first = _card(score_text(score.value), f"accuracy, {where}", meter)
-        second = _card(score_text(score.baseline), "by always giving the most common answer")
+        found.append((score_text(score.value), f"accuracy, {where}", meter))
+        found.append((score_text(score.baseline), "by always giving the most common answer"))
     else:
-        first = _card(f"{score.value:.3f}", f"R², {where}", _meter(score.value, 0.0))
-        error = ", ".join(number_text(value, 3) for value in score.mean_absolute_error[:3])
-        second = _card(error, "mean absolute error") if error else ""
-    size = _card(
-        count_text(study.n_leaves), f"{'leaf' if study.n_leaves == 1 else 'leaves'}, depth {study.depth}"
-    )
-    used = _card(str(study.attributes_used), f"of {len(study.columns)} attributes used")
-    time = "to grow the tree" if study.estimate is None else "to grow the tree and all folds"
+        found.append((f"{score.value:.3f}", f"R², {where}", _meter(score.value, 0.0)))
+        if score.mean_absolute_error:
+            error = ", ".join(number_text(value, 3) for value in score.mean_absolute_error[:3])
+            found.append((error, "mean absolute error"))
+    if study.estimate is not None:
+        figure, name = estimate_figure(study.estimate)
+        name = f"{name}, {study.estimate.folds} folds"
+        found.append((figure, name, _meter(study.estimate.mean, 0.0)))
     if study.search is not None:
-        time = "to grow all trees and choose"
+        found.append(_search_figure(study.search))
+    leaves = "leaf" if study.tree.n_leaves == 1 else "leaves"
+    found.append((count_text(study.tree.n_leaves), f"{leaves}, depth {study.tree.depth}"))
+    found.append((str(study.attributes_used), f"of {len(study.columns)} attributes used"))
+    found.append((_duration(study.seconds), _what_took(study)))
+    return cards(found)
+
+
+def _what_took(study: Study) -> str:
+    """What the seconds were spent on."""
     if study.course is not None:
-        time = "of searching"
-    if study.scans is not None:
-        time = time.replace("grow", "read the rows and grow")
-    return tag(
-        "div",
-        first,
-        second,
-        _estimate_card(study.estimate) if study.estimate is not None else "",
-        _search_card(study.search) if study.search is not None else "",
-        size,
-        used,
-        _card(_duration(study.seconds), time),
-        class_="cards",
-    )
+        return "of searching"
+    if study.search is not None:
+        return "to grow all trees and choose"
+    time = "to grow the tree" if study.estimate is None else "to grow the tree and all folds"
+    return time if study.growth is None else time.replace("grow", "read the rows and grow")
 
 
-def _estimate_card(estimate: Estimate) -> str:
-    """The mean of the folds' scores, and how far they spread."""
+def estimate_figure(estimate: Estimate) -> tuple[str, str]:
+    """The mean of the folds' scores, and what it is with how far they spread."""
     if estimate.measure == "accuracy":
-        figure, name = score_text(estimate.mean), f"accuracy ± {estimate.spread * 100:.1f}"
-    else:
-        figure, name = f"{estimate.mean:.3f}", f"R² ± {estimate.spread:.3f}"
-    return _card(figure, f"{name}, {estimate.folds} folds", _meter(estimate.mean, 0.0))
+        return score_text(estimate.mean), f"accuracy ± {estimate.spread * 100:.1f}"
+    return f"{estimate.mean:.3f}", f"R² ± {estimate.spread:.3f}"
 
 
-def _search_card(search: SearchRecord) -> str:
+def _search_figure(search: SearchRecord) -> tuple[str, ...]:
     figure, caption = search_figures(search)
     score = search.results[search.chosen].score if search.nested is None else search.nested.score
-    return _card(figure, caption, _meter(score, 0.0) if search.measure in ("accuracy", "r2") else "")
-
-
-def _card(figure: str, caption: str, more: str = "") -> str:
-    return tag("div", tag("b", escape(figure)), tag("span", escape(caption)), more, class_="card")
+    return figure, caption, _meter(score, 0.0) if search.measure in ("accuracy", "r2") else ""
 
 
 def _meter(value: float, baseline: float) -> str:
@@ -166,7 +161,7 @@ def tree_section(study: Study) -> str:
 
 def icicle_section(study: Study) -> str:
     """The icicle, for trees that do not fit a picture of boxes."""
-    if study.n_leaves <= 12:
+    if study.tree.n_leaves <= 12:
         return ""
     hint = (
         "Every level is a band and every node as wide as its share of the rows; "

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from hornbeam.anytime.course import SearchCourse
-from hornbeam.boat.stats import SourceStats
+from hornbeam.boat.grown import SourceGrowth
 from hornbeam.drawing import Picture
+from hornbeam.model.picture import picture_of
+from hornbeam.table import Table
 from hornbeam.validation import Estimate
 from hornbeam.validation.search_record import SearchRecord
+
+from .describe import ColumnSummary, describe_columns
 
 
 @dataclass(frozen=True)
@@ -45,30 +53,15 @@ class Points:
 
 
 @dataclass(frozen=True)
-class ColumnSummary:
-    """One attribute of the training rows."""
-
-    name: str
-    kind: str
-    missing: int
-    values: str
-    importance: float
-
-
-@dataclass(frozen=True)
 class Study:
-    """One tree, the rows it came from, and everything needed to grow it again."""
+    """One tree, the rows that it came from, how well it answers, and everything needed to grow it again."""
 
-    title: str
+    tree: Any
+    """A `Tree`, or one of linked tables."""
     target: str
-    task: str
-    picture: Picture
-    text: str
-    n_leaves: int
-    depth: int
-    rows: int
-    columns: tuple[ColumnSummary, ...]
     score: Score
+    table: Table | None = None
+    """The rows that the tree was grown from, or a sample of those of a source."""
     errors: Errors | None = None
     points: Points | None = None
     estimate: Estimate | None = None
@@ -77,19 +70,42 @@ class Study:
     """What the tree was chosen from, where it was."""
     course: SearchCourse | None = None
     """How the tree became what it is, where it was improved."""
-    scans: SourceStats | None = None
-    """What reading took, where the rows came from a source."""
+    growth: SourceGrowth | None = None
+    """What was seen of the rows of a source."""
     parameters: Mapping[str, object] = field(default_factory=dict)
-    command: str = ""
     seed: int | None = None
-    version: str = ""
+    """None where nothing was drawn."""
+    seconds: float = 0.0
+    title: str = ""
+    command: str = ""
     data_name: str = ""
     data_hash: str = ""
-    digest: str = ""
-    seconds: float = 0.0
     document: Mapping[str, object] = field(default_factory=dict)
     """The stored form of the model, embedded so that the page can be read by programs."""
 
     @property
+    def task(self) -> str:
+        return "classification" if self.score.measure == "accuracy" else "regression"
+
+    @property
+    def rows(self) -> int:
+        """How many rows the tree was grown from."""
+        if self.growth is not None:
+            return self.growth.rows
+        return 0 if self.table is None else self.table.n_rows
+
+    @cached_property
+    def picture(self) -> Picture:
+        return picture_of(self.tree)
+
+    @cached_property
+    def columns(self) -> tuple[ColumnSummary, ...]:
+        """What the attributes hold."""
+        ranges = None if self.growth is None else self.growth.ranges
+        return (
+            () if self.table is None else describe_columns(self.table, self.tree.feature_importances, ranges)
+        )
+
+    @property
     def attributes_used(self) -> int:
-        return sum(1 for column in self.columns if column.importance > 0)
+        return int(np.count_nonzero(self.tree.feature_importances))

@@ -2,126 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
-from hornbeam.drawing.page import cards, page_head, section, table, tag, write_page
-from hornbeam.drawing.text import clean, count_text, escape
+from hornbeam.drawing import Picture
+from hornbeam.drawing.page import cards, page_head, section, table, write_page
+from hornbeam.drawing.text import count_text
 from hornbeam.relational.picture import picture_of
 from hornbeam.relational.stability import RelationalStability
-from hornbeam.relational.tree import RelationalTree
-from hornbeam.validation import Estimate
 
 from . import findings, overview
-from .page import embed_json
-from .records import Score, Study
+from .page import embed_json, footer
+from .records import Study
 
 
 @dataclass(frozen=True)
-class RelationalStudy:
-    """One tree over linked tables, and everything needed to grow it again."""
+class RelationalStudy(Study):
+    """One tree over linked tables, and everything needed to grow it again; its seed is that of the folds."""
 
-    tree: RelationalTree
-    target: str
-    score: Score
-    bias: str
-    tables: str
+    bias: str = ""
+    tables: str = ""
     """What the data is made of, as text."""
-    estimate: Estimate | None = None
     stability: RelationalStability | None = None
-    parameters: Mapping[str, object] = field(default_factory=dict)
-    seconds: float = 0.0
-    command: str = ""
-    data_name: str = ""
-    data_hash: str = ""
-    version: str = ""
-    document: Mapping[str, object] = field(default_factory=dict)
-    seed: int | None = None
-    """Of the folds."""
 
     @property
-    def plain(self) -> Study:
-        """What it has in common with a tree of one table."""
-        tree = self.tree
-        return Study(
-            title=f"A tree for {self.target}",
-            target=self.target,
-            task=tree.task,
-            picture=picture_of(tree),
-            text=tree.to_text(),
-            n_leaves=tree.n_leaves,
-            depth=tree.depth,
-            rows=int(tree.size(0)),
-            columns=(),
-            score=self.score,
-            estimate=self.estimate,
-            parameters=self.parameters,
-            command=self.command,
-            version=self.version,
-            data_name=self.data_name,
-            data_hash=self.data_hash,
-            digest=tree.digest,
-            seconds=self.seconds,
-            seed=self.seed,
-        )
+    def rows(self) -> int:
+        return int(self.tree.size(0))
+
+    @cached_property
+    def picture(self) -> Picture:
+        return picture_of(self.tree)
 
 
 def render_relational(study: RelationalStudy) -> str:
     """The page as text; it needs no network."""
-    plain = study.plain
+    rules = "The first rule that applies decides; it says only what must be found."
+    missing = "A missing value satisfies no condition, so such rows are not found."
+    bias = "What tests may ask, in this order; edit it and fit again with --bias."
     content = (
-        page_head(overview.headline(plain), _lead(study)),
-        _cards(study),
-        overview.tree_section(plain),
-        overview.icicle_section(plain),
+        page_head(overview.headline(study), _lead(study)),
+        _figures(study),
+        overview.tree_section(study),
+        overview.icicle_section(study),
         _stability_section(study.stability) if study.stability is not None else "",
-        _text(
-            "As rules",
-            "The first rule that applies decides; it says only what must be found.",
-            _rules(study),
-        ),
-        findings.text_section(plain),
-        _text(
-            "The tables", "A missing value satisfies no condition, so such rows are not found.", study.tables
-        ),
-        _text(
-            "The bias", "What tests may ask, in this order; edit it and fit again with --bias.", study.bias
-        ),
-        findings.repeat_section(plain),
+        findings.folded_section("As rules", rules, study.tree.rules().to_text(), 30),
+        findings.text_section(study),
+        findings.folded_section("The tables", missing, study.tables, 30),
+        findings.folded_section("The bias", bias, study.bias, 30),
+        findings.repeat_section(study),
     )
-    data = tag("script", embed_json({"model": study.document}), type="application/json", id="hornbeam-data")
-    return write_page(plain.title, *content, footer=f"Grown by Hornbeam {study.version}", data=data)
+    embedded = embed_json({"model": study.document})
+    return write_page(study.title, *content, footer=footer(), data=embedded)
 
 
 def _lead(study: RelationalStudy) -> str:
     data = f" of {study.data_name}" if study.data_name else ""
-    grown = f"Grown from {count_text(study.tree.size(0))} examples{data} to predict {study.target}"
+    grown = f"Grown from {count_text(study.rows)} examples{data} to predict {study.target}"
     if study.estimate is None:
         return f"{grown}; scored on the same examples, so expect less on new ones."
     folds = f"Estimated by {study.estimate.folds} folds, each scored on examples that its tree never saw"
     return f"{grown}. {folds}: {overview.estimate_text(study.estimate)}."
 
 
-def _cards(study: RelationalStudy) -> str:
+def _figures(study: RelationalStudy) -> str:
     score, (tests, literals) = study.score, study.tree.complexity
-    value = overview.score_text(score.value) if score.measure == "accuracy" else f"{score.value:.3f}"
-    name = "accuracy" if score.measure == "accuracy" else "R²"
-    figures = [(value, f"{name}, training examples")]
-    if score.measure == "accuracy":
-        figures.append((overview.score_text(score.baseline), "by always giving the most common answer"))
+    is_accuracy = score.measure == "accuracy"
+    value = overview.score_text(score.value) if is_accuracy else f"{score.value:.3f}"
+    name = "accuracy" if is_accuracy else "R²"
+    found = [(value, f"{name}, training examples")]
+    if is_accuracy:
+        found.append((overview.score_text(score.baseline), "by always giving the most common answer"))
     if study.estimate is not None:
-        mean = study.estimate.mean
-        shown = overview.score_text(mean) if score.measure == "accuracy" else f"{mean:.3f}"
-        figures.append((shown, f"{name} by {study.estimate.folds} folds"))
+        found.append((overview.estimate_figure(study.estimate)[0], f"{name} by {study.estimate.folds} folds"))
     leaves = "leaf" if study.tree.n_leaves == 1 else "leaves"
-    figures += [
-        (count_text(study.tree.n_leaves), f"{leaves}, depth {study.tree.depth}"),
-        (
-            count_text(tests),
-            f"test{'' if tests == 1 else 's'} of {literals} literal{'' if literals == 1 else 's'}",
-        ),
-    ]
-    return cards(figures)
+    many = f"test{'' if tests == 1 else 's'} of {literals} literal{'' if literals == 1 else 's'}"
+    found.append((count_text(study.tree.n_leaves), f"{leaves}, depth {study.tree.depth}"))
+    found.append((count_text(tests), many))
+    return cards(found)
 
 
 def _stability_section(stability: RelationalStability) -> str:
@@ -141,15 +98,3 @@ def _stability_section(stability: RelationalStability) -> str:
     )
     names = ("question", "examples", "folds", "what others ask")
     return section("How stable it is", hint, table(names, rows, (1, 2)) if rows else "")
-
-
-def _rules(study: RelationalStudy) -> str:
-    return study.tree.rules().to_text()
-
-
-def _text(title: str, hint: str, text: str) -> str:
-    lines = [escape(clean(line)) for line in text.rstrip("\n").split("\n")]
-    body = tag(
-        "details", tag("summary", f"{len(lines)} lines"), tag("pre", "\n".join(lines)), open=len(lines) <= 30
-    )
-    return section(title, hint, body, class_="long")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Required, TypedDict
+
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbeam.growth import ClassTarget, NumericTarget, Target
+from hornbeam.model import Tree
+from hornbeam.table import Table
 from hornbeam.validation.scores import (
     accuracy,
     deviation,
@@ -18,6 +23,32 @@ from hornbeam.validation.scores import (
 from .records import Errors, Points, Score
 
 _MOST_POINTS = 600
+
+
+class Judged(TypedDict, total=False):
+    """What a study says of how well its tree answers."""
+
+    score: Required[Score]
+    errors: Errors | None
+    points: Points | None
+
+
+def judge(tree: Tree, table: Table, actual: Target, training: Target, held_out: bool, threads: int) -> Judged:
+    """The score of a tree's answers for the rows of a table, and where they err; the baselines are those of
+    the rows that it was grown from."""
+    if isinstance(actual, ClassTarget):
+        assert isinstance(training, ClassTarget)
+        codes = tree.predict_codes(table, threads)
+        score = score_classes(actual.codes, codes, int(training.counts.argmax()), held_out)
+        return {"score": score, "errors": count_errors(actual.codes, codes, class_names(actual.labels))}
+    assert isinstance(training, NumericTarget)
+    answered = tree.predict_means(table, threads)
+    score = score_numbers(actual.values, answered, means_of(training.values), held_out)
+    return {"score": score, "points": sample_points(actual.values, answered, actual.names[0])}
+
+
+def class_names(labels: NDArray[Any]) -> tuple[str, ...]:
+    return tuple(map(str, labels.tolist()))
 
 
 def score_classes(

@@ -9,6 +9,12 @@ from hornbeam.model import Tree
 from hornbeam.validation.scores import exact_sum
 
 from .records import Errors, Score
+from .scores import Judged
+
+
+def judge_leaves(tree: Tree) -> Judged:
+    """The same of the rows that a tree was grown from."""
+    return {"score": score_leaves(tree), "errors": errors_of_leaves(tree)}
 
 
 def score_leaves(tree: Tree) -> Score:

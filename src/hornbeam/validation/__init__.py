@@ -4,7 +4,7 @@ What follows scikit-learn's signatures is in modules of its own: the command wor
 """
 
 from hornbeam.validation.estimate import Estimate, estimate_by_folds, grow_folds, small_fold
-from hornbeam.validation.folds import deal_classes, deal_rows
+from hornbeam.validation.folds import deal_classes, deal_folds, deal_rows
 from hornbeam.validation.paired import PairedTest, corrected_mean, corrected_t_test
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "corrected_mean",
     "corrected_t_test",
     "deal_classes",
+    "deal_folds",
     "deal_rows",
     "estimate_by_folds",
     "grow_folds",

@@ -6,9 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam.errors import DataError
+from hornbeam.growth import ClassTarget, Target
 
 FoldNumbers = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int64]
+
+
+def deal_folds(target: Target, k: int, seed: int) -> FoldNumbers:
+    """The fold, from 0, of each row: of each class, or of all rows, its share."""
+    if isinstance(target, ClassTarget):
+        return deal_classes(target.codes, k, seed)
+    return deal_rows(target.n_rows, k, seed)
 
 
 def deal_rows(n_rows: int, k: int, seed: int) -> FoldNumbers:

@@ -22,7 +22,7 @@ from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.boat import growth
 from hornbeam.boat.meter import Progress
 from hornbeam.cli.output import progress_text
-from hornbeam.cli.sources import safe_line
+from hornbeam.cli.sources import facts_of
 from tests.unit.boat.scanner import grow_by_chunks
 from tests.unit.cli.test_command import COMMAND, files, place, refused, run
 from tests.unit.table.sources.rows import people, write_files
@@ -299,4 +299,6 @@ def test_pace_and_time_left_read_well() -> None:
 def test_passwords_are_not_shown() -> None:
     address = "postgresql://me:se cret@host/db?password=x"
     line = f"hornbeam fit '{address}' --target y"
-    assert safe_line(line, address) == "hornbeam fit postgresql://me@host/db --target y"
+    facts = facts_of(line, address)
+    assert facts["command"] == "hornbeam fit postgresql://me@host/db --target y"
+    assert not any(secret in fact for fact in facts.values() for secret in ("cret", "password"))

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitRequest:
     """What was asked for."""
 
     targets: tuple[str, ...]
@@ -43,9 +43,14 @@ class Plan:
     memory_limit: str | None = None
     """Of growing."""
 
+    @property
+    def nominal(self) -> Any:
+        """The `nominal_features` of an estimator."""
+        return list(self.nominal_features) or "from_dtype"
+
     @classmethod
-    def asked(cls, options: Mapping[str, Any]) -> Plan:
-        """What the options of a command say; those that are not of the plan are parameters of the tree."""
+    def asked(cls, options: Mapping[str, Any]) -> FitRequest:
+        """What the options of a command say; those that are not of the request are parameters of the tree."""
         own = {entry.name for entry in fields(cls)}
         rest = {name: value for name, value in options.items() if name not in own and value is not None}
         nominal = tuple(split_names(options["nominal_features"]))
@@ -55,18 +60,18 @@ class Plan:
 
 @dataclass(frozen=True)
 class Settings:
-    """The plan, checked: how to grow and prune, and who hears of it."""
+    """The request, checked: how to grow and prune, and who hears of it."""
 
     parameters: Parameters
     pruning: Pruning
-    plan: Plan
+    request: FitRequest
     report: Report
     memory_limit: int | None = None
 
     @property
     def draws(self) -> bool:
         """Whether the seed has any say."""
-        return self.plan.test is not None or self.plan.cv is not None or self.pruning.holds_out
+        return self.request.test is not None or self.request.cv is not None or self.pruning.holds_out
 
 
 def learn_from(data: str, sql: str | None, doing: str, learn: Callable[[pa.Table, Report], T]) -> T:
@@ -77,73 +82,70 @@ def learn_from(data: str, sql: str | None, doing: str, learn: Callable[[pa.Table
         return learn(rows, report)
 
 
-def settle(data: pa.Table, plan: Plan, report: Report) -> tuple[str, pa.Table, Settings]:
+def settle(data: pa.Table, request: FitRequest, report: Report) -> tuple[str, pa.Table, Settings]:
     """The task, the columns to learn from, and how; whatever does not fit the rows is refused."""
-    check_targets(data, plan.targets)
-    check_nominal(data, plan)
-    task = plan.task or choose_task(data, plan.targets)
-    if task == "classification" and len(plan.targets) > 1:
+    check_targets(data, request.targets)
+    check_nominal(data, request)
+    task = request.task or choose_task(data, request.targets)
+    if task == "classification" and len(request.targets) > 1:
         raise UsageError(
-            f"{len(plan.targets)} targets for classification; give one --target, or --task regression"
+            f"{len(request.targets)} targets for classification; give one --target, or --task regression"
         )
-    options = {entry.name for entry in fields(Pruning)}
-    parameters = check_parameters(without(plan.parameters, options), task)
-    pruning = check_pruning(without(plan.parameters, set(plan.parameters) - options), task)
-    check_weights(data, plan, task)
-    limit = bytes_of(plan.memory_limit)
-    attributes = data.drop_columns([*plan.targets, *([plan.weight] if plan.weight is not None else [])])
-    return task, attributes, Settings(parameters, pruning, plan, report, limit)
+    parameters, pruning = tree_parameters(request, task)
+    check_weights(data, request, task)
+    limit = bytes_of(request.memory_limit)
+    no_attributes = request.targets if request.weight is None else (*request.targets, request.weight)
+    attributes = data.drop_columns(list(no_attributes))
+    return task, attributes, Settings(parameters, pruning, request, report, limit)
+
+
+def tree_parameters(request: FitRequest, task: str) -> tuple[Parameters, Pruning]:
+    """How the tree is grown and pruned."""
+    given, own = request.parameters, {entry.name for entry in fields(Pruning)}
+    grown = Parameters(**{"criterion": CRITERIA[task][0], **without(given, own)})
+    pruned = Pruning(**{name: given[name] for name in own & set(given)})
+    return grown.checked(task), pruned.checked(task)
 
 
 def without(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in names}
 
 
-def check_weights(data: pa.Table, plan: Plan, task: str) -> None:
+def check_weights(data: pa.Table, request: FitRequest, task: str) -> None:
     """Refuse a --weight that is no column to weigh by, and a --class-weight that means nothing here."""
-    if plan.class_weight not in (None, "balanced"):
-        raise UsageError(f"--class-weight {plan.class_weight!r}: use balanced, or leave it out")
-    if plan.class_weight is not None and task == "regression":
+    if request.class_weight not in (None, "balanced"):
+        raise UsageError(f"--class-weight {request.class_weight!r}: use balanced, or leave it out")
+    if request.class_weight is not None and task == "regression":
         raise UsageError("--class-weight balanced: numbers have no classes; leave it out, or --weight rows")
-    if plan.weight is None:
+    if request.weight is None:
         return
-    if plan.weight in plan.targets:
-        raise UsageError(f"--weight {plan.weight!r} is the target; name another column")
-    if plan.weight in plan.nominal_features:
-        raise UsageError(f"--weight {plan.weight!r} is among --nominal-features; name it once")
-    if plan.weight not in data.column_names:
-        names = [name for name in data.column_names if name not in plan.targets]
-        raise UsageError(f"--weight {plan.weight!r} is not a column; {near_names(plan.weight, names)}")
-    if data.num_columns == len(plan.targets) + 1:
+    if request.weight in request.targets:
+        raise UsageError(f"--weight {request.weight!r} is the target; name another column")
+    if request.weight in request.nominal_features:
+        raise UsageError(f"--weight {request.weight!r} is among --nominal-features; name it once")
+    if request.weight not in data.column_names:
+        names = [name for name in data.column_names if name not in request.targets]
+        raise UsageError(f"--weight {request.weight!r} is not a column; {near_names(request.weight, names)}")
+    if data.num_columns == len(request.targets) + 1:
         raise DataError(
-            f"zero columns besides the target and the weight {plan.weight!r}; attributes are needed"
+            f"zero columns besides the target and the weight {request.weight!r}; attributes are needed"
         )
 
 
-def read_weights(data: pa.Table, plan: Plan, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+def read_weights(data: pa.Table, request: FitRequest, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
     """What the given rows weigh; every weight of the column is judged."""
-    if plan.weight is None:
+    if request.weight is None:
         return None
-    name = f"weight {plan.weight!r}"
-    weights = encode_weights(data.column(plan.weight).to_numpy(), data.num_rows, name)
+    name = f"weight {request.weight!r}"
+    weights = encode_weights(data.column(request.weight).to_numpy(), data.num_rows, name)
     return None if weights is None else encode_weights(weights[rows], len(rows), name)
 
 
-def check_nominal(data: pa.Table, plan: Plan) -> None:
+def check_nominal(data: pa.Table, request: FitRequest) -> None:
     """Refuse --nominal-features that are not attributes."""
-    names = [name for name in data.column_names if name not in plan.targets]
-    for name in plan.nominal_features:
-        if name in plan.targets:
+    names = [name for name in data.column_names if name not in request.targets]
+    for name in request.nominal_features:
+        if name in request.targets:
             raise UsageError(f"--nominal-features {name!r} is the target; name attributes only")
         if name not in names:
             raise UsageError(f"--nominal-features {name!r} is not a column; {near_names(name, names)}")
-
-
-def check_parameters(given: Mapping[str, Any], task: str) -> Parameters:
-    """The parameters of the tree."""
-    return Parameters(**{"criterion": CRITERIA[task][0], **given}).checked(task=task)
-
-
-def check_pruning(given: Mapping[str, Any], task: str) -> Pruning:
-    """How the tree is pruned."""
-    return Pruning(**given).checked(task)
