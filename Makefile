@@ -21,7 +21,7 @@ NATIVE := $(shell find core -name '*.cpp' -o -name '*.hpp')
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-tools test-spark lint format bench sanitize sanitize-core sanitize-threads soak docs stubs wheel check-archive clean
+.PHONY: help demo reproduce test test-all record test-tools test-spark lint format bench sanitize sanitize-core sanitize-threads soak docs stubs wheel check-archive clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,8 +64,15 @@ demo: $(VENV)/.installed $(VENV)/.experiments ## grow, draw and score a tree on 
 reproduce: $(VENV)/.installed $(VENV)/.experiments ## run a paper's experiment again, such as ARGS="cvc45 --quick"
 	$(BIN)/hornbeam reproduce $(or $(ARGS),--help)
 
+# What the oracle says is recorded, and the oracle is asked where the record is of other inputs.
 test: $(VENV)/.installed $(VENV)/.experiments $(VENV)/.extra-test ## run every test against the installed package
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+test-all: $(VENV)/.installed $(VENV)/.experiments $(VENV)/.extra-test ## run every test, with all that is recorded
+	$(BIN)/python -m pytest -n $(JOBS) --run-recorded $(ARGS)
+
+record: $(VENV)/.installed $(VENV)/.experiments $(VENV)/.extra-test ## ask the oracle everything, and write its answers down
+	$(BIN)/python -m pytest -n $(JOBS) --record $(ARGS)
 
 # They bring half a gigabyte; without them `make test` skips their tests and says so.
 test-tools: $(VENV)/.installed $(VENV)/.extra-test $(VENV)/.extra-tools ## exported trees in shap, skl2onnx, dtreeviz, matplotlib

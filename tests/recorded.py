@@ -47,8 +47,9 @@ def own_files(root: Path, name: str) -> list[Path]:
     return [path for path in files if path.is_file()]
 
 
-def inputs(root: Path, module: Path) -> tuple[list[Path], list[str]]:
-    """The sources that a module of tests depends on, and the libraries."""
+def inputs(root: Path, module: Path, *, of_library: bool = False) -> tuple[list[Path], list[str]]:
+    """The sources that a module of tests depends on, and the libraries. Tests of the library itself, which
+    `tests.agreement` records, depend on it as well: it is left out."""
     sources, libraries, waiting = set(), set(), [module]
     while waiting:
         source = waiting.pop()
@@ -59,6 +60,8 @@ def inputs(root: Path, module: Path) -> tuple[list[Path], list[str]]:
             found, first = own_files(root, name), name.split(".")[0]
             if found:
                 waiting += found
+            elif first == "hornbeam" and of_library:
+                continue
             elif first == "hornbeam":
                 raise pytest.UsageError(
                     f"{module} is recorded and {source} imports hornbeam; unmark its tests"
@@ -73,9 +76,9 @@ def version(library: str) -> str:
     return full if library in EXACT else ".".join(full.split(".")[:2])
 
 
-def fingerprint(root: Path, module: Path) -> str:
+def fingerprint(root: Path, module: Path, *, of_library: bool = False) -> str:
     """The hash of all inputs of a module of tests, under the profile of Hypothesis that is loaded."""
-    sources, libraries = inputs(root, module)
+    sources, libraries = inputs(root, module, of_library=of_library)
     found = hashlib.sha256(f"{PYTHON}, {settings.default.max_examples} examples\n".encode())  # type: ignore[union-attr]
     for library in libraries:
         found.update(f"{library} {version(library)}\n".encode())
@@ -118,7 +121,9 @@ RECORD = pytest.StashKey[Record]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-recorded", action="store_true", help="run tests that are recorded as passed, too")
     parser.addoption(
-        "--record", action="store_true", help="run tests marked `recorded` alone; write the record"
+        "--record",
+        action="store_true",
+        help="run tests marked `recorded` or `agreed` alone; write the record",
     )
 
 
@@ -132,7 +137,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    marked = [item for item in items if item.get_closest_marker("recorded")]
+    marked = [
+        item for item in items if item.get_closest_marker("recorded") or item.get_closest_marker("agreed")
+    ]
     for item in marked:
         if fixtures := fixtures_of(item):
             raise pytest.UsageError(f"{item.nodeid} is recorded and takes {min(fixtures)}; unmark it")
@@ -171,7 +178,8 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         module = report.nodeid.split("::")[0]
-        self.passed[module] = self.passed.get(module, True) and report.passed
+        if "recorded" in report.keywords:
+            self.passed[module] = self.passed.get(module, True) and report.passed
 
     def pytest_sessionfinish(self) -> None:
         if not hasattr(self.config, "workerinput"):

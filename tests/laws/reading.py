@@ -14,7 +14,7 @@ import pytest
 from hypothesis import reject
 
 from tests.oracle.canonical import Form, canonical_form, label_value, number, threshold_value
-from tests.oracle.grow import grow
+from tests.oracle.grow import TreeNode, grow
 from tests.oracle.table import Classes, Column, Targets
 from tests.strategies import Case
 
@@ -163,6 +163,19 @@ def form_of(tree: SimpleNamespace) -> Form:
 def numbers(tree: SimpleNamespace) -> list[tuple[int, float, float]]:
     """Rows, impurity and gain of each node in preorder: not in the digest, but fixed by the law."""
     return [(int(tree.rows[i]), float(tree.impurity[i]), float(tree.gain[i])) for i in preorder(tree)]
+
+
+FormAndNumbers = tuple[Form, list[tuple[int, float, float]]]
+
+
+def form_and_numbers(tree: SimpleNamespace) -> FormAndNumbers:
+    return form_of(tree), numbers(tree)
+
+
+def oracles_form_and_numbers(case: Case, nodes: Sequence[TreeNode]) -> FormAndNumbers:
+    """The same of the nodes that the oracle grows."""
+    form = canonical_form(nodes, case.columns, case.target)
+    return form, [(node.stats.n, node.impurity, node.gain) for node in nodes]
 
 
 Grower = Callable[[Case], Form]
