@@ -18,6 +18,9 @@ from hornbeam.table.sources.draws import MOST_RATE, RowDraws, numbered_row_words
 Rows = npt.NDArray[np.int64]
 
 MAX_BAGS = 2**20
+# Draws of a bag, where the table has fewer rows: they take 5 GB while they are put in order. Weights that
+# count a population ask for more than a machine has.
+MAX_DRAWS = 10**8
 _SEEDS = 2**31 - 1
 
 
@@ -79,6 +82,14 @@ def draw_bags(
         draws = _draws(max_samples, n_rows, float(n_rows) if weights is None else float(weights.sum()))
     else:
         draws = _draws(max_samples, drawable, drawable)
+    if bootstrap and draws > max(n_rows, MAX_DRAWS):
+        raise DataError(
+            f"{draws:,} rows of n_samples={n_rows:,} would be drawn into every bag, and at most "
+            f"{MAX_DRAWS:,} are"
+            f"{'' if weights is None else '; max_samples is a share of the sum of weights'}; "
+            "give max_samples as a whole number of rows",
+            parameter="max_samples",
+        )
     if not bootstrap and draws > drawable:
         raise DataError(
             f"{draws} rows cannot be drawn without replacement from n_samples={drawable}"

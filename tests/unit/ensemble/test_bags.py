@@ -84,6 +84,15 @@ def test_more_rows_than_there_are_cannot_be_drawn_without_replacement() -> None:
         draw(bootstrap=False, max_samples=2, weights=np.eye(20)[4])
 
 
+def test_weights_that_count_a_population_cannot_ask_for_a_bag_of_billions() -> None:
+    with pytest.raises(DataError, match=r"2,000,000,000 rows of n_samples=20 would be drawn.*sum of weights"):
+        draw(max_samples=1.0, weights=np.full(20, 1e8))
+    with pytest.raises(DataError, match=r"1,000,000,000 rows of n_samples=20 .*give max_samples as a whole"):
+        draw(max_samples=10**9)
+    assert draw(max_samples=0.5, weights=np.full(20, 1e7)).draws == 10**8
+    assert draw(weights=np.full(20, 1e8)).draws == 20
+
+
 def test_rows_of_a_usual_bag_need_no_copies() -> None:
     bags = draw(500, 2)
     copies = Copies.of(bags)
