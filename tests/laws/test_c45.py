@@ -14,16 +14,22 @@ from hypothesis import strategies as st
 
 from hornbeam.growth import Parameters, grow_tree
 from tests import strategies
+from tests.agreement import agree
 from tests.laws.engine_tables import assert_same, generated
 from tests.laws.random_cases import random_cases
-from tests.laws.reading import KINDS, form_of, numbers, preorder
-from tests.laws.test_core_identity import COUNTING, core, grow_forest
+from tests.laws.reading import (
+    KINDS,
+    FormAndNumbers,
+    form_and_numbers,
+    oracles_form_and_numbers,
+    preorder,
+)
+from tests.laws.test_core_identity import COUNTING, KERNELS, grow_forest
 from tests.laws.test_engine import TARGETS
 from tests.laws.test_weights import assert_identical as assert_weighted
 from tests.laws.test_weights import grow_forest as weighted_forest
 from tests.laws.test_weights import weights_of, with_costs
 from tests.oracle.candidates import Choice
-from tests.oracle.canonical import canonical_form
 from tests.oracle.growth import Growth, TreeNode
 from tests.oracle.table import AllParameters, Classes, Column
 from tests.strategies import CLASS_CRITERIA, Case
@@ -55,29 +61,27 @@ def oracle_nodes(case: Case, times: Sequence[int] | None = None) -> list[TreeNod
 
 
 def assert_identical(case: Case, tree: Any, times: Sequence[int] | None = None) -> None:
-    nodes = oracle_nodes(case, times)
-    assert form_of(tree) == canonical_form(nodes, case.columns, case.target)
-    assert numbers(tree) == [(node.stats.n, node.impurity, node.gain) for node in nodes]
-    event(f"{case.parameters.criterion}: {min(len(nodes), 32).bit_length()} bits of nodes")
+    def expected() -> FormAndNumbers:
+        return oracles_form_and_numbers(case, oracle_nodes(case, times))
+
+    agree((case, times), form_and_numbers(tree), expected)
+    event(f"{case.parameters.criterion}: {min(len(tree.kind), 32).bit_length()} bits of nodes")
 
 
+@pytest.mark.agreed
 @settings(max_examples=4 * settings.default.max_examples)  # type: ignore[union-attr]
 @given(c45_cases())
 def test_a_lone_tree_is_the_oracles(case: Case) -> None:
     assert_identical(case, native_trees(case)[0])
 
 
-def test_every_path_gives_the_oracles_tree() -> None:
-    names = [*core().kernels(), "auto"]
-
-    @given(
-        c45_cases(), st.sampled_from(names), st.booleans(), st.sampled_from([1, 2]), st.sampled_from(COUNTING)
-    )
-    def check(case: Case, kernels: str, accelerate: bool, threads: int, counting: str) -> None:
-        engine = {"kernels": kernels, "accelerate": accelerate, "counting": counting}
-        assert_identical(case, native_trees(case, threads=threads, **engine)[0])
-
-    check()
+@pytest.mark.agreed
+@given(c45_cases(), KERNELS, st.booleans(), st.sampled_from([1, 2]), st.sampled_from(COUNTING))
+def test_every_path_gives_the_oracles_tree(
+    case: Case, kernels: str, accelerate: bool, threads: int, counting: str
+) -> None:
+    engine = {"kernels": kernels, "accelerate": accelerate, "counting": counting}
+    assert_identical(case, native_trees(case, threads=threads, **engine)[0])
 
 
 def drawn_sets(n: int, seed: int) -> list[list[int]]:
@@ -92,6 +96,7 @@ def drawn_sets(n: int, seed: int) -> list[list[int]]:
     return [[int(m) for m in row] for row in times]
 
 
+@pytest.mark.agreed
 @given(c45_cases(), st.integers(0, 2**32 - 1))
 def test_each_tree_of_a_forest_is_the_oracles(case: Case, seed: int) -> None:
     times = drawn_sets(case.n, seed)
@@ -111,15 +116,30 @@ def test_min_objs_may_be_beyond_all_rows() -> None:
 # ---- competitors ----
 
 
-def expected_test(choice: Choice) -> list[Any]:
+Test = list[Any]
+
+
+def expected_test(choice: Choice) -> Test:
     """What is stored of a test: attribute, kind, threshold or branches, default, quality, gain."""
     candidate = choice.candidate
     asks: Any = candidate.threshold if candidate.kind == "numeric" else list(candidate.child_of)
     return [candidate.attribute, candidate.kind, asks, choice.default, choice.quality, choice.gain]
 
 
-def kept_test(tree: Any, i: int) -> list[Any]:
+def expected_competitors(nodes: Sequence[TreeNode]) -> list[list[Test]]:
+    return [[expected_test(choice) for choice in node.competitors] for node in nodes]
+
+
+def kept_competitors(tree: Any) -> list[list[Test]]:
+    """The competitors of each node, in preorder."""
     kept = {name: np.asarray(values).tolist() for name, values in tree.competitors.items()}
+    start = kept["start"]
+    return [
+        [kept_test(tree, kept, i) for i in range(start[place], start[place + 1])] for place in preorder(tree)
+    ]
+
+
+def kept_test(tree: Any, kept: dict[str, Any], i: int) -> Test:
     number, kind = kept["attribute"][i], KINDS[kept["kind"][i]]
     attribute = tree.schema.attributes[number]
     span = slice(kept["branch_start"][i], kept["branch_start"][i + 1])
@@ -135,14 +155,12 @@ def kept_test(tree: Any, i: int) -> list[Any]:
 
 
 def assert_competitors(case: Case, tree: Any, times: Sequence[int] | None = None) -> None:
-    nodes = oracle_nodes(case, times)
-    start = np.asarray(tree.competitors["start"]).tolist()
-    for place, node in zip(preorder(tree), nodes, strict=True):
-        found = [kept_test(tree, i) for i in range(start[place], start[place + 1])]
-        assert found == [expected_test(choice) for choice in node.competitors]
-        event(f"{len(found)} competitors")
+    found = kept_competitors(tree)
+    agree((case, times), found, lambda: expected_competitors(oracle_nodes(case, times)))
+    event(f"{max(map(len, found))} competitors")
 
 
+@pytest.mark.agreed
 @given(c45_cases(), st.sampled_from([1, 2]), st.booleans())
 def test_competitors_are_the_oracles(case: Case, threads: int, accelerate: bool) -> None:
     tree = native_trees(case, competitors=5, threads=threads, accelerate=accelerate)[0]
@@ -150,6 +168,7 @@ def test_competitors_are_the_oracles(case: Case, threads: int, accelerate: bool)
     assert_competitors(case, tree)
 
 
+@pytest.mark.agreed
 @given(c45_cases(), st.integers(0, 2**32 - 1))
 def test_each_tree_of_a_forest_has_its_own_competitors(case: Case, seed: int) -> None:
     times = drawn_sets(case.n, seed)
@@ -182,6 +201,7 @@ def test_competitors_of_a_large_table_do_not_depend_on_the_engine(kind: str) -> 
 OBJECT_SHARES = [0.01, 0.1, 0.2, 0.34]
 
 
+@pytest.mark.agreed
 @given(TABLES, st.integers(0, 2**32 - 1), st.sampled_from(OBJECT_SHARES))
 def test_weighted_trees_and_their_competitors_are_the_oracles(case: Case, seed: int, share: float) -> None:
     weights = weights_of(seed, case.n)
@@ -195,9 +215,10 @@ def test_weighted_trees_and_their_competitors_are_the_oracles(case: Case, seed: 
     assert isinstance(weighed.parameters, AllParameters)
     tree = weighted_forest(weighed, weights, None, min_objs=weighed.parameters.min_objs, competitors=5)[0]
     assert_weighted(weighed, tree, weights)
-    start = np.asarray(tree.competitors["start"]).tolist()
-    nodes = Growth.of(weighed.columns, weighed.target, weighed.parameters, None, weights).grow()
-    for place, node in zip(preorder(tree), nodes, strict=True):
-        found = [kept_test(tree, i) for i in range(start[place], start[place + 1])]
-        assert found == [expected_test(choice) for choice in node.competitors]
-    event(f"{min(len(nodes), 32).bit_length()} bits of nodes")
+
+    def expected() -> list[list[Test]]:
+        growth = Growth.of(weighed.columns, weighed.target, weighed.parameters, None, weights)
+        return expected_competitors(growth.grow())
+
+    agree((weighed, weights), kept_competitors(tree), expected)
+    event(f"{min(len(tree.kind), 32).bit_length()} bits of nodes")

@@ -113,23 +113,14 @@ def test_counting_every_value_gives_the_oracles_tree(case: Case) -> None:
 
 
 @pytest.mark.agreed
-def test_every_kernel_and_shortcut_gives_the_oracles_tree() -> None:
-
-    @settings(max_examples=max(60, settings.default.max_examples // 2))  # type: ignore[union-attr]
-    @given(
-        ANY,
-        KERNELS,
-        st.booleans(),
-        st.booleans(),
-        st.sampled_from([1, 2]),
-        st.sampled_from(COUNTING),
-    )
-    def check(case: Case, kernels: str, accelerate: bool, twigs: bool, threads: int, counting: str) -> None:
-        engine = {"kernels": kernels, "accelerate": accelerate, "twigs": twigs, "counting": counting}
-        tree = grow_forest(case, None, threads=threads, **engine)[0]
-        assert_identical(case, tree, None)
-
-    check()
+@settings(max_examples=max(60, settings.default.max_examples // 2))  # type: ignore[union-attr]
+@given(ANY, KERNELS, st.booleans(), st.booleans(), st.sampled_from([1, 2]), st.sampled_from(COUNTING))
+def test_every_kernel_and_shortcut_gives_the_oracles_tree(
+    case: Case, kernels: str, accelerate: bool, twigs: bool, threads: int, counting: str
+) -> None:
+    engine = {"kernels": kernels, "accelerate": accelerate, "twigs": twigs, "counting": counting}
+    tree = grow_forest(case, None, threads=threads, **engine)[0]
+    assert_identical(case, tree, None)
 
 
 def test_a_set_with_multiplicities_is_not_confused_by_its_neighbour() -> None:

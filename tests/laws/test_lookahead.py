@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import strategies
+from tests.agreement import agree
 from tests.laws.lookahead_cases import many_valued_cases, parity, searched, small_cases
-from tests.laws.reading import form_of, numbers
+from tests.laws.reading import FormAndNumbers, form_and_numbers, form_of, oracles_form_and_numbers
 from tests.laws.test_core_identity import native_column
-from tests.oracle.canonical import canonical_form
+from tests.oracle.canonical import Form, canonical_form
 from tests.oracle.optimum import optimum
 from tests.oracle.table import Classes, Column
 from tests.real_data import RealSet
@@ -74,58 +75,83 @@ def assert_same(a: dict[str, Any], b: dict[str, Any]) -> None:
 # --- against the oracle ---
 
 
+@pytest.mark.agreed
 @FEW
 @given(CASES, KEYS)
 def test_a_sampled_tree_has_the_oracles_size(case: Case, key: int) -> None:
-    search, lookahead = searched(case), native(case)
-    for k in range(key, key + 5):
-        k %= 2**64
-        assert lookahead.size(rows_of(case), k) == search.sid3(tuple(range(case.n)), k)
+    lookahead, keys = native(case), [k % 2**64 for k in range(key, key + 5)]
+
+    def expected() -> list[int]:
+        search = searched(case)
+        return [search.sid3(tuple(range(case.n)), k) for k in keys]
+
+    agree((case, key), [lookahead.size(rows_of(case), k) for k in keys], expected)
 
 
+@pytest.mark.agreed
 @FEW
 @given(CASES, KEYS, st.booleans())
 def test_without_endings_a_sampled_tree_has_the_oracles_size(case: Case, key: int, fast: bool) -> None:
-    search, lookahead = searched(case, endings=False), native(case, endings=False, fast=fast)
-    assert lookahead.size(rows_of(case), key) == search.sid3(tuple(range(case.n)), key)
+    size = native(case, endings=False, fast=fast).size(rows_of(case), key)
+    agree((case, key), size, lambda: searched(case, endings=False).sid3(tuple(range(case.n)), key))
 
 
+@pytest.mark.agreed
 @FEW
 @given(SMALL, KEYS, st.sampled_from([1, 2, 3]))
 def test_a_node_sees_the_totals_that_the_oracle_sees(case: Case, key: int, r: int) -> None:
-    search, rows = searched(case), tuple(range(case.n))
-    seen = native(case).totals(rows_of(case), key, r)
-    place = search.at(rows)
-    if place.is_finished:
-        assert seen == []
-        return
-    assert {test["number"]: test["total"] for test in seen} == search.totals(rows, key, r)
-    for test in seen:
-        choice = place.tests[test["number"]]
-        found = (test["attribute"], test["gain"], test["default_child"], test["branches"])
-        assert found == (choice.candidate.attribute, choice.gain, choice.default, len(choice.branches))
+    seen = {
+        test["number"]: (
+            test["total"],
+            test["attribute"],
+            test["gain"],
+            test["default_child"],
+            test["branches"],
+        )
+        for test in native(case).totals(rows_of(case), key, r)
+    }
+
+    def expected() -> dict[int, tuple[Any, ...]]:
+        search, rows = searched(case), tuple(range(case.n))
+        place = search.at(rows)
+        if place.is_finished:
+            return {}
+        totals = search.totals(rows, key, r)
+        choices = {number: place.tests[number] for number in totals}
+        return {
+            number: (totals[number], c.candidate.attribute, c.gain, c.default, len(c.branches))
+            for number, c in choices.items()
+        }
+
+    agree((case, key, r), seen, expected)
 
 
+@pytest.mark.agreed
 @FEW
 @given(SMALL, KEYS, st.sampled_from([0, 0, 1, 2]))
 def test_a_tree_is_the_oracles(case: Case, key: int, r: int) -> None:
-    search = searched(case)
-    sketch = native(case).build(rows_of(case), key, r)
-    nodes = search.lsid3(tuple(range(case.n)), key, r).preorder()
-    tree = read(case, sketch)
-    assert form_of(tree) == canonical_form(nodes, case.columns, case.target)
-    assert numbers(tree) == [(node.stats.n, node.impurity, node.gain) for node in nodes]
+    def expected() -> FormAndNumbers:
+        nodes = searched(case).lsid3(tuple(range(case.n)), key, r).preorder()
+        return oracles_form_and_numbers(case, nodes)
+
+    tree = read(case, native(case).build(rows_of(case), key, r))
+    agree((case, key, r), form_and_numbers(tree), expected)
 
 
+@pytest.mark.agreed
 @FEW
 @given(CASES, KEYS, st.sampled_from([1, 2]), st.sampled_from([0.1, 0.5, 1.5, None]), st.sampled_from([1, 3]))
 def test_a_tree_of_drawn_cuts_is_the_oracles(
     case: Case, key: int, r: int, fraction: float | None, draws: int
 ) -> None:
     how: dict[str, Any] = {"draws": draws} if fraction is None else {"sample_fraction": fraction}
-    nodes = searched(case, **how).lsid3(tuple(range(case.n)), key, r).preorder()
+
+    def expected() -> Form:
+        nodes = searched(case, **how).lsid3(tuple(range(case.n)), key, r).preorder()
+        return canonical_form(nodes, case.columns, case.target)
+
     tree = read(case, native(case).build(rows_of(case), key, r, **how))
-    assert form_of(tree) == canonical_form(nodes, case.columns, case.target)
+    agree((case, key, r, how), form_of(tree), expected)
 
 
 @pytest.mark.parametrize("key", range(3))
@@ -144,10 +170,12 @@ def test_many_draws_of_cuts_see_what_all_cuts_show(key: int) -> None:
     assert least(1, sample_fraction=40.0) == least(200)
 
 
+@pytest.mark.agreed
 @FEW
 @given(CASES)
 def test_the_bound_is_the_oracles(case: Case) -> None:
-    assert native(case).bound(rows_of(case)) == searched(case).bound(tuple(range(case.n)))
+    found = native(case).bound(rows_of(case))
+    agree(case, found, lambda: searched(case).bound(tuple(range(case.n))))
 
 
 # --- what does not change a tree ---
@@ -198,12 +226,12 @@ def test_switches_and_threads_agree_on_many_rows(n: int, nominal: str) -> None:
             assert_same(plain, native(case, kernels=kernels, threads=threads).build(rows, 7, 1, draws=2))
 
 
+@pytest.mark.agreed
 @pytest.mark.parametrize("nominal", MODES)
 def test_more_than_64_rows_give_the_oracles_sizes(nominal: str) -> None:
     case = mixed_case(80, 3, nominal)
-    size = searched(case).sid3(tuple(range(case.n)), 3)
-    for fast in (True, False):
-        assert native(case, fast=fast).size(rows_of(case), 3) == size
+    sizes = [native(case, fast=fast).size(rows_of(case), 3) for fast in (True, False)]
+    agree(case, sizes, lambda: [searched(case).sid3(tuple(range(case.n)), 3)] * 2)
 
 
 # --- ID3, and known answers ---

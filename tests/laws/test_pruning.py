@@ -18,9 +18,10 @@ from hornbeam.growth.grow import collapsed
 from hornbeam.model import Tree
 from hornbeam.table import conform, from_data
 from tests import strategies
+from tests.agreement import agree
 from tests.laws.random_cases import random_cases
 from tests.laws.reading import fields, fit, form_of, frame, numbers, preorder, target_array
-from tests.oracle.canonical import canonical_form
+from tests.oracle.canonical import Form, canonical_form
 from tests.oracle.complexity import cost_complexity, steps
 from tests.oracle.grow import grow
 from tests.oracle.growth import Growth, TreeNode
@@ -55,12 +56,32 @@ def pruned(case: Case, **options: Any) -> Tree:
     return prune_tree(model.tree_, pruning, table, target, criterion=model.criterion)
 
 
-def assert_same(case: Case, tree: Tree, expected: Sequence[TreeNode]) -> None:
-    found = fields(tree)
-    assert form_of(found) == canonical_form(expected, case.columns, case.target)
-    assert numbers(found) == [(node.stats.rows, node.impurity, node.gain) for node in expected]
-    assert [float(found.weight[i]) for i in preorder(found)] == [float(node.stats.n) for node in expected]
+PrunedForm = tuple[Form, list[tuple[int, float, float]], list[float]]
+
+
+def pruned_form(tree: Tree) -> PrunedForm:
+    """A tree with all its numbers."""
     Tree(tree.schema, tree.arrays, classes=tree.classes, targets=tree.targets)  # verified anew
+    found = fields(tree)
+    return form_of(found), numbers(found), [float(found.weight[i]) for i in preorder(found)]
+
+
+def oracles_pruned_form(case: Case, nodes: Sequence[TreeNode]) -> PrunedForm:
+    form = canonical_form(nodes, case.columns, case.target)
+    rows = [(node.stats.rows, node.impurity, node.gain) for node in nodes]
+    return form, rows, [float(node.stats.n) for node in nodes]
+
+
+def assert_pruned_by_errors(case: Case, confidence: float) -> None:
+    def expected() -> PrunedForm:
+        growth = Growth.of(case.columns, case.target, case.parameters)
+        nodes = growth.grow()
+        left = error_based(growth, nodes, confidence)
+        event(what_happened(nodes, left))
+        return oracles_pruned_form(case, left)
+
+    tree = pruned(case, prune="error_based", confidence=confidence)
+    agree((case, confidence), pruned_form(tree), expected)
 
 
 def what_happened(nodes: Sequence[TreeNode], expected: Sequence[TreeNode]) -> str:
@@ -70,30 +91,33 @@ def what_happened(nodes: Sequence[TreeNode], expected: Sequence[TreeNode]) -> st
     return "cut" if len(expected) < len(nodes) else "whole"
 
 
+@pytest.mark.agreed
 @settings(max_examples=4 * settings.default.max_examples)  # type: ignore[union-attr]
 @given(CLASSES, CONFIDENCES)
 def test_pruning_by_errors_is_the_oracles(case: Case, confidence: float) -> None:
-    growth = Growth.of(case.columns, case.target, case.parameters)
-    nodes = growth.grow()
-    expected = error_based(growth, nodes, confidence)
-    tree = pruned(case, prune="error_based", confidence=confidence)
-    assert_same(case, tree, expected)
-    event(what_happened(nodes, expected))
+    assert_pruned_by_errors(case, confidence)
 
 
+@pytest.mark.agreed
 @given(CLASSES)
 def test_competitors_stay_with_the_test_they_competed_with(case: Case) -> None:
-    growth = Growth.of(case.columns, case.target, case.parameters)
-    expected = error_based(growth, growth.grow())
     model = fit(case, competitors=5)
     target = target_of(case, model.classes_)
     pruning = Pruning(prune="error_based").checked("classification")
     tree = prune_tree(model.tree_, pruning, from_data(frame(case.columns)), target, criterion=model.criterion)
-    assert_same(case, tree, expected)
-    for node, known in zip(preorder(fields(tree)), expected, strict=True):
-        found = [(test.attribute, test.quality) for test in tree.competitors(node)]
-        others = known.competitors if known.choice is not None else ()
-        assert found == [(case.columns[c.candidate.attribute].name, c.quality) for c in others]
+
+    def expected() -> tuple[PrunedForm, list[list[tuple[str, float]]]]:
+        growth = Growth.of(case.columns, case.target, case.parameters)
+        nodes = error_based(growth, growth.grow())
+        kept = [node.competitors if node.choice is not None else () for node in nodes]
+        names = [[(case.columns[c.candidate.attribute].name, c.quality) for c in others] for others in kept]
+        return oracles_pruned_form(case, nodes), names
+
+    found = [
+        [(test.attribute, float(test.quality)) for test in tree.competitors(node)]
+        for node in preorder(fields(tree))
+    ]
+    agree(case, (pruned_form(tree), found), expected)
 
 
 def noisy_column(source: random.Random, n: int, name: str) -> Column:
@@ -135,31 +159,31 @@ def noisy_case(seed: int) -> Case:
     return Case(columns, Classes(tuple(labels)), parameters)
 
 
+@pytest.mark.agreed
 @settings(max_examples=max(12, settings.default.max_examples // 8), deadline=None)  # type: ignore[union-attr]
 @given(st.integers(0, 2**64 - 1), CONFIDENCES)
 def test_pruning_by_errors_of_noisy_tables_is_the_oracles(seed: int, confidence: float) -> None:
-    case = noisy_case(seed)
-    growth = Growth.of(case.columns, case.target, case.parameters)
-    nodes = growth.grow()
-    expected = error_based(growth, nodes, confidence)
-    tree = pruned(case, prune="error_based", confidence=confidence)
-    assert_same(case, tree, expected)
-    event(what_happened(nodes, expected))
+    assert_pruned_by_errors(noisy_case(seed), confidence)
 
 
+@pytest.mark.agreed
 @given(ANY, st.integers(0, 2**32 - 1))
 def test_the_path_of_complexity_is_the_oracles(case: Case, seed: int) -> None:
-    nodes = Growth.of(case.columns, case.target, case.parameters).grow()
-    path = list(steps(nodes))
-    alphas, impurities = complexity_path(fit(case).tree_)
-    assert alphas.tolist() == [step.alpha for step in path]
-    assert impurities.tolist() == [step.impurity for step in path]
-    chosen = random.Random(seed).choice(path).alpha
-    for alpha in (chosen, math.nextafter(chosen, math.inf), 0.01):
-        tree = pruned(case, prune="cost_complexity", ccp_alpha=alpha)
-        assert_same(case, tree, cost_complexity(nodes, alpha))
+    alphas, impurities = (numbers.tolist() for numbers in complexity_path(fit(case).tree_))
+    chosen = random.Random(seed).choice(alphas)
+    tried = (chosen, math.nextafter(chosen, math.inf), 0.01)
+
+    def expected() -> tuple[list[float], list[float], list[PrunedForm]]:
+        nodes = Growth.of(case.columns, case.target, case.parameters).grow()
+        path = list(steps(nodes))
+        left = [oracles_pruned_form(case, cost_complexity(nodes, alpha)) for alpha in tried]
+        return [step.alpha for step in path], [step.impurity for step in path], left
+
+    left = [pruned_form(pruned(case, prune="cost_complexity", ccp_alpha=alpha)) for alpha in tried]
+    agree((case, tried), (alphas, impurities, left), expected)
 
 
+@pytest.mark.agreed
 @given(ANY, st.integers(0, 2**32 - 1))
 def test_reduced_error_is_the_oracles(case: Case, seed: int) -> None:
     source = random.Random(seed)
@@ -173,23 +197,37 @@ def test_reduced_error_is_the_oracles(case: Case, seed: int) -> None:
     target = target_of(judged, getattr(model, "classes_", None))
     pruning = Pruning(prune="reduced_error").checked(task_of(case))
     tree = prune_tree(model.tree_, pruning, table, target, criterion=model.criterion)
-    growth = Growth.of(case.columns, case.target, case.parameters, times=[1 - out for out in kept_out])
-    assert_same(case, tree, reduced_error(growth, growth.grow(), Sample.of(case.n, kept_out)))
+
+    def expected() -> PrunedForm:
+        growth = Growth.of(case.columns, case.target, case.parameters, times=[1 - out for out in kept_out])
+        left = reduced_error(growth, growth.grow(), Sample.of(case.n, kept_out))
+        return oracles_pruned_form(case, left)
+
+    agree((case, kept_out), pruned_form(tree), expected)
 
 
+@pytest.mark.agreed
 @given(CLASSES)
 def test_collapse_is_the_oracles(case: Case) -> None:
-    growth = Growth.of(case.columns, case.target, case.parameters)
+    def expected() -> PrunedForm:
+        growth = Growth.of(case.columns, case.target, case.parameters)
+        return oracles_pruned_form(case, collapse(growth, growth.grow()))
+
     grown = fit(case).tree_
-    assert_same(case, collapsed(grown), collapse(growth, growth.grow()))
+    agree(case, pruned_form(collapsed(grown)), expected)
     event(f"{grown.n_nodes - collapsed(grown).n_nodes > 0}")
 
 
+@pytest.mark.agreed
 @given(CLASSES)
 def test_c45_collapses_what_it_grew(case: Case) -> None:
     p = AllParameters(**{**vars(case.parameters), "criterion": "c45", "min_objs": 2.0})
     case = Case(case.columns, case.target, p)
-    assert_same(case, fit(case).tree_, grow(case.columns, case.target, case.parameters))
+
+    def expected() -> PrunedForm:
+        return oracles_pruned_form(case, grow(case.columns, case.target, case.parameters))
+
+    agree(case, pruned_form(fit(case).tree_), expected)
 
 
 @pytest.mark.parametrize(
@@ -205,18 +243,24 @@ ANY_CONFIDENCE = st.one_of(
 )
 
 
+@pytest.mark.agreed
 @settings(max_examples=10 * settings.default.max_examples)  # type: ignore[union-attr]
 @given(ROWS, ANY_CONFIDENCE)
 def test_errors_expected_without_an_error_are_correctly_rounded(n: float, confidence: float) -> None:
-    assert _core.expected_errors(n, 0.0, confidence) == extra_errors(n, 0.0, confidence)
+    found = _core.expected_errors(n, 0.0, confidence)
+    agree((n, confidence), found, lambda: extra_errors(n, 0.0, confidence))
 
 
+@pytest.mark.agreed
 @given(st.integers(1, 10**7), CONFIDENCES)
 def test_so_are_those_of_a_fraction_of_a_row(tenths: int, confidence: float) -> None:
-    assert _core.expected_errors(tenths / 10, 0.0, confidence) == extra_errors(tenths / 10, 0.0, confidence)
+    found = _core.expected_errors(tenths / 10, 0.0, confidence)
+    agree((tenths, confidence), found, lambda: extra_errors(tenths / 10, 0.0, confidence))
 
 
+@pytest.mark.agreed
 @given(st.floats(1.0, 1e6), st.floats(0.0, 1.0), CONFIDENCES)
 def test_errors_expected_are_the_oracles(n: float, share: float, confidence: float) -> None:
-    for e in (n * share, float(int(n * share))):
-        assert _core.expected_errors(n, e, confidence) == e + extra_errors(n, e, confidence)
+    errors = (n * share, float(int(n * share)))
+    found = [_core.expected_errors(n, e, confidence) for e in errors]
+    agree((n, errors, confidence), found, lambda: [e + extra_errors(n, e, confidence) for e in errors])

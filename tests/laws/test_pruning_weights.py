@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,12 +25,13 @@ from hornbeam.growth import (
 from hornbeam.model import Tree
 from hornbeam.table import conform, from_data
 from tests import strategies
+from tests.agreement import agree
 from tests.laws.engine_tables import generated
 from tests.laws.random_cases import random_case, random_cases
 from tests.laws.reading import fields, form_of, frame, preorder
 from tests.laws.test_pruning import ANY_CONFIDENCE, CONFIDENCES, noisy_case, target_of, task_of, what_happened
 from tests.laws.test_weights import SEED, fitted, present, weights_of, with_costs
-from tests.oracle.canonical import canonical_form
+from tests.oracle.canonical import Form, canonical_form
 from tests.oracle.complexity import cost_complexity, steps
 from tests.oracle.grow import grow
 from tests.oracle.growth import Growth, TreeNode
@@ -45,6 +46,8 @@ CLASSES = st.one_of(
 )
 ANY = st.one_of(strategies.cases(), random_cases)
 Weights = list[float] | None
+Expected = Callable[[Growth, list[TreeNode]], Any]
+Found = Callable[[], Any]
 
 
 def weighed(case: Case, seed: int) -> tuple[Case, Weights]:
@@ -65,70 +68,122 @@ def pruned(case: Case, weights: Weights, model: Any, **options: Any) -> Tree:
     return prune_tree(model.tree_, pruning, table, target, criterion=model.criterion)
 
 
-def assert_same(case: Case, tree: Tree, expected: Sequence[TreeNode]) -> None:
-    found = fields(tree)
-    assert form_of(found) == canonical_form(expected, case.columns, case.target)
-    at = preorder(found)
-    numbers = [(found.rows[i], found.weight[i], found.impurity[i], found.gain[i]) for i in at]
-    assert numbers == [
-        (node.stats.rows, nearest(node.stats.n), node.impurity, node.gain) for node in expected
-    ]
-    if isinstance(case.target, Classes):
-        assert [int(tree.leaf_class[i]) for i in at] == [node.label for node in expected]
+WeightedNode = tuple[int, float, float, float, int]
+PrunedForm = tuple[Form, list[WeightedNode]]
+
+
+def pruned_form(tree: Tree) -> PrunedForm:
+    """A tree with all its numbers and the classes of its nodes."""
     Tree(tree.schema, tree.arrays, classes=tree.classes, targets=tree.targets, costs=tree.costs)
+    found, label = fields(tree), None if tree.classes is None else tree.leaf_class
+    numbers = [
+        (
+            int(found.rows[i]),
+            float(found.weight[i]),
+            float(found.impurity[i]),
+            float(found.gain[i]),
+            -1 if label is None else int(label[i]),
+        )
+        for i in preorder(found)
+    ]
+    return form_of(found), numbers
 
 
-def grown(case: Case, weights: Weights) -> tuple[Growth, list[TreeNode]]:
-    nodes = grow(case.columns, case.target, case.parameters, None, weights)
-    assume(all(math.isfinite(x) for node in nodes for x in (node.impurity, node.gain, node.mass)))
-    return Growth.of(case.columns, case.target, case.parameters, None, weights), nodes
+def oracles_pruned_form(case: Case, nodes: Sequence[TreeNode]) -> PrunedForm:
+    has_classes = isinstance(case.target, Classes)
+    numbers = [
+        (
+            node.stats.rows,
+            nearest(node.stats.n),
+            node.impurity,
+            node.gain,
+            node.label if has_classes else -1,
+        )
+        for node in nodes
+    ]
+    return canonical_form(nodes, case.columns, case.target), numbers
 
 
+def agree_if_finite(case: Case, weights: Weights, model: Any, expected: Expected, found: Found) -> None:
+    """Compares what is made of the fitted tree; where a number in it is not finite, that this is so."""
+    tree = model.tree_.arrays
+    is_finite = all(np.isfinite(tree[name]).all() for name in ("impurity", "gain", "weight"))
+
+    def oracles() -> Any:
+        nodes = grow(case.columns, case.target, case.parameters, None, weights)
+        if not all(math.isfinite(x) for node in nodes for x in (node.impurity, node.gain, node.mass)):
+            return None
+        return expected(Growth.of(case.columns, case.target, case.parameters, None, weights), nodes)
+
+    agree((case, weights), found() if is_finite else None, oracles)
+
+
+def assert_pruned_by_errors(case: Case, seed: int, confidence: float) -> None:
+    case, weights = weighed(case, seed)
+    model = fitted(case, weights)
+
+    def expected(growth: Growth, nodes: list[TreeNode]) -> PrunedForm:
+        left = error_based(growth, nodes, confidence)
+        event(what_happened(nodes, left))
+        return oracles_pruned_form(case, left)
+
+    def found() -> PrunedForm:
+        return pruned_form(pruned(case, weights, model, prune="error_based", confidence=confidence))
+
+    agree_if_finite(case, weights, model, expected, found)
+
+
+@pytest.mark.agreed
 @settings(max_examples=2 * EXAMPLES)
 @given(CLASSES, SEED, CONFIDENCES)
 def test_pruning_by_errors_is_the_oracles(case: Case, seed: int, confidence: float) -> None:
-    case, weights = weighed(case, seed)
-    model = fitted(case, weights)
-    growth, nodes = grown(case, weights)
-    expected = error_based(growth, nodes, confidence)
-    assert_same(case, pruned(case, weights, model, prune="error_based", confidence=confidence), expected)
-    event(what_happened(nodes, expected))
+    assert_pruned_by_errors(case, seed, confidence)
 
 
+@pytest.mark.agreed
 @settings(max_examples=max(12, EXAMPLES // 8), deadline=None)
 @given(SEED, CONFIDENCES)
 def test_pruning_by_errors_of_noisy_tables_is_the_oracles(seed: int, confidence: float) -> None:
-    case, weights = weighed(noisy_case(seed), seed)
-    model = fitted(case, weights)
-    growth, nodes = grown(case, weights)
-    expected = error_based(growth, nodes, confidence)
-    assert_same(case, pruned(case, weights, model, prune="error_based", confidence=confidence), expected)
-    event(what_happened(nodes, expected))
+    assert_pruned_by_errors(noisy_case(seed), seed, confidence)
 
 
+@pytest.mark.agreed
 @given(CLASSES, SEED)
 def test_collapse_is_the_oracles(case: Case, seed: int) -> None:
     case, weights = weighed(case, seed)
     case = case.having(criterion="c45")
     model = fitted(case, weights)
-    assert_same(case, model.tree_, grown(case, weights)[1])
+
+    def expected(growth: Growth, nodes: list[TreeNode]) -> PrunedForm:
+        return oracles_pruned_form(case, nodes)
+
+    agree_if_finite(case, weights, model, expected, lambda: pruned_form(model.tree_))
 
 
+@pytest.mark.agreed
 @example(random_case(0), 1585)  # mistakes that all cost 1, rows that weigh 0.1 to 0.7
 @given(ANY, SEED)
 def test_the_path_of_complexity_is_the_oracles(case: Case, seed: int) -> None:
     case, weights = weighed(case, seed)
     model = fitted(case, weights)
-    growth, nodes = grown(case, weights)
-    path = list(steps(nodes, growth.factors))
-    alphas, impurities = complexity_path(model.tree_)
-    assert alphas.tolist() == [step.alpha for step in path]
-    assert impurities.tolist() == [step.impurity for step in path]
-    alpha = random.Random(seed).choice(path).alpha
-    tree = pruned(case, weights, model, prune="cost_complexity", ccp_alpha=alpha)
-    assert_same(case, tree, cost_complexity(nodes, alpha, growth.factors))
+
+    def found() -> tuple[list[float], list[float], PrunedForm]:
+        alphas, impurities = (numbers.tolist() for numbers in complexity_path(model.tree_))
+        alpha = random.Random(seed).choice(alphas)
+        tree = pruned(case, weights, model, prune="cost_complexity", ccp_alpha=alpha)
+        return alphas, impurities, pruned_form(tree)
+
+    def expected(growth: Growth, nodes: list[TreeNode]) -> tuple[list[float], list[float], PrunedForm]:
+        path = list(steps(nodes, growth.factors))
+        alphas, impurities = [step.alpha for step in path], [step.impurity for step in path]
+        alpha = random.Random(seed).choice(alphas)
+        left = cost_complexity(nodes, alpha, growth.factors)
+        return alphas, impurities, oracles_pruned_form(case, left)
+
+    agree_if_finite(case, weights, model, expected, found)
 
 
+@pytest.mark.agreed
 @given(ANY, SEED)
 def test_reduced_error_is_the_oracles(case: Case, seed: int) -> None:
     case, weights = weighed(case, seed)
@@ -147,9 +202,14 @@ def test_reduced_error_is_the_oracles(case: Case, seed: int) -> None:
     table = conform(frame(others.columns), model.tree_.schema)
     pruning = Pruning(prune="reduced_error").checked(task_of(case))
     tree = prune_tree(model.tree_, pruning, table, target, criterion=model.criterion)
-    nodes = grow(case.columns, case.target, case.parameters, [1 - o for o in out], weights)
-    growth = Growth.of(case.columns, case.target, case.parameters, [1 - o for o in out], weights)
-    assert_same(case, tree, reduced_error(growth, nodes, Sample.of(case.n, out, weights)))
+    times = [1 - o for o in out]
+
+    def expected() -> PrunedForm:
+        nodes = grow(case.columns, case.target, case.parameters, times, weights)
+        growth = Growth.of(case.columns, case.target, case.parameters, times, weights)
+        return oracles_pruned_form(case, reduced_error(growth, nodes, Sample.of(case.n, out, weights)))
+
+    agree((case, weights, out), pruned_form(tree), expected)
 
 
 SIZES = st.one_of(
@@ -161,10 +221,12 @@ SIZES = st.one_of(
 EDGES = st.sampled_from([1 - 2**-53, 1 - 2**-52, 1 - 2**-30, 0.5 + 2**-53, 2**-0.5, 5e-324])
 
 
+@pytest.mark.agreed
 @settings(max_examples=10 * EXAMPLES)
 @given(SIZES, st.one_of(ANY_CONFIDENCE, EDGES))
 def test_errors_expected_of_any_weight_are_correctly_rounded(n: float, confidence: float) -> None:
-    assert _core.expected_errors(n, 0.0, confidence) == extra_errors(n, 0.0, confidence)
+    found = _core.expected_errors(n, 0.0, confidence)
+    agree((n, confidence), found, lambda: extra_errors(n, 0.0, confidence))
 
 
 def test_next_to_a_tie_more_bits_decide() -> None:

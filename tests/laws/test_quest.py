@@ -24,7 +24,7 @@ from tests.laws.random_cases import cells, random_cases, random_column
 from tests.laws.reading import by_package
 from tests.laws.test_bagging import assert_lone_fits
 from tests.laws.test_c45 import assert_competitors, assert_identical, drawn_sets, native_trees
-from tests.laws.test_core_identity import COUNTING, core
+from tests.laws.test_core_identity import COUNTING, KERNELS
 from tests.laws.test_core_identity import assert_identical as assert_identical_to
 from tests.laws.test_folds import ALGORITHMS, assert_lone, some_rows, splitter
 from tests.oracle.table import AllParameters, Classes, Column
@@ -80,29 +80,23 @@ def quest_cases(draw: st.DrawFn) -> Case:
     return by_quest(case, draw(st.sampled_from(OBJECTS)))
 
 
+@pytest.mark.agreed
 @settings(max_examples=4 * settings.default.max_examples)  # type: ignore[union-attr]
 @given(quest_cases())
 def test_a_lone_tree_is_the_oracles(case: Case) -> None:
     assert_identical(case, native_trees(case)[0])
 
 
-def test_every_path_gives_the_oracles_tree() -> None:
-    names = [*core().kernels(), "auto"]
-
-    @given(
-        quest_cases(),
-        st.sampled_from(names),
-        st.booleans(),
-        st.sampled_from([1, 2]),
-        st.sampled_from(COUNTING),
-    )
-    def check(case: Case, kernels: str, accelerate: bool, threads: int, counting: str) -> None:
-        engine: dict[str, Any] = {"kernels": kernels, "accelerate": accelerate, "counting": counting}
-        assert_identical(case, native_trees(case, threads=threads, **engine)[0])
-
-    check()
+@pytest.mark.agreed
+@given(quest_cases(), KERNELS, st.booleans(), st.sampled_from([1, 2]), st.sampled_from(COUNTING))
+def test_every_path_gives_the_oracles_tree(
+    case: Case, kernels: str, accelerate: bool, threads: int, counting: str
+) -> None:
+    engine: dict[str, Any] = {"kernels": kernels, "accelerate": accelerate, "counting": counting}
+    assert_identical(case, native_trees(case, threads=threads, **engine)[0])
 
 
+@pytest.mark.agreed
 @given(quest_cases(), st.integers(0, 2**32 - 1))
 def test_each_tree_of_a_forest_is_the_oracles_with_its_competitors(case: Case, seed: int) -> None:
     times = drawn_sets(case.n, seed)
@@ -111,6 +105,7 @@ def test_each_tree_of_a_forest_is_the_oracles_with_its_competitors(case: Case, s
         assert_competitors(case, tree, [row[i] for row in times])
 
 
+@pytest.mark.agreed
 @given(quest_cases(), st.sampled_from([1, 2]), st.booleans())
 def test_competitors_are_the_oracles(case: Case, threads: int, accelerate: bool) -> None:
     """Their qualities are logarithms of p-values: these are the oracle's to the last bit."""
@@ -152,6 +147,7 @@ def test_a_column_times_a_power_of_two_and_a_useless_column_change_nothing(case:
     event(f"{len(tree.kind)} nodes")
 
 
+@pytest.mark.agreed
 def test_many_categories_of_many_classes() -> None:
     """Either axis may be the shorter one."""
     source = random.Random(2)

@@ -14,11 +14,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests import strategies
+from tests.agreement import agree
 from tests.laws.random_cases import random_cases
 from tests.laws.reading import fields, form_of, frame, needs_package, preorder, target_array
 from tests.laws.test_core_identity import ANY, bags, core, folds, native_column
-from tests.oracle.canonical import canonical_form
-from tests.oracle.costs import Costs
+from tests.oracle.canonical import Form, canonical_form
 from tests.oracle.growth import Growth
 from tests.oracle.table import AllParameters, Classes, Label
 from tests.strategies import Case
@@ -125,18 +125,28 @@ def plain(x: float) -> float | str:
     return "nan" if math.isnan(x) else x
 
 
+WeightedNode = tuple[int, float | str, float | str]
+
+
+def weighted_node(rows: int, impurity: float, gain: float) -> WeightedNode:
+    return int(rows), plain(float(impurity)), plain(float(gain))
+
+
 def assert_identical(
     case: Case, tree: SimpleNamespace, weights: list[float] | None, times: list[int] | None = None
-) -> Costs | None:
-    growth = Growth.of(case.columns, case.target, case.parameters, times, weights)
-    nodes = growth.grow()
-    assert form_of(tree) == canonical_form(nodes, case.columns, case.target)
-    at = preorder(tree)
-    assert [int(tree.rows[i]) for i in at] == [node.stats.rows for node in nodes]
-    for name in ("impurity", "gain"):
-        expected = [plain(getattr(node, name)) for node in nodes]
-        assert [plain(float(getattr(tree, name)[i])) for i in at] == expected, name
-    return growth.costs
+) -> None:
+    """Nodes, their numbers, and what each class weighs, where the tree has it."""
+
+    def expected() -> tuple[Form, list[WeightedNode], tuple[float, ...]]:
+        growth = Growth.of(case.columns, case.target, case.parameters, times, weights)
+        nodes = growth.grow()
+        numbers = [weighted_node(node.stats.rows, node.impurity, node.gain) for node in nodes]
+        weighs = growth.costs.weight if growth.costs is not None and len(found[2]) else found[2]
+        return canonical_form(nodes, case.columns, case.target), numbers, tuple(weighs)
+
+    numbers = [weighted_node(tree.rows[i], tree.impurity[i], tree.gain[i]) for i in preorder(tree)]
+    found = form_of(tree), numbers, tuple(map(float, tree.v))
+    agree((case, weights, times), found, expected)
 
 
 def present(case: Case, weights: list[float] | None) -> bool:
@@ -146,18 +156,17 @@ def present(case: Case, weights: list[float] | None) -> bool:
 SEED = st.integers(0, 2**32 - 1)
 
 
+@pytest.mark.agreed
 @settings(max_examples=2 * EXAMPLES)
 @given(ANY, SEED)
 def test_a_weighted_tree_is_the_oracles(case: Case, seed: int) -> None:
     weights = weights_of(seed, case.n)
     assume(present(case, weights))
     case = with_costs(case, seed)
-    tree = grow_forest(case, weights, None)[0]
-    costs = assert_identical(case, tree, weights)
-    if costs is not None and tree.v:
-        assert tuple(tree.v) == costs.weight
+    assert_identical(case, grow_forest(case, weights, None)[0], weights)
 
 
+@pytest.mark.agreed
 @HALF
 @given(strategies.many_categories(), SEED)
 def test_a_weighted_tree_of_many_categories_is_the_oracles(case: Case, seed: int) -> None:
@@ -167,6 +176,7 @@ def test_a_weighted_tree_of_many_categories_is_the_oracles(case: Case, seed: int
     assert_identical(case, grow_forest(case, weights, None)[0], weights)
 
 
+@pytest.mark.agreed
 @HALF
 @given(ANY, SEED, st.booleans(), st.sampled_from([1, 2]))
 def test_shortcuts_and_threads_change_no_weighted_tree(
@@ -179,6 +189,7 @@ def test_shortcuts_and_threads_change_no_weighted_tree(
     assert_identical(case, tree, weights)
 
 
+@pytest.mark.agreed
 @HALF
 @given(ANY, st.data(), st.sampled_from([folds, bags]), SEED)
 def test_every_tree_of_a_weighted_forest_is_the_tree_of_its_set(
@@ -226,6 +237,7 @@ def fitted(case: Case, weights: list[float] | None) -> Any:
         raise
 
 
+@pytest.mark.agreed
 @settings(max_examples=EXAMPLES)
 @given(st.one_of(strategies.cases(), random_cases), SEED)
 def test_the_estimator_predicts_as_the_law_says(case: Case, seed: int) -> None:
@@ -234,15 +246,23 @@ def test_the_estimator_predicts_as_the_law_says(case: Case, seed: int) -> None:
     case = with_costs(case, seed)
     growth = Growth.of(case.columns, case.target, case.parameters, None, weights)
     model = fitted(case, weights)
-    nodes = growth.grow()
     tree = fields(model.tree_)
-    assert form_of(tree) == canonical_form(nodes, case.columns, case.target)
-    if growth.costs is None:
+    costs, labels, shares = growth.costs, list[int](), list[list[float]]()
+    if costs is not None:
+        at = preorder(tree)
+        labels = [int(model.tree_.leaf_class[i]) for i in at]
+        shares = model.tree_.probabilities(at).tolist()
+
+    def expected() -> tuple[Form, list[int], list[list[float]]]:
+        nodes = growth.grow()
+        form = canonical_form(nodes, case.columns, case.target)
+        if costs is None:
+            return form, [], []
+        return form, [node.label for node in nodes], [costs.shares(node.stats) for node in nodes]  # type: ignore[arg-type]
+
+    agree((case, weights), (form_of(tree), labels, shares), expected)
+    if costs is None:
         return
-    at = preorder(tree)
-    assert [int(model.tree_.leaf_class[i]) for i in at] == [node.label for node in nodes]
-    shares = model.tree_.probabilities(at)
-    assert shares.tolist() == [growth.costs.shares(node.stats) for node in nodes]  # type: ignore[arg-type]
     again = type(model.tree_).from_json(model.tree_.to_json())
     assert again.leaf_class.tolist() == model.tree_.leaf_class.tolist()
     assert again.digest == model.tree_.digest
