@@ -18,7 +18,7 @@ from benchmarks import common, relational_works
 from benchmarks.answers import confirm
 from benchmarks.common import Verdict, format_seconds
 from benchmarks.relational_works import CACHED, PLAIN, Questions, Work, accuracy_188, questions, works
-from hornbeam.relational.engine import solve
+from hornbeam.relational.database import solve
 from tests import real_data, relational_prolog, relational_sets
 from tests.relational_coding import nodes_of, query_of
 from tests.relational_sql import sql_database, sql_of

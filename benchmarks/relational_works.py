@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from hornbeam.growth import TrainingSets
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.engine import QueryEngine, route
+from hornbeam.relational.database import route
 from hornbeam.relational.forest import FirstOrderForest
-from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
+from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
 from hornbeam.relational.prune import prune
 from hornbeam.validation import deal_classes
 from hornbeam_experiments.relational.sets import Loaded, choose, read_table

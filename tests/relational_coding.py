@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hornbeam.relational import bias as package_bias
-from hornbeam.relational import logic, records, tree
+from hornbeam.relational import database as records
+from hornbeam.relational import logic, tree
 from tests.oracle.facts import Anything, Const, Database, Domain, Literal, Query, Relation, Term, Value, Var
 from tests.oracle.first_order import Node
 from tests.oracle.refinement import Bias, Pattern, Place
@@ -24,6 +25,7 @@ def coded(database: Database, target: Target, key_type: str, ties_to_last: bool 
         examples_of(database, target, ties_to_last),
         {name: domain_of(name, domain) for name, domain in domains.items()},
         {name: relation_of(name, relation, domains) for name, relation in database.relations.items()},
+        key_type,
     )
 
 

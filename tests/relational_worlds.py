@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from hornbeam.relational.database import MISSING, Coded, Domain, Examples, Relation
 from hornbeam.relational.logic import KEY, Anything, Constant, Literal, Query, Term, Variable
-from hornbeam.relational.records import MISSING, Coded, Domain, Examples, Relation
 from hornbeam.relational.signature import Predicate, Route, Signature
 from hornbeam.relational.tree import Node, RelationalTree
 
@@ -236,7 +236,7 @@ def coded_of(world: World) -> Coded:
         relations[predicate.name] = Relation(
             predicate.name, predicate.columns, predicate.types, codes, owner, predicate.key
         )
-    return Coded(Examples(np.array(world.keys, dtype=object)), domains, relations)
+    return Coded(Examples(np.array(world.keys, dtype=object)), domains, relations, "key")
 
 
 def run_sql(world: World, dialect: str, query: str) -> dict[Any, Any]:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbeam.growth import TrainingSets
-from hornbeam.relational.engine import QueryEngine, route, solve, witness
+from hornbeam.relational.database import route, solve, witness
 from hornbeam.relational.forest import FirstOrderForest
-from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
+from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
 from hornbeam.relational.tree import Node
 from tests.laws.relational_cases import KEY_TYPE, Case, cases, random_database, random_query
 from tests.oracle import first_order as oracle
@@ -136,7 +136,7 @@ def test_examples_go_where_their_queries_send_them(case: Case) -> None:
         root = oracle.Growth.of(case.database, case.bias, case.target, case.settings, times).grow()
         preorder = {id(node): number for number, node in enumerate(root.preorder())}
         leaves = [preorder[id(oracle.route(case.database, root, e))] for e in range(len(case.database.keys))]
-        assert route(data, forest.tree(i), key_type=KEY_TYPE).tolist() == leaves
+        assert route(data, forest.tree(i)).tolist() == leaves
         held = forest.held_out(i)
         assert held.examples.tolist() == [e for e, m in enumerate(times) if m == 0]
         assert held.leaf.tolist() == [leaves[e] for e in held.examples]
@@ -150,7 +150,7 @@ def test_queries_are_solved_as_SQL_and_the_oracle_solve_them(seed: int, length: 
     target = Classes(tuple("t" for _ in database.keys))
     data, connection = coded(database, target, KEY_TYPE), sql_database(database)
     for query in (random_query(source, database, length) for _ in range(8)):
-        found = solve(data, query_of(query), key_type=KEY_TYPE)
+        found = solve(data, query_of(query))
         assert found.tolist() == [holds(database, query, e) for e in range(len(database.keys))]
         rows = connection.execute(sql_of(database, query)).fetchall()
         assert set(np.flatnonzero(found).tolist()) == {row[0] for row in rows}
@@ -163,7 +163,7 @@ def test_a_witness_is_a_solution(seed: int, length: int) -> None:
     data = coded(database, Classes(tuple("t" for _ in database.keys)), KEY_TYPE)
     query = random_query(source, database, length)
     for e in range(len(database.keys)):
-        rows = witness(data, query_of(query), e, key_type=KEY_TYPE)
+        rows = witness(data, query_of(query), e)
         assert (rows is not None) == holds(database, query, e)
         if rows is not None:
             check_witness(database, query, e, rows)

@@ -12,9 +12,8 @@ from hornbeam.datasets.generators import find_linked
 from hornbeam.datasets.generators.streams import Rows
 from hornbeam.growth import TrainingSets
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.engine import QueryEngine
 from hornbeam.relational.forest import FirstOrderForest
-from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
+from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
 from hornbeam.relational.prune import expected_errors, prune
 from hornbeam.relational.tree import RelationalTree
 from hornbeam_experiments.relational.sets import bongard

@@ -17,7 +17,7 @@ from hornbeam.errors import DataError, StorageError, UsageError
 from hornbeam.estimators.stored_relational import StoredRelational
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.records import Examples
+from hornbeam.relational.database import Examples
 from hornbeam.report import Score, score_classes, score_numbers
 from hornbeam.report.relational import RelationalStudy
 from hornbeam.table.sources.sqlite_queries import is_sqlite

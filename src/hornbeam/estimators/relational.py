@@ -18,9 +18,14 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import ClassTarget, NumericTarget, Target, TrainingSet, TrainingSets
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.engine import QueryEngine, route
-from hornbeam.relational.growth import BUDGET, FirstOrderParameters, FirstOrderSettings, RelationalForest
-from hornbeam.relational.records import Coded, Examples
+from hornbeam.relational.database import Coded, Examples, route
+from hornbeam.relational.growth import (
+    BUDGET,
+    FirstOrderParameters,
+    FirstOrderSettings,
+    QueryEngine,
+    RelationalForest,
+)
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.table import MAX_ROWS
@@ -107,7 +112,7 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
         return coded
 
     def _leaves(self, coded: Coded, tree: Any) -> NDArray[np.int64]:
-        return route(coded, tree, key_type=self.bias_.key_type).astype(np.int64)
+        return route(coded, tree).astype(np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle, like a file, holds what was learned and not what from."""

@@ -15,8 +15,8 @@ from hornbeam.ensemble.bagging import ALGORITHMS
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import TrainingSet, TrainingSets
 from hornbeam.relational.data import RelationalData
+from hornbeam.relational.database import Coded, Examples
 from hornbeam.relational.growth import RelationalForest, learn
-from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation.scores import accuracy, r2
 

@@ -11,9 +11,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.data import RelationalData
+from hornbeam.relational.database import Examples
 from hornbeam.relational.explain import Explanation, explain
 from hornbeam.relational.growth import learn
-from hornbeam.relational.records import Examples
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.validation import Estimate
 from hornbeam.validation.scores import accuracy, r2

@@ -10,8 +10,8 @@ import numpy as np
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.bias import Bias, Pattern, Sign, fault_of
+from hornbeam.relational.database import MISSING, Coded, Codes, Domain, Examples, Relation
 from hornbeam.relational.logic import ABOVE, AT_MOST, COMPARISONS
-from hornbeam.relational.records import MISSING, Coded, Codes, Domain, Examples, Relation
 from hornbeam.table.classes import encode_classes
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.convert import nearest_floats
@@ -78,7 +78,7 @@ class TypedData:
             codes |= dict(zip(columns, coded, strict=True))
         relations = {relation.name: _coded_relation(relation, codes) for relation in self.relations}
         keys = domains[self.key_type].values[codes[id(self.keys[1])]]
-        return Coded(self._examples(keys, task), domains, relations)
+        return Coded(self._examples(keys, task), domains, relations, self.key_type)
 
     def _examples(self, keys: Array, task: Task | None) -> Examples:
         name, target, classes = self.target_name, self.target, self.classes

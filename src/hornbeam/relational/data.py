@@ -14,10 +14,10 @@ from hornbeam.arguments import instance, refuse
 from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.coding import Task, TypedData, check_task
+from hornbeam.relational.database import Coded
 from hornbeam.relational.linked import Keys, LinkedTables, References, source_tables
 from hornbeam.relational.loading.found import Found, checked_links, declared_over
 from hornbeam.relational.logic import COMPARISONS
-from hornbeam.relational.records import Coded
 from hornbeam.relational.signature import Signature
 
 _OPTIONS = ("target", "nominal", "exclude", "types", "time_columns", "example_time")

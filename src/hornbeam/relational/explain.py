@@ -10,10 +10,9 @@ import numpy as np
 
 from hornbeam.errors import UsageError
 from hornbeam.model.text import one_line
-from hornbeam.relational.engine import witness
+from hornbeam.relational.database import MISSING, Coded, witness
 from hornbeam.relational.logic import KEY, Constant, Query, plain_value, variables_of
 from hornbeam.relational.prolog import value_text
-from hornbeam.relational.records import MISSING, Coded
 from hornbeam.relational.text import value_text as leaf_text
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.relational.words import test_words
@@ -161,11 +160,10 @@ class _Explainer:
 
     def _rows(self, before: Query, test: Query) -> tuple[Witness, ...] | None:
         """The rows of a test in the first solution of it and all before it; None: there is no solution."""
-        query, signature = before + test, self._tree.signature
+        query = before + test
         if not query:
             return ()
-        key_type = None if signature is None else signature.key_type
-        rows = witness(self._coded, query, self._example, key_type=key_type)
+        rows = witness(self._coded, query, self._example)
         if rows is None:
             return None
         pairs = list(zip(query, rows, strict=True))[len(before) :]

@@ -1,8 +1,8 @@
-"""The first-order trees of several training sets, and what it took to grow them."""
+"""A bias in the numbers of the native engine, and the trees of several training sets that it has grown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,10 +11,149 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.relational.engine import ANYTHING, PREDICATES, VARIABLE, BiasCodes
-from hornbeam.relational.logic import EQUALS, Anything, Constant, Literal, Query, Term, Value, Variable
-from hornbeam.relational.records import Examples
+from hornbeam.errors import UsageError
+from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
+from hornbeam.relational.database import ANYTHING, NOWHERE, PREDICATES, VARIABLE, Coded
+from hornbeam.relational.logic import (
+    COMPARISONS,
+    EQUALS,
+    Anything,
+    Constant,
+    Literal,
+    Query,
+    Term,
+    Value,
+    Variable,
+)
 from hornbeam.relational.tree import Node, RelationalTree
+
+SIGNS = (Sign.OLD, Sign.NEW, Sign.EITHER, Sign.CONSTANT, Sign.FIXED, Sign.ANYTHING)
+
+
+class BiasCodes:
+    """The bias for the engine. `thresholds` are the values of thresholds that it lists, by their numbers;
+    `domain_of` names the domain that codes each type."""
+
+    def __init__(self, bias: Bias, database: Coded) -> None:
+        self.bias, self.database = bias, database
+        self.thresholds: list[Value] = []
+        self.domain_of = _domains_of_types(bias, database)
+        self._types = {name: number for number, name in enumerate(self.domain_of)}
+        self._names: dict[str, int] = {}
+        for mode in bias.modes:
+            _check_mode(mode.patterns)
+        modes = [
+            ([self._pattern(pattern) for pattern in mode.patterns], -1 if mode.most is None else mode.most)
+            for mode in bias.modes
+        ]
+        lookaheads = [
+            (self._pattern(ahead.after), [self._pattern(pattern) for pattern in ahead.then])
+            for ahead in bias.lookaheads
+        ]
+        numbers = [-1 if name is None else database.domain_places[name] for name in self.domain_of.values()]
+        self.core = _core.LanguageBias(
+            database.core,
+            self._types[bias.key_type],
+            numbers,
+            modes,
+            lookaheads,
+            bias.max_lookahead,
+            len(self._names),
+        )
+
+    def _pattern(self, pattern: Pattern) -> tuple[int, list[tuple[Any, ...]]]:
+        name, places = pattern.predicate, pattern.places
+        if name in COMPARISONS:
+            kinds: Sequence[str | None] = self.bias.types.get(name, (None, None))
+            _check_comparison(pattern)
+            number = PREDICATES[name]
+        else:
+            if name not in self.database.relations:
+                known = self.database.known_relations
+                raise UsageError(f"a mode names '{name}', which is no relation; there are: {known}")
+            kinds = self.bias.types.get(name, self.database.relations[name].types)
+            number = self.database.relation_places[name]
+        if len(places) != len(kinds):
+            raise UsageError(f"a mode gives '{name}' {len(places)} places; it has {len(kinds)} columns")
+        return number, [self._place(name, place, kind) for place, kind in zip(places, kinds, strict=True)]
+
+    def _place(self, predicate: str, place: Placemarker, kind: str | None) -> tuple[Any, ...]:
+        number = -1 if kind is None else self._types[kind]
+        name = -1 if place.name is None else self._names.setdefault(place.name, len(self._names))
+        given = place.constants is not None
+        constants = [] if place.constants is None else self._constants(predicate, place.constants, kind)
+        if place.sign == Sign.FIXED and not (given and len(place.constants or ()) == 1):
+            raise UsageError(f"a place '=' of '{predicate}' needs its one constant")
+        return SIGNS.index(place.sign), name, number, given, constants
+
+    def _constants(
+        self, predicate: str, values: tuple[Value, ...], kind: str | None
+    ) -> list[list[tuple[int, int]]]:
+        """One list where the type is known, else one for each type: that of the comparison's variable."""
+        kinds: Iterable[str] = self.domain_of if kind is None else (kind,)
+        return [self._codes(predicate, values, self.domain_of[one]) for one in kinds]
+
+    def _codes(self, predicate: str, values: tuple[Value, ...], domain: str | None) -> list[tuple[int, int]]:
+        if domain is None:
+            return []
+        if predicate in COMPARISONS and predicate != EQUALS:
+            if self.database.domains[domain].kind != "numeric":
+                return []
+            cuts = ((self.database.cut(domain, value), self._threshold(value)) for value in values)
+            return list(dict.fromkeys(cuts))
+        codes = dict.fromkeys(self.database.code(domain, value) for value in values)  # each but once
+        return [(code, -1) for code in codes if code != NOWHERE]
+
+    def _threshold(self, value: Value) -> int:
+        if value not in self.thresholds:
+            self.thresholds.append(value)
+        return self.thresholds.index(value)
+
+
+def _domains_of_types(bias: Bias, database: Coded) -> dict[str, str | None]:
+    """The domain of each type: that of the columns it stands for. None: it stands for no column."""
+    found: dict[str, str | None] = {bias.key_type: None}
+    used = {pattern.predicate for mode in bias.modes for pattern in mode.patterns}
+    used |= {pattern.predicate for ahead in bias.lookaheads for pattern in ahead.patterns}
+    for name in [*bias.types, *sorted(used - set(bias.types))]:
+        if name not in database.relations:
+            continue
+        own = database.relations[name].types
+        kinds = bias.types.get(name, own)
+        if len(kinds) != len(own):
+            raise UsageError(f"'{name}' has {len(own)} columns, its types are {len(kinds)}")
+        for kind, domain in zip(kinds, own, strict=True):
+            if found.setdefault(kind, domain) is None:
+                found[kind] = domain
+            if found[kind] != domain:
+                raise UsageError(
+                    f"type '{kind}' stands for columns of '{found[kind]}' and of '{domain}'; "
+                    "values of one type are coded alike: name two types"
+                )
+    for name in COMPARISONS:
+        for kind in bias.types.get(name, ()):
+            found.setdefault(kind, kind if kind in database.domains else None)
+    return found
+
+
+def _check_comparison(pattern: Pattern) -> None:
+    signs = [place.sign for place in pattern.places]
+    allowed = (Sign.OLD, Sign.CONSTANT, Sign.FIXED)
+    if len(signs) != 2 or signs[0] != Sign.OLD or signs[1] not in allowed:
+        raise UsageError(
+            f"a comparison '{pattern.predicate}' with places {' '.join(signs)}; "
+            "the first is '+', the second '+', '#' or '='"
+        )
+
+
+def _check_mode(patterns: tuple[Pattern, ...]) -> None:
+    if not patterns:
+        raise UsageError("a mode without literals; give it one at least")
+    if sum(pattern.is_open for pattern in patterns) > 1:
+        raise UsageError(
+            "a mode with two thresholds left open; a test has one at most: list the constants of one"
+        )
+
 
 COMPONENTS = ("evaluating", "statistics", "partition", "other")
 OPEN = Constant("#")
@@ -89,11 +228,8 @@ class HeldOut:
 class FirstOrderForest:
     """Trees grown together: set i's is the one that its examples alone would have given."""
 
-    def __init__(
-        self, native: _core.FirstOrderForest, codes: BiasCodes, examples: Examples, n_sets: int
-    ) -> None:
-        self._native, self._codes, self._examples = native, codes, examples
-        self.n_sets = n_sets
+    def __init__(self, native: _core.FirstOrderForest, codes: BiasCodes, n_sets: int) -> None:
+        self._native, self._codes, self.n_sets = native, codes, n_sets
 
     def __len__(self) -> int:
         return self.n_sets
@@ -106,7 +242,7 @@ class FirstOrderForest:
             Node(tuple(map(float, of)), () if test < 0 else self._tests[test], int(yes), int(no))
             for of, test, yes, no in zip(counts, arrays["test"], arrays["yes"], arrays["no"], strict=True)
         )
-        given = self._examples
+        given = self._codes.database.examples
         return RelationalTree(given.task, given.target_name or "", given.classes, nodes, given.ties_to_last)
 
     def held_out(self, i: int) -> HeldOut:
@@ -167,7 +303,7 @@ class FirstOrderForest:
             name = next(symbol for symbol, number in PREDICATES.items() if number == predicate)
             return Literal(name, tuple(self._compared(name, kind, value, named) for kind, value in terms))
         name = list(database.relations)[predicate]
-        kinds = database.types[name]
+        kinds = database.relations[name].types
         return Literal(
             name, tuple(self._term(*term, domain) for term, domain in zip(terms, kinds, strict=True))
         )

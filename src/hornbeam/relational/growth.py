@@ -24,10 +24,9 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import MAX_THREADS
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.relational.bias import Bias
-from hornbeam.relational.engine import BiasCodes, QueryEngine, native_of
-from hornbeam.relational.forest import Counters, DroppedTest, FirstOrderForest, FirstOrderLevels
+from hornbeam.relational.database import Coded, Examples
+from hornbeam.relational.forest import BiasCodes, Counters, DroppedTest, FirstOrderForest, FirstOrderLevels
 from hornbeam.relational.prune import check_pruning, check_share, prune
-from hornbeam.relational.records import Coded, Examples
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.stability import RelationalStability
 from hornbeam.relational.tree import RelationalTree
@@ -37,6 +36,20 @@ CRITERIA = {"classification": ("gain_ratio", "entropy"), "regression": ("varianc
 ALIASES = {"gain": "entropy", "log_loss": "entropy", "squared_error": "variance"}
 BUDGET = 100_000
 """Join steps for a test and an example: rows that fit their literals before the answer is known."""
+
+
+@dataclass(frozen=True)
+class QueryEngine:
+    """Switches that never change an answer: one enumeration for all tests of a node (`pack`), only the part
+    of the query that a test is tied to (`connected`), all constants and thresholds of a place at once
+    (`collect`), and what was found out of such parts, kept for other nodes and sets (`cache`, bounded by
+    `cache_bytes`)."""
+
+    pack: bool = True
+    connected: bool = True
+    collect: bool = True
+    cache: bool = True
+    cache_bytes: int = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -87,16 +100,15 @@ def grow_first_order(
     a second which share of the examples rests in a leaf. A test that takes more than `budget` join steps for
     an example of a set is not that set's.
     """
-    native = native_of(coded, bias.key_type)
-    codes = BiasCodes(bias, native)
+    codes = BiasCodes(bias, coded)
     checked = parameters.checked(coded.examples.task)
     target, n_classes, labelled = _target(coded.examples)
     if sets is None:
-        sets = TrainingSets.of_rows(native.n_examples, [np.flatnonzero(labelled)])
+        sets = TrainingSets.of_rows(coded.examples.n, [np.flatnonzero(labelled)])
     _check(sets, labelled, budget, threads)
     algorithm = sets.checked(algorithm)
     forest = _core.grow_first_order(
-        native.core,
+        coded.core,
         codes.core,
         target,
         n_classes,
@@ -113,7 +125,7 @@ def grow_first_order(
         n_named=len(codes.thresholds),
         report=report,
     )
-    return FirstOrderForest(forest, codes, coded.examples, sets.n_sets)
+    return FirstOrderForest(forest, codes, sets.n_sets)
 
 
 def _parts(sets: TrainingSets, together: int) -> Iterator[npt.NDArray[np.uint8]]:

@@ -13,7 +13,7 @@ from hornbeam import arguments
 from hornbeam.arguments import refuse
 from hornbeam.errors import DataError, DataTypeError, UsageError
 from hornbeam.relational.coding import TypedData, code_type
-from hornbeam.relational.records import Rows
+from hornbeam.relational.database import Rows
 from hornbeam.table.arrays import read_vector
 from hornbeam.table.columns import Cells, Frame, check_names
 from hornbeam.table.encoding import check_limits, open_frame

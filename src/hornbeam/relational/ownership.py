@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from hornbeam.errors import DataError, UsageError
 from hornbeam.relational.coding import code_type
+from hornbeam.relational.database import MISSING, Codes, Rows
 from hornbeam.relational.linked import LinkedTables, SourceTable
-from hornbeam.relational.records import MISSING, Codes, Rows
 from hornbeam.table.arrays import read_vector
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.schema import list_names
@@ -386,7 +386,7 @@ def are_shared(data: LinkedTables, target: str, table: str) -> bool:
 
 def _meetings(data: LinkedTables, target: str, by: str) -> Pairs:
     """Which examples see which rows of a table that several of them may share, or of what those refer to."""
-    if not isinstance(by, str) or by not in data.tables:
+    if by not in data.tables:
         raise UsageError(f"groups: there is no table {by!r}; tables are {list_names(list(data.tables))}")
     owners = row_owners(data, target, None)
     if owners[by].owner is not None:

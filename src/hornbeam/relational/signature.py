@@ -8,8 +8,8 @@ from graphlib import TopologicalSorter
 from typing import Any, Final
 
 from hornbeam.errors import DataError, UsageError
+from hornbeam.relational.database import Coded, Codes, Relation
 from hornbeam.relational.logic import KEY, Anything, Literal, Query, Term, Variable, variables_of
-from hornbeam.relational.records import Coded, Codes, Relation
 from hornbeam.table.storage import parse_type
 
 _PREDICATE_KEYS: Final = (

@@ -15,6 +15,7 @@ import numpy as np
 
 from hornbeam.errors import DataError
 from hornbeam.relational.coding import TypedData
+from hornbeam.relational.database import Coded, Relation
 from hornbeam.relational.linked import LinkedTables
 from hornbeam.relational.ownership import (
     JoinStep,
@@ -24,7 +25,6 @@ from hornbeam.relational.ownership import (
     groups_by,
     row_owners,
 )
-from hornbeam.relational.records import Coded, Relation
 from hornbeam.relational.signature import Counted, Predicate, Route, Signature
 from hornbeam.table.columns import Cells
 from hornbeam.table.schema import list_names

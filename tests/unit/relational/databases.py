@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker, Sign
-from hornbeam.relational.records import MISSING, Coded, Domain, Examples, Relation
+from hornbeam.relational.database import MISSING, Coded, Domain, Examples, Relation
 
 Row = Sequence[Any]
 SIGNS = {"+": Sign.OLD, "-": Sign.NEW, "+-": Sign.EITHER, "#": Sign.CONSTANT, "_": Sign.ANYTHING}
@@ -59,7 +59,7 @@ def coded_of(
             owner = np.array(owned[name], dtype=np.int32)
         columns = tuple(f"c{i}" for i in range(len(types)))
         relations[name] = Relation(name, columns, tuple(types), codes, owner, key)
-    return Coded(examples_of(keys, target, task, classes, ties_to_last), domains, relations)
+    return Coded(examples_of(keys, target, task, classes, ties_to_last), domains, relations, key_type)
 
 
 def domain_of(kind: str, values: Iterable[Any]) -> Domain:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hornbeam.relational.bias import Bias
-from hornbeam.relational.records import Coded
+from hornbeam.relational.database import Coded
 from tests.real_data import ABSENT, find_folder
 from tests.unit.relational.databases import bias_of, coded_of, facts, lookahead, mode
 

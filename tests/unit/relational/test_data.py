@@ -10,7 +10,7 @@ import pytest
 
 from hornbeam.relational.bias import Bias, Mode, Pattern, Placemarker, Sign
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.records import Coded
+from hornbeam.relational.database import Coded
 
 BANK = {
     "loan": {

@@ -237,7 +237,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: load(nominal={"pay": 3}),
         r"nominal of table 'pay' is 3; give a list of columns",
     ),
-    "groups by a list": (lambda: load().groups(["pay"]), r"groups: there is no table \['pay'\]"),
+    "groups by a list": (lambda: load().groups(["pay"]), r"table=\['pay'\]: a text is allowed"),
     "a number as SQLite file": (
         lambda: RelationalData.from_sqlite(3),
         r"database=3: a path is allowed",

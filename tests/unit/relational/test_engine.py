@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.errors import DataError, UsageError
-from hornbeam.relational.engine import route, solve, witness
+from hornbeam.relational.database import Coded, route, solve, witness
 from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
 from hornbeam.relational.logic import KEY, Anything, Constant, Literal, Query, Variable
-from hornbeam.relational.records import Coded
 from hornbeam.relational.tree import Node, RelationalTree
 from tests.laws.relational_cases import KEY_TYPE, random_query
 from tests.oracle.facts import Database, Domain, Relation, Row, holds
@@ -68,7 +67,7 @@ def test_rows_found_by_value_are_those_found_one_by_one(seed: int, length: int) 
     data = in_code(database)
     for _ in range(5):
         query = random_query(source, database, length)
-        found = solve(data, query_of(query), key_type=KEY_TYPE)
+        found = solve(data, query_of(query))
         assert found.tolist() == [holds(database, query, e) for e in range(len(database.keys))]
 
 
@@ -78,7 +77,7 @@ def test_rows_found_by_value_are_those_that_SQL_finds(seed: int) -> None:
     data, connection = in_code(database), sql_database(database)
     for length in range(1, 9):
         query = random_query(source, database, 1 + length // 2)
-        found = solve(data, query_of(query), key_type=KEY_TYPE)
+        found = solve(data, query_of(query))
         rows = connection.execute(sql_of(database, query)).fetchall()
         assert set(np.flatnonzero(found).tolist()) == {row[0] for row in rows}
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbeam.errors import UsageError
-from hornbeam.relational.engine import route
+from hornbeam.relational.database import Coded, Domain, Examples, Relation, route
 from hornbeam.relational.explain import NOTE, explain
 from hornbeam.relational.logic import KEY, Literal
-from hornbeam.relational.records import Coded, Domain, Examples, Relation
 from hornbeam.relational.tree import Node, RelationalTree
 from tests.relational_trees import ANY, CHURN, c, v
 from tests.relational_worlds import coded_of, draw_tree, draw_world, leaf_of
@@ -39,7 +38,7 @@ def test_the_path_is_that_of_the_example(draw):
 @given(draw=st.randoms(use_true_random=False))
 def test_the_engine_routes_any_tree_as_its_meaning_says(draw):
     world, tree = draw_world(draw), draw_tree(draw)
-    leaves = route(coded_of(world), tree, key_type="key")
+    leaves = route(coded_of(world), tree)
     assert leaves.tolist() == [leaf_of(world, i, tree) for i in range(len(world.keys))]
 
 

@@ -15,10 +15,9 @@ from hornbeam.datasets import make_bongard
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import TrainingSets
 from hornbeam.relational.bias import Bias, Mode, Pattern, Placemarker, Sign
-from hornbeam.relational.engine import QueryEngine, route
-from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
+from hornbeam.relational.database import Coded, route
+from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
 from hornbeam.relational.logic import KEY, Constant, Literal, Variable
-from hornbeam.relational.records import Coded
 from tests.unit.relational.databases import bias_of, coded_of, lookahead, mode
 from tests.unit.relational.known_data import mutagenesis, pictures
 

@@ -10,10 +10,9 @@ import pytest
 
 from hornbeam.growth import TrainingSets
 from hornbeam.relational.bias import Bias
-from hornbeam.relational.engine import QueryEngine
-from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
+from hornbeam.relational.database import Coded
+from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
 from hornbeam.relational.logic import KEY, Constant, Literal, Query, Variable
-from hornbeam.relational.records import Coded
 from hornbeam.relational.tree import RelationalTree
 from tests.unit.relational.databases import bias_of, lookahead, mode
 from tests.unit.relational.known_data import bongard, machines, mutagenesis, pictures, trains

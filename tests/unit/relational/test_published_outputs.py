@@ -13,9 +13,9 @@ import pytest
 
 from hornbeam import RelationalData, RelationalTreeClassifier
 from hornbeam.relational.ace.terms import atom
+from hornbeam.relational.database import MISSING, Coded
 from hornbeam.relational.prolog import constant_term
 from hornbeam.relational.prune import merge_leaves
-from hornbeam.relational.records import MISSING, Coded
 from tests.databases import PLAIN
 from tests.unit.relational.ace_files import (
     BONGARD,

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from hornbeam.ensemble import draw_bags
 from hornbeam.errors import DataError
 from hornbeam.growth import TrainingSets
-from hornbeam.relational.engine import QueryEngine
 from hornbeam.relational.forest import FirstOrderForest
-from hornbeam.relational.growth import FirstOrderParameters, grow_first_order
+from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
 from hornbeam.validation import deal_classes, deal_rows
 from hornbeam_experiments.intervals import Mean
 from hornbeam_experiments.relational.sets import Loaded

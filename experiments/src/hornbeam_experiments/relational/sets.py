@@ -17,7 +17,7 @@ from hornbeam.datasets.loading import DIRECTORY_VARIABLE
 from hornbeam.errors import StorageError, UsageError
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.data import RelationalData
-from hornbeam.relational.records import Coded
+from hornbeam.relational.database import Coded
 
 SEED = 7  # of the generated sets
 SHAPES = ("triangle", "square", "circle")

@@ -13,9 +13,9 @@ from hornbeam.files import write_files
 from hornbeam.relational.ace.settings import CRITERIA, PRUNINGS
 from hornbeam.relational.ace.terms import show_value
 from hornbeam.relational.bias import Bias, Pattern, Placemarker, Sign
+from hornbeam.relational.database import Coded, Codes, Relation
 from hornbeam.relational.declarations import DeclarationWriter, call, place_text
 from hornbeam.relational.logic import COMPARISONS, EQUALS
-from hornbeam.relational.records import Coded, Codes, Relation
 
 EXPORTED = ("criterion", "min_samples_leaf", "prune", "confidence", "max_depth")
 _COUNTS = {

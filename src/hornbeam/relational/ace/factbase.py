@@ -11,8 +11,8 @@ from hornbeam.errors import DataError
 from hornbeam.relational.ace.facts import Row
 from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker
 from hornbeam.relational.coding import TypedData
+from hornbeam.relational.database import MISSING, Relation
 from hornbeam.relational.logic import Value
-from hornbeam.relational.records import MISSING, Relation
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.labels import nominal_from_text
 from hornbeam.table.schema import list_names
