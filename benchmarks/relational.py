@@ -67,7 +67,7 @@ def measure_sharing(work: Work, repeats: int) -> Row:
         title,
         work.loaded.n_examples,
         sum(not node.is_leaf for node in forests["auto"].tree(0).nodes),
-        forests["auto"].bifurcations,
+        forests["auto"].counters.bifurcations,
         {name: timing.median for name, timing in took.items()},
         {name: forest.counters.tests for name, forest in forests.items()},
     )

@@ -15,7 +15,7 @@ from hornbeam.relational.data import RelationalData
 from hornbeam.relational.database import route
 from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
-from hornbeam.relational.prune import prune
+from hornbeam.relational.tree import prune
 from hornbeam.validation import deal_classes
 from hornbeam_experiments.relational.sets import Loaded, choose, read_table
 from tests import real_data, relational_sets
@@ -42,9 +42,11 @@ class Work:
         return TrainingSets.of_rows(len(fold), (fold != i for i in range(FOLDS)), all_rows_first=True)
 
     def grow(self, algorithm: str, engine: QueryEngine = PLAIN) -> FirstOrderForest:
-        parameters = FirstOrderParameters(self.loaded.criterion, self.loaded.min_samples_leaf)
-        given = self.loaded.coded, self.loaded.bias, parameters
-        return grow_first_order(*given, self.sets, algorithm=algorithm, engine=engine)
+        loaded = self.loaded
+        parameters = FirstOrderParameters(
+            loaded.criterion, loaded.min_samples_leaf, algorithm=algorithm, engine=engine
+        )
+        return grow_first_order(loaded.coded, loaded.bias, parameters, self.sets)
 
 
 def works(names: list[str]) -> Iterator[Work]:
@@ -75,8 +77,8 @@ class Questions:
 
     def grow(self) -> FirstOrderForest:
         """The same tree by the engine, without a memory of answers."""
-        parameters = FirstOrderParameters("entropy", self.min_samples_leaf)
-        return grow_first_order(*self.given, parameters, engine=PLAIN)  # type: ignore[arg-type]
+        parameters = FirstOrderParameters("entropy", self.min_samples_leaf, engine=PLAIN)
+        return grow_first_order(*self.given, parameters)  # type: ignore[arg-type]
 
 
 def questions(problem: relational_sets.Problem, min_samples_leaf: int) -> Questions:

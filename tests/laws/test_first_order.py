@@ -46,11 +46,8 @@ def grown(case: Case, sets: Sets, algorithm: str = "auto", **how: object) -> Fir
     return grow_first_order(
         coded(case.database, case.target, KEY_TYPE),
         bias_of(case.bias),
-        parameters_of(case.settings),
+        replace(parameters_of(case.settings), algorithm=algorithm, budget=case.settings.budget, **how),
         training_sets(sets),
-        algorithm=algorithm,
-        budget=case.settings.budget,
-        **how,  # type: ignore[arg-type]
     )
 
 

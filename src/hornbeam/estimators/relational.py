@@ -22,7 +22,6 @@ from hornbeam.relational.database import Coded, Examples, route
 from hornbeam.relational.growth import (
     BUDGET,
     FirstOrderParameters,
-    FirstOrderSettings,
     QueryEngine,
     RelationalForest,
 )
@@ -53,7 +52,7 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _settings(self, task: str) -> FirstOrderSettings:
+    def _settings(self, task: str) -> FirstOrderParameters:
         criterion = self.criterion
         if criterion is None:
             criterion = "gain_ratio" if task == "classification" else "variance"
@@ -61,14 +60,18 @@ class RelationalEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]
             refuse("cache_bytes", self.cache_bytes, "a number of bytes from 0 is allowed")
         cache = min(int(self.cache_bytes), _MOST_BYTES)
         parameters = FirstOrderParameters(
-            criterion, self.min_samples_leaf, self.max_depth, getattr(self, "ftest", None)
+            criterion,
+            self.min_samples_leaf,
+            self.max_depth,
+            getattr(self, "ftest", None),
+            prune=self.prune,
+            confidence=self.confidence,
+            algorithm=self.algorithm,
+            engine=QueryEngine(cache=cache > 0, cache_bytes=cache),
+            budget=self.budget,
+            threads=threads_of(self.n_jobs),
         )
-        engine = QueryEngine(cache=cache > 0, cache_bytes=cache)
-        threads = threads_of(self.n_jobs)
-        settings = FirstOrderSettings(
-            parameters, self.prune, self.confidence, self.algorithm, engine, self.budget, threads
-        )
-        return settings.checked(task)
+        return parameters.checked(task)
 
     def _read(self, db: Any, target: str | None, task: str | None) -> tuple[Bias, Coded, Signature]:
         """The bias, the coded examples and what their tables are called."""

@@ -229,10 +229,10 @@ class FirstOrderForest:
     """Trees grown together: set i's is the one that its examples alone would have given."""
 
     def __init__(self, native: _core.FirstOrderForest, codes: BiasCodes, n_sets: int) -> None:
-        self._native, self._codes, self.n_sets = native, codes, n_sets
+        self._native, self._codes, self._n_sets = native, codes, n_sets
 
     def __len__(self) -> int:
-        return self.n_sets
+        return self._n_sets
 
     def tree(self, i: int) -> RelationalTree:
         """The tree of training set i."""
@@ -254,11 +254,6 @@ class FirstOrderForest:
     @cached_property
     def counters(self) -> Counters:
         return Counters(**self._native.counters())
-
-    @property
-    def bifurcations(self) -> int:
-        """Nodes at which sets that still were together chose different tests."""
-        return self.counters.bifurcations
 
     @cached_property
     def levels(self) -> FirstOrderLevels:

@@ -9,7 +9,7 @@ one set:
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
@@ -19,17 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.arguments import is_number, one_of, shown, whole
+from hornbeam.arguments import is_number, one_of, refuse, whole, whole_or_none
 from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import MAX_THREADS
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.relational.bias import Bias
 from hornbeam.relational.database import Coded, Examples
 from hornbeam.relational.forest import BiasCodes, Counters, DroppedTest, FirstOrderForest, FirstOrderLevels
-from hornbeam.relational.prune import check_pruning, check_share, prune
 from hornbeam.relational.signature import Signature
 from hornbeam.relational.stability import RelationalStability
-from hornbeam.relational.tree import RelationalTree
+from hornbeam.relational.tree import RelationalTree, check_pruning, check_share, cut_places, prune
 from hornbeam.table import MAX_ROWS
 
 CRITERIA = {"classification": ("gain_ratio", "entropy"), "regression": ("variance",)}
@@ -54,32 +53,40 @@ class QueryEngine:
 
 @dataclass(frozen=True)
 class FirstOrderParameters:
-    """When a node is split. Sizes count examples; `ftest` is the level at which a test of numbers must be
-    significant (None: it need not be), `accuracy` the share of the majority from which a node is a leaf."""
+    """When a node is split, and how trees are pruned. Sizes count examples.
+
+    `ftest` is the level at which a test of numbers must be significant (None: it need not be), `accuracy` the
+    share of the majority from which a node is a leaf. A test that takes more than `budget` join steps for an
+    example of a set is not that set's. Neither the algorithm nor the engine nor threads change a tree.
+    """
 
     criterion: str = "gain_ratio"
     min_samples_leaf: int = 2
     max_depth: int | None = None
     ftest: float | None = 0.05
     accuracy: float = 1.0
+    prune: str | None = None
+    confidence: float = 0.25
+    algorithm: str = "auto"
+    engine: QueryEngine = field(default_factory=QueryEngine)
+    budget: int | None = BUDGET
+    threads: int = 1
 
     def checked(self, task: str) -> FirstOrderParameters:
-        """The same in plain types; UsageError where one means nothing."""
+        """The same in plain types; UsageError where one means nothing for the task."""
         criterion = ALIASES.get(str(self.criterion), "")
         if criterion not in CRITERIA[task]:
             criterion = one_of("criterion", self.criterion, CRITERIA[task], f" for {task}")
-        whole("min_samples_leaf", self.min_samples_leaf, 1)
-        if self.max_depth is not None:
-            whole("max_depth", self.max_depth, also=", or None: no limit")
+        least = whole("min_samples_leaf", self.min_samples_leaf, 1, MAX_ROWS)
+        depth = whole_or_none("max_depth", self.max_depth, 0, MAX_ROWS)
         if self.ftest is not None:
             check_share("ftest", self.ftest, ", or None for no test")
         check_share("accuracy", self.accuracy)
-        return replace(
-            self,
-            criterion=criterion,
-            min_samples_leaf=min(int(self.min_samples_leaf), MAX_ROWS),
-            max_depth=None if self.max_depth is None else min(int(self.max_depth), MAX_ROWS),
-        )
+        check_pruning(task, self.prune, self.confidence)
+        budget = whole_or_none("budget", self.budget, 1, 2**63)
+        if not is_number(self.threads, numbers.Integral) or not 1 <= self.threads <= MAX_THREADS:
+            refuse("threads", self.threads, f"a whole number from 1 to {MAX_THREADS} is allowed")
+        return replace(self, criterion=criterion, min_samples_leaf=least, max_depth=depth, budget=budget)
 
 
 def grow_first_order(
@@ -88,50 +95,39 @@ def grow_first_order(
     parameters: FirstOrderParameters,
     sets: TrainingSets | None = None,
     *,
-    algorithm: str = "auto",
-    engine: QueryEngine | None = None,
-    budget: int | None = BUDGET,
-    threads: int = 1,
     report: Callable[[float], object] | None = None,
 ) -> FirstOrderForest:
     """The trees of training sets of examples; None: one set, all examples that have a target.
 
-    Neither the algorithm nor the engine's switches nor threads change a tree. `report` is told every tenth of
-    a second which share of the examples rests in a leaf. A test that takes more than `budget` join steps for
-    an example of a set is not that set's.
+    `report` is told every tenth of a second which share of the examples rests in a leaf.
     """
     codes = BiasCodes(bias, coded)
     checked = parameters.checked(coded.examples.task)
     target, n_classes, labelled = _target(coded.examples)
     if sets is None:
         sets = TrainingSets.of_rows(coded.examples.n, [np.flatnonzero(labelled)])
-    _check(sets, labelled, budget, threads)
-    algorithm = sets.checked(algorithm)
-    forest = _core.grow_first_order(
+    _check(sets, labelled)
+    algorithm = sets.checked(checked.algorithm)
+    together = 1 if algorithm == "serial" else MOST_TOGETHER
+    grown = _core.grow_first_order(
         coded.core,
         codes.core,
         target,
         n_classes,
-        _parts(sets, 1 if algorithm == "serial" else MOST_TOGETHER),
+        (sets.multiplicity(i, i + together) for i in range(0, sets.n_sets, together)),
         criterion=checked.criterion,
-        min_samples_leaf=int(checked.min_samples_leaf),
-        max_depth=-1 if checked.max_depth is None else int(checked.max_depth),
+        min_samples_leaf=checked.min_samples_leaf,
+        max_depth=-1 if checked.max_depth is None else checked.max_depth,
         ftest=0.0 if checked.ftest is None else float(checked.ftest),
         accuracy=float(checked.accuracy),
         algorithm=algorithm,
-        **asdict(engine or QueryEngine()),
-        budget=2**63 if budget is None else min(budget, 2**63),
-        threads=threads,
+        **asdict(checked.engine),
+        budget=2**63 if checked.budget is None else checked.budget,
+        threads=checked.threads,
         n_named=len(codes.thresholds),
         report=report,
     )
-    return FirstOrderForest(forest, codes, sets.n_sets)
-
-
-def _parts(sets: TrainingSets, together: int) -> Iterator[npt.NDArray[np.uint8]]:
-    """How often each example counts, for so many sets at a time as are grown together."""
-    for begin in range(0, sets.n_sets, together):
-        yield sets.multiplicity(begin, begin + together)
+    return FirstOrderForest(grown, codes, sets.n_sets)
 
 
 def _target(examples: Examples) -> tuple[npt.NDArray[Any], int, npt.NDArray[np.bool_]]:
@@ -149,7 +145,7 @@ def _target(examples: Examples) -> tuple[npt.NDArray[Any], int, npt.NDArray[np.b
     return np.maximum(codes, 0).astype(np.uint16), max(len(examples.classes), 1), codes >= 0
 
 
-def _check(sets: TrainingSets, labelled: npt.NDArray[np.bool_], budget: int | None, threads: int) -> None:
+def _check(sets: TrainingSets, labelled: npt.NDArray[np.bool_]) -> None:
     if sets.n_rows != len(labelled):
         raise UsageError(f"training sets over {sets.n_rows} rows; the database has {len(labelled)} examples")
     if sets.n_sets == 0:
@@ -160,36 +156,6 @@ def _check(sets: TrainingSets, labelled: npt.NDArray[np.bool_], budget: int | No
             raise UsageError(f"training set {i} has no examples; every set needs at least one")
         if some_lack and (some.times()[~labelled] > 0).any():
             raise DataError(f"training set {i} has examples without a target; leave them out")
-    if budget is not None:
-        whole("budget", budget, 1, also=", or None for no limit")
-    if not is_number(threads, numbers.Integral) or not 1 <= threads <= MAX_THREADS:
-        raise UsageError(
-            f"{shown('threads', threads)}: a whole number from 1 to {MAX_THREADS} is allowed",
-            parameter="threads",
-        )
-
-
-Rows = npt.NDArray[np.int64]
-Nodes = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class FirstOrderSettings:
-    """How trees are grown and pruned; neither the algorithm nor the engine nor threads change a tree."""
-
-    parameters: FirstOrderParameters = field(default_factory=FirstOrderParameters)
-    prune: str | None = "error_based"
-    confidence: float = 0.25
-    algorithm: str = "auto"
-    engine: QueryEngine = field(default_factory=QueryEngine)
-    budget: int | None = BUDGET
-    threads: int = 1
-
-    def checked(self, task: str) -> FirstOrderSettings:
-        """The same; UsageError where something means nothing for the task."""
-        self.parameters.checked(task)
-        check_pruning(task, self.prune, self.confidence)
-        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +202,8 @@ class RelationalForest:
         return self._stability
 
 
-Judge = Callable[[int, RelationalTree, Rows, Nodes], None]
+Numbers = npt.NDArray[np.int64]
+Judge = Callable[[int, RelationalTree, Numbers, Numbers], None]
 """Hears of each set its tree, the examples outside it, and the leaf of each of them."""
 
 
@@ -244,7 +211,7 @@ def learn(
     coded: Coded,
     bias: Bias,
     signature: Signature | None,
-    settings: FirstOrderSettings,
+    parameters: FirstOrderParameters,
     sets: TrainingSets | None = None,
     *,
     judge: Judge | None = None,
@@ -252,44 +219,13 @@ def learn(
 ) -> RelationalForest:
     """Grow the trees of all sets at once (None: of all examples), and prune each by its own examples."""
     begin = perf_counter()
-    grown = grow_first_order(
-        coded,
-        bias,
-        settings.parameters,
-        sets,
-        algorithm=settings.algorithm,
-        engine=settings.engine,
-        budget=settings.budget,
-        threads=settings.threads,
-        report=report,
-    )
+    grown = grow_first_order(coded, bias, parameters, sets, report=report)
     unpruned = tuple(grown.tree(i).with_signature(signature) for i in range(len(grown)))
-    trees = tuple(prune(tree, settings.prune, settings.confidence) for tree in unpruned)
+    trees = tuple(prune(tree, parameters.prune, parameters.confidence) for tree in unpruned)
     seconds = perf_counter() - begin
     if judge is not None:
-        _judge(grown, unpruned, trees, judge)
-    how = sets.checked(settings.algorithm) if sets is not None else settings.algorithm
+        for i, tree in enumerate(trees):
+            outside = grown.held_out(i)
+            judge(i, tree, outside.examples, cut_places(unpruned[i], tree)[outside.leaf])
+    how = parameters.algorithm if sets is None else sets.checked(parameters.algorithm)
     return RelationalForest(trees, unpruned, how, seconds, grown.levels, grown.counters, grown.dropped)
-
-
-def _judge(
-    grown: FirstOrderForest, unpruned: Sequence[RelationalTree], trees: Sequence[RelationalTree], judge: Judge
-) -> None:
-    for i, tree in enumerate(trees):
-        outside = grown.held_out(i)
-        places = cut_places(unpruned[i], tree)
-        judge(i, tree, outside.examples, places[outside.leaf])
-
-
-def cut_places(tree: RelationalTree, pruned: RelationalTree) -> Nodes:
-    """For each node of a tree the node of what pruning left of it that takes its examples."""
-    places = np.zeros(tree.n_nodes, dtype=np.int64)
-    waiting = [(0, 0)]
-    while waiting:
-        node, place = waiting.pop()
-        places[node] = place
-        held, left = tree.nodes[node], pruned.nodes[place]
-        if not held.is_leaf:
-            ways = (place, place) if left.is_leaf else (left.yes, left.no)
-            waiting += [(held.yes, ways[0]), (held.no, ways[1])]
-    return places

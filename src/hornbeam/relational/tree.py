@@ -1,12 +1,18 @@
-"""The first-order tree: immutable, its nodes in preorder, yes before no."""
+"""The first-order tree, immutable, its nodes in preorder, yes before no; and what pruning leaves of it."""
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from hornbeam import arguments
+import numpy as np
+import numpy.typing as npt
+
+from hornbeam import _core, arguments
+from hornbeam.errors import UsageError
 from hornbeam.relational.logic import Query
 
 if TYPE_CHECKING:
@@ -147,8 +153,6 @@ class RelationalTree:
 
     def expected_errors(self, confidence: float = 0.25) -> float:
         """The errors that C4.5 expects of all leaves together."""
-        from hornbeam.relational.prune import expected_errors
-
         return expected_errors(self, confidence)
 
     # faces
@@ -210,3 +214,105 @@ class RelationalTree:
         from hornbeam.relational.json_form import digest_of
 
         return digest_of(self)
+
+
+PRUNINGS: Final = ("error_based", "safe")
+_LENIENCE: Final = 0.1  # C4.5 takes a leaf that is worse by no more than this
+
+
+def prune(tree: RelationalTree, how: str | None, confidence: float = 0.25) -> RelationalTree:
+    """What pruning leaves: "safe" merges leaves that say the same, "error_based" also does what C4.5 does."""
+    check_pruning(tree.task, how, confidence)
+    if how is None:
+        return tree
+    merged = merge_leaves(tree)
+    return merged if how == "safe" else prune_by_errors(merged, confidence)
+
+
+def check_pruning(task: str, how: str | None, confidence: float) -> None:
+    """Refuse a way of pruning that means nothing."""
+    if how is None:
+        return
+    why = ""
+    if not isinstance(how, str) or how not in PRUNINGS:
+        why = f" is unknown; choose {' or '.join(PRUNINGS)}, or None"
+    elif task == "regression":
+        why = ": it counts wrong classes, and the tree predicts numbers; use None"
+    if why:
+        raise UsageError(f"prune={how!r}{why}", parameter="prune")
+    check_share("confidence", confidence)
+
+
+def check_share(name: str, value: Any, also: str = "") -> None:
+    """Refuse what is no number above 0 up to 1."""
+    if not arguments.is_number(value, numbers.Real) or not 0.0 < value <= 1.0:
+        arguments.refuse(name, value, f"a number above 0 up to 1 is allowed{also}")
+
+
+def merge_leaves(tree: RelationalTree) -> RelationalTree:
+    """Bottom-up, a test between leaves of the same class becomes a leaf, and nothing is said otherwise."""
+    leaf = [node.is_leaf for node in tree.nodes]
+    for i in reversed(range(tree.n_nodes)):
+        node = tree.nodes[i]
+        if not leaf[i] and leaf[node.yes] and leaf[node.no]:
+            leaf[i] = tree.code(node.yes) == tree.code(node.no)
+    return cut_at(tree, leaf)
+
+
+def prune_by_errors(tree: RelationalTree, confidence: float = 0.25) -> RelationalTree:
+    """Bottom-up, a subtree becomes a leaf where that is expected to err no more, but for a tenth of one."""
+    return cut_at(tree, _by_errors(tree, confidence, _LENIENCE)[0])
+
+
+def expected_errors(tree: RelationalTree, confidence: float = 0.25) -> float:
+    """The expected errors of all leaves, added up from the bottom."""
+    if tree.task == "regression":
+        raise UsageError("expected errors count wrong classes, and the tree predicts numbers")
+    check_share("confidence", confidence)
+    return _by_errors(tree, confidence, -math.inf)[1]
+
+
+def _by_errors(tree: RelationalTree, confidence: float, lenience: float) -> tuple[list[bool], float]:
+    """Which nodes are leaves where subtrees that are worse by no more than this are cut, and what is then
+    expected of all leaves together."""
+    leaf = [node.is_leaf for node in tree.nodes]
+    expected = [0.0] * tree.n_nodes
+    for i in reversed(range(tree.n_nodes)):
+        node, size = tree.nodes[i], tree.size(i)
+        expected[i] = _core.expected_errors(size, tree.errors(i), confidence) if size else 0.0
+        if not leaf[i]:
+            below = expected[node.yes] + expected[node.no]
+            leaf[i] = expected[i] <= below + lenience
+            expected[i] = expected[i] if leaf[i] else below
+    return leaf, expected[0]
+
+
+def cut_at(tree: RelationalTree, leaf: list[bool]) -> RelationalTree:
+    """The tree that ends at some of its nodes, those that remain in preorder again."""
+    nodes: list[Node] = []
+    waiting: list[tuple[int, int]] = [(0, -1)]  # a node, and the new place of the test whose no branch it is
+    while waiting:
+        i, above = waiting.pop()
+        place, node = len(nodes), tree.nodes[i]
+        if above >= 0:
+            nodes[above] = replace(nodes[above], no=place)
+        if leaf[i]:
+            nodes.append(Node(node.counts))
+            continue
+        nodes.append(replace(node, yes=place + 1))
+        waiting += [(node.no, place), (node.yes, -1)]
+    return tree if len(nodes) == tree.n_nodes else replace(tree, nodes=tuple(nodes))
+
+
+def cut_places(tree: RelationalTree, pruned: RelationalTree) -> npt.NDArray[np.int64]:
+    """For each node of a tree the node of what pruning left of it that takes its examples."""
+    places = np.zeros(tree.n_nodes, dtype=np.int64)
+    waiting = [(0, 0)]
+    while waiting:
+        node, place = waiting.pop()
+        places[node] = place
+        held, left = tree.nodes[node], pruned.nodes[place]
+        if not held.is_leaf:
+            ways = (place, place) if left.is_leaf else (left.yes, left.no)
+            waiting += [(held.yes, ways[0]), (held.no, ways[1])]
+    return places

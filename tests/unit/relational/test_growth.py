@@ -52,12 +52,20 @@ def test_a_test_that_fits_more_rows_than_its_budget_is_dropped_and_named() -> No
     needed = steps_of(data)
     for engine in ways():
         enough = [
-            not grow_first_order(data, bias, ONE, budget=budget, engine=engine).tree(0).nodes[0].is_leaf
+            not grow_first_order(data, bias, replace(ONE, budget=budget, engine=engine))
+            .tree(0)
+            .nodes[0]
+            .is_leaf
             for budget in (1, 35, 36, 37, needed - 1, needed, needed + 1)
         ]
         assert enough == [False] * 5 + [True] * 2
-        assert not grow_first_order(data, bias, ONE, budget=None, engine=engine).tree(0).nodes[0].is_leaf
-        forest = grow_first_order(data, bias, ONE, budget=needed - 1, engine=engine)
+        assert (
+            not grow_first_order(data, bias, replace(ONE, budget=None, engine=engine))
+            .tree(0)
+            .nodes[0]
+            .is_leaf
+        )
+        forest = grow_first_order(data, bias, replace(ONE, budget=needed - 1, engine=engine))
         (dropped,) = forest.dropped
         assert (dropped.examples, dropped.sets) == (1, 1)
         assert str(dropped) == "edge(V0, V1, V2), edge(V0, V2, V3), edge(V0, V3, V3)"
@@ -79,7 +87,7 @@ def test_only_sets_that_have_the_costly_example_do_without_the_test() -> None:
     data, bias = chained()
     sets = TrainingSets.of_rows(6, [[1, 2, 3, 4, 5], [0, 1, 2, 4, 5]], all_rows_first=True)
     for algorithm in ("serial", "overlapping", "auto"):
-        forest = grow_first_order(data, bias, ONE, sets, budget=20, algorithm=algorithm)
+        forest = grow_first_order(data, bias, replace(ONE, budget=20, algorithm=algorithm), sets)
         assert [forest.tree(i).nodes[0].is_leaf for i in range(3)] == [True, False, True]
         assert forest.held_out(1).leaf.tolist() == [forest.tree(1).nodes[0].no]
 
@@ -133,7 +141,7 @@ def test_more_sets_than_grow_together_are_grown_in_turn() -> None:
     )
     parameters = FirstOrderParameters("variance", 5, max_depth=3)
     together = grow_first_order(data, bias, parameters, sets)
-    alone = grow_first_order(data, bias, parameters, sets, algorithm="serial", engine=PLAIN)
+    alone = grow_first_order(data, bias, replace(parameters, algorithm="serial", engine=PLAIN), sets)
     assert len(together) == 151
     assert [together.tree(i) for i in range(151)] == [alone.tree(i) for i in range(151)]
     for i in range(1, 151):
@@ -147,7 +155,9 @@ def test_threads_grow_the_same_trees() -> None:
     data, bias = numbers(3000)
     sets = TrainingSets.of_rows(3000, [np.flatnonzero(np.arange(3000) % 3 != f) for f in range(3)])
     parameters = FirstOrderParameters("variance", 5, max_depth=4)
-    one, two = (grow_first_order(data, bias, parameters, sets, threads=threads) for threads in (1, 2))
+    one, two = (
+        grow_first_order(data, bias, replace(parameters, threads=threads), sets) for threads in (1, 2)
+    )
     assert [one.tree(i) for i in range(3)] == [two.tree(i) for i in range(3)]
     assert one.counters == two.counters
 
@@ -186,12 +196,12 @@ def test_folds_of_simple_pictures_cost_one_tree() -> None:
     folds = [np.flatnonzero(place % 10 != f) for f in range(10)]
     sets = TrainingSets.of_rows(n, folds, all_rows_first=True)
     one = grow_first_order(data, bias, parameters)
-    forest = grow_first_order(data, bias, parameters, sets, algorithm="folds")
+    forest = grow_first_order(data, bias, replace(parameters, algorithm="folds"), sets)
     alone = grow_first_order(
-        data, bias, parameters, sets, algorithm="serial", engine=QueryEngine(cache=False)
+        data, bias, replace(parameters, algorithm="serial", engine=QueryEngine(cache=False)), sets
     )
     assert [len(forest.tree(i).nodes) for i in range(11)] == [7] * 11
-    assert forest.bifurcations == 0
+    assert forest.counters.bifurcations == 0
     assert forest.counters.tests == one.counters.tests
     assert alone.counters.tests == 10 * one.counters.tests
     assert forest.levels.own_entries.sum() == alone.levels.entries.sum()
@@ -207,7 +217,7 @@ def test_sets_that_disagree_bifurcate() -> None:
     n = data.examples.n
     folds = [np.flatnonzero(np.arange(n) % 10 != f) for f in range(10)]
     forest = grow_first_order(data, bias, FirstOrderParameters("entropy", 4), TrainingSets.of_rows(n, folds))
-    assert forest.bifurcations > 0
+    assert forest.counters.bifurcations > 0
     assert forest.levels.f.max() > 1.0
     assert forest.counters.nodes == forest.levels.nodes.sum()
     assert forest.levels.entries.sum() < forest.levels.own_entries.sum()
@@ -223,7 +233,9 @@ def test_progress_is_told_and_growth_ends_when_asked() -> None:
     stopper.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            grow_first_order(data, bias, ONE, sets, algorithm="serial", engine=PLAIN, report=told.append)
+            grow_first_order(
+                data, bias, replace(ONE, algorithm="serial", engine=PLAIN), sets, report=told.append
+            )
     finally:
         stopper.cancel()
         time.sleep(0)
@@ -292,9 +304,10 @@ def test_a_parameter_that_means_nothing_is_refused(changed: dict[str, Any], says
     ],
 )
 def test_a_way_of_growing_that_means_nothing_is_refused(given: dict[str, Any], says: str) -> None:
+    changed = {name: value for name, value in given.items() if name != "sets"}
     data, bias = pictures()
     with pytest.raises(UsageError, match=says):
-        grow_first_order(data, bias, ONE, **given)
+        grow_first_order(data, bias, replace(ONE, **changed), given.get("sets"))
 
 
 def test_lookaheads_fit_the_constants_they_ask_for() -> None:
@@ -306,7 +319,7 @@ def test_lookaheads_fit_the_constants_they_ask_for() -> None:
     ahead = replace(lookahead("tri(K,S)", "in(K,S,-T)"), after=after)
     bias = bias_of(data, [mode("config(+K,-S,#)")], [ahead])
     native = grow_first_order(data, bias, ONE)
-    plain = grow_first_order(data, bias, ONE, engine=PLAIN)
+    plain = grow_first_order(data, bias, replace(ONE, engine=PLAIN))
     assert native.tree(0) == plain.tree(0)
     assert native.counters.tests > 0
 
@@ -319,7 +332,7 @@ def test_two_lists_of_constants_of_one_place_are_both_offered() -> None:
     )
     bias = bias_of(data, [mode("n(+K,#L)", L=("a", "b")), mode("n(+K,#L)", L=("b", "c", "c"))])
     for engine in ways():
-        tree = grow_first_order(data, bias, ONE, engine=engine).tree(0)
+        tree = grow_first_order(data, bias, replace(ONE, engine=engine)).tree(0)
         assert tree.nodes[0].test == (Literal("n", (KEY, Constant("c"))),)
 
 
@@ -332,6 +345,6 @@ def test_two_tests_that_ask_the_same_are_kept_once() -> None:
     target = [0] * 4 + source.integers(0, 2, 36).tolist()
     data = coded_of(range(40), {"n": (("key", "kind"), kinds)}, target=target)
     bias = bias_of(data, [mode("n(+K,-A); n(+K,-B)"), mode("+X = #")])
-    trees = [grow_first_order(data, bias, ONE, engine=engine).tree(0) for engine in ways()]
+    trees = [grow_first_order(data, bias, replace(ONE, engine=engine)).tree(0) for engine in ways()]
     assert all(tree == trees[0] for tree in trees)
     assert len(trees[0].nodes) > 3

@@ -107,7 +107,7 @@ def test_folds_grow_the_same_trees_by_every_algorithm(
     sets = folds_of(coded.examples.n, min(10, coded.examples.n))
     plain = QueryEngine(pack=False, connected=False, collect=False, cache=False)
     ways = [
-        grow_first_order(coded, bias, parameters, sets, algorithm=algorithm, engine=engine)
+        grow_first_order(coded, bias, replace(parameters, algorithm=algorithm, engine=engine), sets)
         for algorithm, engine in (
             ("serial", plain),
             ("serial", QueryEngine()),
@@ -135,7 +135,7 @@ def test_each_example_left_out_once_grows_the_same_trees(
         all_rows_first=True,
     )
     together = grow_first_order(coded, bias, parameters, sets)
-    alone = grow_first_order(coded, bias, parameters, sets, algorithm="serial")
+    alone = grow_first_order(coded, bias, replace(parameters, algorithm="serial"), sets)
     for i in range(len(sets)):
         assert together.tree(i) == alone.tree(i)
         assert together.held_out(i).examples.tolist() == ([] if i == 0 else [i - 1])
@@ -151,7 +151,8 @@ def test_bags_grow_the_same_trees_together_and_alone(
     n = coded.examples.n
     sets = TrainingSets.of_rows(n, [source.integers(0, n, n) for _ in range(25)])
     forests = [
-        grow_first_order(coded, bias, parameters, sets, algorithm=one) for one in ("serial", "overlapping")
+        grow_first_order(coded, bias, replace(parameters, algorithm=one), sets)
+        for one in ("serial", "overlapping")
     ]
     for i in range(len(sets)):
         assert forests[0].tree(i) == forests[1].tree(i)

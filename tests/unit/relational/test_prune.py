@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from hornbeam.errors import UsageError
 from hornbeam.relational.logic import KEY, Literal
-from hornbeam.relational.prune import merge_leaves, prune, prune_by_errors
-from hornbeam.relational.tree import Node, RelationalTree
+from hornbeam.relational.tree import Node, RelationalTree, merge_leaves, prune, prune_by_errors
 from tests.oracle.prune import extra_errors
 from tests.relational_trees import MACHINES
 from tests.relational_worlds import draw_tree

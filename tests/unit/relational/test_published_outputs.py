@@ -15,7 +15,7 @@ from hornbeam import RelationalData, RelationalTreeClassifier
 from hornbeam.relational.ace.terms import atom
 from hornbeam.relational.database import MISSING, Coded
 from hornbeam.relational.prolog import constant_term
-from hornbeam.relational.prune import merge_leaves
+from hornbeam.relational.tree import merge_leaves
 from tests.databases import PLAIN
 from tests.unit.relational.ace_files import (
     BONGARD,

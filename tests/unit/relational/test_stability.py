@@ -10,9 +10,8 @@ import pytest
 from hornbeam.errors import UsageError
 from hornbeam.relational.growth import cut_places
 from hornbeam.relational.logic import Constant, Literal
-from hornbeam.relational.prune import cut_at
 from hornbeam.relational.stability import RelationalStability
-from hornbeam.relational.tree import Node, RelationalTree
+from hornbeam.relational.tree import Node, RelationalTree, cut_at
 from tests.relational_trees import CHURN, LATE, v
 
 

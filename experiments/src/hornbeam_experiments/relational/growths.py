@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,9 @@ class Race:
 def grow(loaded: Loaded, sets: TrainingSets, algorithm: str, cache: bool = False) -> FirstOrderForest:
     parameters = FirstOrderParameters(loaded.criterion, loaded.min_samples_leaf)
     engine = QueryEngine(cache=cache)
-    return grow_first_order(loaded.coded, loaded.bias, parameters, sets, algorithm=algorithm, engine=engine)
+    return grow_first_order(
+        loaded.coded, loaded.bias, replace(parameters, algorithm=algorithm, engine=engine), sets
+    )
 
 
 def timed(
