@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from hornbeam.boat.coarse import Sampling
+from hornbeam.boat.task import Sampling
 from hornbeam.cli.app import app
 from hornbeam.datasets import make_agrawal
 from hornbeam.errors import HornbeamError, StorageError, UsageError

@@ -13,11 +13,10 @@ import pyarrow as pa
 
 import hornbeam as hb
 from hornbeam import TreeClassifier, TreeRegressor
-from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.reading import Reading
-from hornbeam.boat.task import no_costs
+from hornbeam.boat.task import Sampling, no_costs
 from hornbeam.growth import ClassCosts, Parameters
 from tests.laws.source_growing import SmallTask
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hornbeam.boat.coarse import Sampling
+from hornbeam.boat.task import Sampling
 
 Array = npt.NDArray[Any]
 Random = np.random.Generator

@@ -14,12 +14,11 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import TreeClassifier, _core
-from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.sweep import Sweep
-from hornbeam.boat.task import SourceTask
+from hornbeam.boat.task import Sampling, SourceTask
 from hornbeam.errors import SourceChanged
 from hornbeam.growth import Parameters
 from hornbeam.model import Tree

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import hornbeam as hb
 from hornbeam import TreeClassifier
 from hornbeam.boat import cleanup
-from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.growth import SCANNING
+from hornbeam.boat.task import Sampling
 from hornbeam.datasets import generate
 from tests.laws.source_cases import random_case
 from tests.laws.source_growing import LITERAL, fitted, grow_case, grow_table, recording

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.growth import SCANNING
+from hornbeam.boat.task import Sampling
 from hornbeam.errors import HornbeamError
 from tests.laws.number_cases import Case, random_case
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from hornbeam import _core
-from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.growth import SCANNING
 from hornbeam.boat.plan import PlaceRecord
+from hornbeam.boat.task import Sampling
 from tests.laws.source_cases import random_case
 from tests.laws.source_growing import fitted, grow_case, grow_table, recording
 

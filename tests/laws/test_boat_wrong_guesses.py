@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 from hornbeam import _core
-from hornbeam.boat.coarse import CoarseNode, CoarseTree, Sampling
-from hornbeam.boat.guessing import Guessing
-from hornbeam.boat.plan import PlaceRecord
+from hornbeam.boat.guessing import CoarseTree, Guessing
+from hornbeam.boat.plan import CoarseNode, PlaceRecord
+from hornbeam.boat.task import Sampling
 from hornbeam.datasets import generate
 from tests.laws.source_cases import random_case
 from tests.laws.source_growing import (

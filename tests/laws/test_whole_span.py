@@ -13,7 +13,7 @@ import pytest
 import hornbeam as hb
 from hornbeam import MaintainedTree, TreeClassifier, TreeRegressor
 from hornbeam.boat.growth import SCANNING, grow_source
-from hornbeam.boat.ranges import _SELDOM
+from hornbeam.boat.survey import _SELDOM
 from hornbeam.distributed.scanner import ClusterScanner
 from hornbeam.errors import DataError
 from tests.depth import seeds

@@ -18,21 +18,21 @@ from hornbeam.model import Tree
 if TYPE_CHECKING:
     from hornbeam.boat.meter import Meter
     from hornbeam.boat.nodes import Nodes
-    from hornbeam.boat.scanner import Holding
+    from hornbeam.boat.scans import BufferedScan
 
 T = TypeVar("T")
 
 
 class Run(NamedTuple):
-    """Let all rows come to a holding."""
+    """Let all rows come to a buffered."""
 
-    holding: Holding
+    buffered: BufferedScan
 
 
 class Finish(NamedTuple):
-    """Let the grower finish families, by place the nodes of training sets, from the rows of a holding."""
+    """Let the grower finish families, by place the nodes of training sets, from the rows of a buffered."""
 
-    holding: Holding
+    buffered: BufferedScan
     nodes: Nodes
     families: Mapping[int, Mapping[int, int]]
 
@@ -64,12 +64,12 @@ def grow_alone(growing: Growing[T], meter: Meter) -> T:
             found: T = ended.value
             return found
         match asked:
-            case Run(holding):
+            case Run(buffered):
                 with meter.scan("scans") as report:
-                    holding.run(report)
-            case Finish(holding, nodes, families):
+                    buffered.run(report)
+            case Finish(buffered, nodes, families):
                 with meter.phase("families"):
-                    holding.finish(nodes, families)
+                    buffered.finish(nodes, families)
 
 
 def grow_bags(task: SourceTask, survey: Survey, meter: Meter, make: Grows) -> list[Tree]:
@@ -86,17 +86,17 @@ def grow_bags(task: SourceTask, survey: Survey, meter: Meter, make: Grows) -> li
     trees: list[Tree] = []
     for first in range(0, len(task.bags), at_once):
         bags = range(first, min(first + at_once, len(task.bags)))
-        trees += _Together(own, survey, meter, bags, make).trees()
+        trees += _SharedScans(own, survey, meter, bags, make).trees()
     return trees
 
 
-class _Together:
+class _SharedScans:
     """Growths of some bags in the same scans."""
 
     def __init__(
         self, task: SourceTask, survey: Survey, meter: Meter, bags: Sequence[int], make: Grows
     ) -> None:
-        from hornbeam.boat.scanner import scanner_of
+        from hornbeam.boat.scans import scanner_of
 
         assert task.bags is not None
         # A bag may have more rows than there are, and exact sums must have room for them.
@@ -117,7 +117,7 @@ class _Together:
                     self._scanner.finish_together(ending)
                 self._go_on(list(ending))
                 continue
-            waiting = {bag: asked.holding for bag, asked in self._asked.items()}
+            waiting = {bag: asked.buffered for bag, asked in self._asked.items()}
             with self._meter.scan("scans") as report:
                 self._scanner.run_together(self._task, self._survey, waiting, report)
             self._go_on(list(waiting))

@@ -3,22 +3,96 @@ place; and what settling asks of these rows."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.boat.meter import Meter
-from hornbeam.boat.requests import Answer, Count, Gather, LookUp, Request, SendOn
-from hornbeam.boat.spill import Bytes, Piece, Spill
+from hornbeam.boat.requests import Answer, CountRows, Gather, LookUp, Request, SendOn
+from hornbeam.errors import StorageError
+from hornbeam.growth.memory import text_of
 
+Bytes = npt.NDArray[np.uint8]
 Check = Callable[[_core.SourceScan], None]
 """Refuses a scan whose counts have no room."""
 
 _WORTH_GIVING = 1 << 24  # bytes of memory that are free again, to give them back to the operating system
+_PIECE_BYTES = 1 << 21  # after so many a piece ends: it is read in one go
+
+
+class Piece(NamedTuple):
+    """Where rows lie on disk."""
+
+    begin: int
+    """Their first byte."""
+    size: int
+    """How many bytes they are."""
+    checksum: int
+
+
+class Spill:
+    """A file of packed rows. It has no name, so that nothing of it is left behind, whatever happens."""
+
+    def __init__(self) -> None:
+        self._directory = tempfile.gettempdir()
+        self._file: IO[bytes] | None = None
+        self.bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def put(self, rows: _core.KeptRows) -> list[Piece]:
+        """Write rows down; where they lie."""
+        pieces: list[Piece] = []
+        try:
+            if self._file is None:  # a name that is taken away afterwards would outlive a Ctrl-C between
+                where = self._directory
+                self._file = tempfile.TemporaryFile(buffering=0, dir=where)  # noqa: SIM115 - it stays open
+            for block in rows.blocks():
+                goes_on = bool(pieces) and pieces[-1].size < _PIECE_BYTES
+                last = pieces.pop() if goes_on else Piece(self.bytes, 0, 0)
+                self._write(self._file, block)
+                pieces.append(Piece(last.begin, last.size + len(block), zlib.crc32(block, last.checksum)))
+        except OSError as error:
+            raise StorageError(
+                f"{self._directory!r} cannot hold the rows that do not fit in memory "
+                f"({text_of(self.bytes)} written): {error.strerror}; free some room, set TMPDIR to another "
+                "directory, or allow more memory"
+            ) from None
+        return pieces
+
+    def _write(self, file: IO[bytes], block: bytes) -> None:
+        written = 0
+        while written < len(block):
+            written += os.pwrite(file.fileno(), block[written:], self.bytes + written)
+        self.bytes += len(block)
+
+    def read(self, piece: Piece) -> Bytes:
+        """The bytes that lie there, if they are those that were written."""
+        assert self._file is not None  # something was put
+        found = os.pread(self._file.fileno(), piece.size, piece.begin)
+        if len(found) < piece.size or zlib.crc32(found) != piece.checksum:
+            kind = "fewer" if len(found) < piece.size else "other"
+            raise StorageError(
+                f"{self._directory!r} gives back {kind} bytes than were written; "
+                "set TMPDIR to another directory"
+            )
+        return np.frombuffer(found, dtype=np.uint8)
 
 
 class Encoded(NamedTuple):
@@ -26,7 +100,7 @@ class Encoded(NamedTuple):
     other), and their weights and folds where they have some."""
 
     table: _core.EncodedTable
-    said: npt.NDArray[Any]
+    target: npt.NDArray[Any]
     weights: npt.NDArray[np.float64] | None
     folds: npt.NDArray[np.uint16] | None
 
@@ -123,7 +197,7 @@ class RowBuffer:
                 self._send_on(request)
             case Gather():
                 self._gather(request)
-            case Count():
+            case CountRows():
                 return self._count(request)
         return None
 
@@ -148,7 +222,7 @@ class RowBuffer:
         self._spilled[request.place] = pieces
         self._scan.put_back(self._scan.gather(request.place), request.place)
 
-    def _count(self, request: Count) -> int:
+    def _count(self, request: CountRows) -> int:
         made = self._scan.add_place(request.made.native())
         pieces = self.lift(request.place)
         self._scan.add_kept(self._scan.take_rows(request.place), made)

@@ -60,7 +60,7 @@ def avc_buffer(task: SourceTask, survey: Survey, layout: _core.RowLayout) -> int
     return max(1, int(task.budget * KEPT_PART) // entry)
 
 
-class Together(NamedTuple):
+class SetsTogether(NamedTuple):
     """Training sets that grow together below their nodes, by such parameters, and what each is as a whole."""
 
     parameters: Parameters
@@ -76,7 +76,7 @@ class FamilyTask:
     labels: npt.NDArray[Any]
     targets: tuple[str, ...]
     costs: ClassCosts
-    together: tuple[Together, ...]
+    together: tuple[SetsTogether, ...]
     threads: int
 
 
@@ -97,8 +97,8 @@ def grow_family(task: FamilyTask, rows: Encoded) -> Iterator[tuple[int, _core.Fo
 
 def _target(task: FamilyTask, rows: Encoded) -> Target:
     if task.targets:
-        return NumericTarget(rows.said.reshape(-1, len(task.targets)), task.targets, rows.weights)
-    return ClassTarget(rows.said, task.labels, rows.weights, task.costs)
+        return NumericTarget(rows.target.reshape(-1, len(task.targets)), task.targets, rows.weights)
+    return ClassTarget(rows.target, task.labels, rows.weights, task.costs)
 
 
 class Nodes:
@@ -211,8 +211,8 @@ class Nodes:
             targets=() if self.task.reading.classification else self.task.reading.targets,
             costs=self._costs,
             together=tuple(
-                Together(self.below(*next(iter(alike.items()))), {i: self._wholes[i] for i in alike})
-                for alike in self._alike(nodes)
+                SetsTogether(self.below(*next(iter(sets.items()))), {i: self._wholes[i] for i in sets})
+                for sets in self._same_sizes(nodes)
             ),
             threads=self.task.threads,
         )
@@ -221,7 +221,7 @@ class Nodes:
         """Put a tree that was grown from the rows of a node elsewhere in its place."""
         self.settling.graft_kept(arrays, [(node, 0)])
 
-    def _alike(self, nodes: Mapping[int, int]) -> list[dict[int, int]]:
+    def _same_sizes(self, nodes: Mapping[int, int]) -> list[dict[int, int]]:
         """Sets whose sizes mean as many rows, which can grow together."""
         p = self.task.parameters
         if not isinstance(p.min_samples_leaf, float) and not isinstance(p.min_samples_split, float):

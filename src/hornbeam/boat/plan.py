@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam.boat.coarse import HELD, CoarseNode
+HELD = -1  # as the core says it
 
+Rows = npt.NDArray[np.int64]
 Route = dict[str, Any]
 Watch = tuple[int, npt.NDArray[np.uint8] | None]
 """An attribute, and which of its buckets keep their values; None: all."""
+
+
+@dataclass(eq=False)
+class CoarseNode:
+    """A node as the bootstrap trees see it, and the sampled rows that come to it. Without an attribute they
+    do not agree, or it is too small to ask them."""
+
+    rows: Rows
+    attribute: int = -1
+    first: int = 1
+    """Numeric: rows in buckets before it go left,"""
+    last: int = 0
+    """and those in buckets after it right; the others, and missing values, are held."""
+    child_of: npt.NDArray[np.int32] | None = None
+    """Nominal: by category."""
+    children: list[CoarseNode] = field(default_factory=list)
+    gains: tuple[float, ...] = ()
+    """Of the bootstrap trees."""
+
+    @property
+    def agreed(self) -> bool:
+        return self.attribute >= 0
+
+    def walk(self) -> Iterator[CoarseNode]:
+        """The node and all below."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
 
 
 @dataclass
@@ -38,7 +67,7 @@ class PlaceRecord:
 
 
 @dataclass
-class Plan:
+class ScanPlan:
     """The places of a scan, the first of them where all rows come to: the guesses of those whose tests are
     coarse, and the tests that are known of others."""
 

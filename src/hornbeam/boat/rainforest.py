@@ -18,16 +18,15 @@ import numpy as np
 
 from hornbeam import _core
 from hornbeam.boat.bags import Finish, Growing, Run, grow_alone, grow_bags
-from hornbeam.boat.grown import check_folds
+from hornbeam.boat.buffer import Spill
 from hornbeam.boat.layout import layout_of
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import KEPT_PART, Counts, Nodes, avc_buffer, family_bytes, too_large
 from hornbeam.boat.plan import PlaceRecord, Route
 from hornbeam.boat.requests import LookUp
-from hornbeam.boat.scanner import Ground, Holding, scanner_of
-from hornbeam.boat.spill import Spill
+from hornbeam.boat.scans import BufferedScan, ScanContext, scanner_of
 from hornbeam.boat.survey import Survey
-from hornbeam.boat.task import LEAST_MEMORY, SourceTask
+from hornbeam.boat.task import LEAST_MEMORY, SourceTask, check_folds
 from hornbeam.errors import DataError
 from hornbeam.growth.memory import text_of
 from hornbeam.model import Tree
@@ -36,7 +35,7 @@ _SMALL = 4096  # values of an attribute up to which they are counted wherever th
 
 
 class Duty(Enum):
-    """What a scan does for a spot."""
+    """What a scan does for a joint node."""
 
     count = "count"
     collect = "collect"
@@ -45,12 +44,12 @@ class Duty(Enum):
 
 
 @dataclass(eq=False)
-class Spot:
+class JointNode:
     """A place in the trees: the nodes that are there, by training set, and how many rows come to it."""
 
     nodes: dict[int, int]
     rows: int
-    tests: list[tuple[Route, list[Spot | None]]] = field(default_factory=list)
+    tests: list[tuple[Route, list[JointNode | None]]] = field(default_factory=list)
 
 
 def grow_rainforest(way: str) -> Callable[[SourceTask, Survey, Meter], list[Tree]]:
@@ -91,12 +90,12 @@ class RainForest:
         self._large = [i for i, small in enumerate(counted) if not small]
         edges = [None if counted[i] else np.array([n - 1], dtype=np.uint64) for i, n in enumerate(values)]
         self.grid = _core.Grid(self.layout, edges)
-        self._ground = Ground(task, survey, self.layout, meter, spill)
+        self._context = ScanContext(task, survey, self.layout, meter, spill)
         self.entries = avc_buffer(task, survey, self.layout)
 
     def grow(self) -> Growing[list[Tree]]:
         """The trees of all rows and of the folds."""
-        root = Spot({}, self._rows)
+        root = JointNode({}, self._rows)
         # The sizes of the training sets are not known before this scan, nor which categories they have.
         nominal = [i for i in self._small if self.survey.schema.attributes[i].kind == "nominal"]
         duty = self._duty(root, ()) or Duty.count
@@ -106,18 +105,18 @@ class RainForest:
             yield from self._grow(None, root, (yield from self._serve(found)))
         return [self.nodes.tree(i) for i in range(1 if self.folds == 1 else self.folds + 1)]
 
-    def _open(self, found: _Found, root: Spot) -> Nodes:
+    def _open(self, found: _Found, root: JointNode) -> Nodes:
         """The roots of all training sets."""
-        joint = found.holding.scan.totals(0).astype(np.int64).reshape(self.folds, self._classes)
-        wholes: list[Counts] = [joint.sum(axis=0)]
+        by_fold = found.buffered.scan.totals(0).astype(np.int64).reshape(self.folds, self._classes)
+        wholes: list[Counts] = [by_fold.sum(axis=0)]
         if not wholes[0].any():
             name = self.task.reading.source.name
             raise DataError(f"{name}: a bag has no row of it; give more rows, or a larger max_samples")
         if self.folds > 1:
-            check_folds(self.task, joint.sum(axis=1).tolist())
-            wholes += [wholes[0] - joint[i] for i in range(self.folds)]
+            check_folds(self.task, by_fold.sum(axis=1).tolist())
+            wholes += [wholes[0] - by_fold[i] for i in range(self.folds)]
         sums = [
-            found.holding.scan.total_sums(0, i - 1)
+            found.buffered.scan.total_sums(0, i - 1)
             for i in range(len(wholes) if self.layout.sum_words else 0)
         ]
         nodes = Nodes(self.task, self.survey, self.layout)
@@ -136,7 +135,7 @@ class RainForest:
             if attribute.kind != "nominal":
                 continue
             counts = (
-                found.holding.scan.counts(0, i)
+                found.buffered.scan.counts(0, i)
                 .reshape(-1, self.folds, k)[: len(attribute.labels)]
                 .sum(axis=2)
             )
@@ -147,27 +146,29 @@ class RainForest:
 
     # ---- levels ----
 
-    def _grow(self, part: Any, top: Spot, frontier: list[Spot]) -> Growing[None]:
-        """Everything below some spots, whose rows come through `top`: all of the source, or a part that was
-        written."""
+    def _grow(self, partition: Any, top: JointNode, frontier: list[JointNode]) -> Growing[None]:
+        """Everything below some joint nodes, whose rows come through `top`: all of the source, or a partition
+        that was written."""
         while frontier:
-            duties: dict[Spot, Duty] = {}
-            for spot in sorted(frontier, key=lambda spot: spot.rows):
-                duty = self._duty(spot, list(duties.items()), writes=spot is not top)
+            duties: dict[JointNode, Duty] = {}
+            for joint in sorted(frontier, key=lambda joint: joint.rows):
+                duty = self._duty(joint, list(duties.items()), writes=joint is not top)
                 if duty is not None:
-                    duties[spot] = duty
-            waiting = [spot for spot in frontier if spot not in duties]
-            found = yield from self._scan(part, top, duties)
+                    duties[joint] = duty
+            waiting = [joint for joint in frontier if joint not in duties]
+            found = yield from self._scan(partition, top, duties)
             frontier = waiting + (yield from self._serve(found))
 
-    def _duty(self, spot: Spot, others: Sequence[tuple[Spot, Duty]], *, writes: bool = False) -> Duty | None:
-        """What the next scan does for a spot beside others; None: nothing yet. RF-Write writes the rows of
-        all spots but the first of a part."""
+    def _duty(
+        self, joint: JointNode, others: Sequence[tuple[JointNode, Duty]], *, writes: bool = False
+    ) -> Duty | None:
+        """What the next scan does for a joint node beside others; None: nothing yet. RF-Write writes the rows
+        of all of them but the first of a partition."""
         kept = sum(other.rows for other, duty in others if duty is Duty.collect) * self.layout.stride
-        if not self._too_large(spot.rows, kept):
-            room = kept + spot.rows * self.layout.stride <= self.task.budget * KEPT_PART
+        if not self._too_large(joint.rows, kept):
+            room = kept + joint.rows * self.layout.stride <= self.task.budget * KEPT_PART
             return Duty.collect if room or not others else None
-        entries = self._entries(spot)
+        entries = self._entries(joint)
         used = sum(self._entries(other) for other, duty in others if duty is Duty.count)
         if self.way == "rf_write" and writes:
             return Duty.write
@@ -180,30 +181,30 @@ class RainForest:
     def _too_large(self, rows: int, kept: float) -> bool:
         return too_large(self.task, family_bytes(self.survey, self.layout, self.folds), rows, kept)
 
-    def _entries(self, spot: Spot) -> int:
-        """How many values there are to count at a spot, at most."""
-        return sum(min(spot.rows, values) for values in self._values)
+    def _entries(self, joint: JointNode) -> int:
+        """How many values there are to count at a joint node, at most."""
+        return sum(min(joint.rows, values) for values in self._values)
 
     # ---- scans ----
 
     def _scan(
-        self, part: Any, top: Spot, duties: dict[Spot, Duty], also: Sequence[int] = ()
+        self, partition: Any, top: JointNode, duties: dict[JointNode, Duty], also: Sequence[int] = ()
     ) -> Growing[_Found]:
-        """One scan of the source or a part of it, from the spot at its top to those that something is done
-        for."""
+        """One scan of the source or a partition of it, from the joint node at its top to those that something
+        is done for."""
         plan: list[PlaceRecord] = []
-        places: dict[Spot, int] = {}
+        places: dict[JointNode, int] = {}
 
-        def add(spot: Spot | None) -> int:
-            if spot is None:
+        def add(joint: JointNode | None) -> int:
+            if joint is None:
                 return -1
             at = len(plan)
-            if spot in duties:
-                plan.append(self._record(duties[spot], also))
-                places[spot] = at
+            if joint in duties:
+                plan.append(self._record(duties[joint], also))
+                places[joint] = at
                 return at
             plan.append(PlaceRecord())
-            for route, below in spot.tests:
+            for route, below in joint.tests:
                 children = [add(child) for child in below]
                 if any(child >= 0 for child in children):
                     plan[at].tests.append(route | {"children": children})
@@ -213,13 +214,13 @@ class RainForest:
             return -1
 
         add(top)
-        holding = scanner_of(self.task).hold(self._ground, self.grid, plan, self._check_room)
-        if part is None:
-            yield Run(holding)
+        buffered = scanner_of(self.task).prepare(self._context, self.grid, plan, self._check_room)
+        if partition is None:
+            yield Run(buffered)
         else:
             with self.meter.phase("partitions"):
-                holding.run_part(part)
-        return _Found(holding, places, duties)
+                buffered.run_partition(partition)
+        return _Found(buffered, places, duties)
 
     def _check_room(self, scan: _core.SourceScan) -> None:
         """Refuse values that the memory has no room for: no AVC-set can be put away while it is counted."""
@@ -246,44 +247,44 @@ class RainForest:
 
     # ---- what a scan brought ----
 
-    def _serve(self, found: _Found) -> Growing[list[Spot]]:
-        """Settle, finish and part the spots of a scan; those that the same rows still have to come to."""
-        frontier: list[Spot] = []
-        holding = found.holding
+    def _serve(self, found: _Found) -> Growing[list[JointNode]]:
+        """Settle, finish and split the nodes of a scan; those that the same rows still have to come to."""
+        frontier: list[JointNode] = []
+        buffered = found.buffered
         with self.meter.phase("settling"):
-            for spot, place in found.of(Duty.count):
-                frontier += self._settle(spot, self._judge_counts(holding.scan, place))
-                holding.scan.forget_watches(place)
-        collected = {place: spot.nodes for spot, place in found.of(Duty.collect)}
+            for joint, place in found.of(Duty.count):
+                frontier += self._settle(joint, self._judge_counts(buffered.scan, place))
+                buffered.scan.forget_watches(place)
+        collected = {place: joint.nodes for joint, place in found.of(Duty.collect)}
         if collected:
-            yield Finish(holding, self.nodes, collected)
-        for spot, place in found.of(Duty.write):
-            yield from self._grow(holding.part(place), spot, [spot])
-        for spot, place in found.of(Duty.vertical):
-            judge = self._judge_large(holding, spot, place)
-            yield from self._grow(holding.part(place), spot, self._settle(spot, judge))
+            yield Finish(buffered, self.nodes, collected)
+        for joint, place in found.of(Duty.write):
+            yield from self._grow(buffered.partition(place), joint, [joint])
+        for joint, place in found.of(Duty.vertical):
+            judge = self._judge_large(buffered, joint, place)
+            yield from self._grow(buffered.partition(place), joint, self._settle(joint, judge))
         return frontier
 
     def _judge_counts(self, scan: _core.SourceScan, place: int) -> _Judge:
         return lambda of_set, node: self.nodes.settling.settle(node, scan, place, of_set - 1)
 
-    def _judge_large(self, holding: Holding, spot: Spot, place: int) -> _Judge:
+    def _judge_large(self, buffered: BufferedScan, joint: JointNode, place: int) -> _Judge:
         """By one AVC-set at a time, large ones from the rows that were written."""
-        settling, scan = self.nodes.settling, holding.scan
-        best: dict[int, list[_core.Settled]] = {of_set: [] for of_set in spot.nodes}
-        holding.lay_aside(place)
+        settling, scan = self.nodes.settling, buffered.scan
+        best: dict[int, list[_core.Settled]] = {of_set: [] for of_set in joint.nodes}
+        buffered.spill(place)
         for attribute in range(len(self.survey.schema)):
             if attribute in self._large:
-                holding.serve([LookUp(place, {attribute: None}, [place])])
-            for of_set, node in spot.nodes.items():
+                buffered.serve([LookUp(place, {attribute: None}, [place])])
+            for of_set, node in joint.nodes.items():
                 best[of_set].append(settling.look(node, scan, place, attribute, of_set - 1))
             scan.forget_watches(place)
         return lambda of_set, node: settling.choose(node, best[of_set])
 
-    def _settle(self, spot: Spot, judge: _Judge) -> list[Spot]:
-        """The tests of all training sets at a spot, and the spots below: one for all sets that agree."""
+    def _settle(self, joint: JointNode, judge: _Judge) -> list[JointNode]:
+        """The tests of all training sets at a joint node, and those below: one for all sets that agree."""
         groups: list[_Group] = []
-        for of_set, node in spot.nodes.items():
+        for of_set, node in joint.nodes.items():
             settled = judge(of_set, node)
             if settled.state == "leaf":
                 continue
@@ -292,14 +293,14 @@ class RainForest:
                 group = _Group(settled, settled.route(self.layout, [-1] * settled.n_children))
                 groups.append(group)
             group.join(of_set, node, settled)
-        below: list[Spot] = []
+        below: list[JointNode] = []
         for group in groups:
             children = self._split(group)
-            spot.tests.append((group.route, children))
+            joint.tests.append((group.route, children))
             below += [child for child in children if child is not None]
         return below
 
-    def _split(self, group: _Group) -> list[Spot | None]:
+    def _split(self, group: _Group) -> list[JointNode | None]:
         nodes: list[dict[int, int]] = [{} for _ in range(group.first.n_children)]
         rows = [0] * len(nodes)
         for of_set, (node, settled) in group.members.items():
@@ -309,7 +310,7 @@ class RainForest:
                 if child >= 0:
                     nodes[i][of_set] = child
                 rows[i] = max(rows[i], round(float(settled.child_counts(i).sum()) * share))
-        return [Spot(found, n) if found else None for found, n in zip(nodes, rows, strict=True)]
+        return [JointNode(found, n) if found else None for found, n in zip(nodes, rows, strict=True)]
 
 
 _Judge = Callable[[int, int], _core.Settled]
@@ -327,13 +328,13 @@ class _Group:
     def takes(self, settled: _core.Settled) -> bool:
         """Whether rows of both go the same way: cuts between the same rows need not be the same."""
         first = self.first
-        alike = (settled.attribute, settled.numeric, settled.default_child, settled.n_children) == (
+        same = (settled.attribute, settled.numeric, settled.default_child, settled.n_children) == (
             first.attribute,
             first.numeric,
             first.default_child,
             first.n_children,
         )
-        if not alike:
+        if not same:
             return False
         if not settled.numeric:
             return settled.branches == first.branches
@@ -348,12 +349,12 @@ class _Group:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What a scan brought: the places of the spots that something was done for."""
+    """What a scan brought: the places of the joint nodes that something was done for."""
 
-    holding: Holding
-    places: dict[Spot, int]
-    duties: dict[Spot, Duty]
+    buffered: BufferedScan
+    places: dict[JointNode, int]
+    duties: dict[JointNode, Duty]
 
-    def of(self, duty: Duty) -> list[tuple[Spot, int]]:
-        """The spots that this was done for, and their places."""
-        return [(spot, place) for spot, place in self.places.items() if self.duties[spot] is duty]
+    def of(self, duty: Duty) -> list[tuple[JointNode, int]]:
+        """The joint nodes that this was done for, and their places."""
+        return [(joint, place) for joint, place in self.places.items() if self.duties[joint] is duty]

@@ -65,7 +65,7 @@ class Gather:
 
 
 @dataclass(frozen=True, eq=False)
-class Count:
+class CountRows:
     """Move the rows of a place to a new one that counts them; the answer is its number."""
 
     place: int
@@ -76,7 +76,7 @@ class Count:
         return [self.place]
 
 
-Request = LookUp | SendOn | Gather | Count
+Request = LookUp | SendOn | Gather | CountRows
 Answer = int | None
 Step = Generator[Request, Answer, T]
 Serve = Callable[[Sequence[Request]], Sequence[Answer]]

@@ -1,9 +1,10 @@
-"""What growing from a source came to: scans, rows, bytes, alarms, rows held, memory, seconds; and why so."""
+"""What growing from a source came to: scans, rows, bytes, alarms, rows held, memory, seconds; and why so.
+
+Fitted estimators are pickled with their records, so the module keeps its name.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -88,77 +89,3 @@ def seconds_text(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
-
-
-class PeakMemory:
-    """The most memory of the process between two moments.
-
-    The operating system keeps one highest mark for the life of the process. Where it rises it is the answer;
-    where an earlier peak hides it, the largest of the sizes that were looked at in between is.
-    """
-
-    def __init__(self) -> None:
-        self._before, self._seen = _highest(), 0
-        self.look()
-
-    def look(self) -> None:
-        """Take note of the present size."""
-        self._seen = max(self._seen, _present())
-
-    @property
-    def value(self) -> int:
-        """In bytes; 0 where the system tells nothing."""
-        self.look()
-        highest = _highest()
-        return highest if highest > self._before or not self._seen else self._seen
-
-
-def _highest() -> int:
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _present() -> int:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def available_memory() -> int:
-    """Bytes that may be allocated without pushing others out: of the machine, or of the group we run in."""
-    rooms = [room for room in (_of_machine(), _of_group()) if room is not None]
-    return min(rooms) if rooms else 2**31
-
-
-def _of_machine() -> int | None:
-    try:
-        with open("/proc/meminfo", "rb") as file:
-            for line in file:
-                if line.startswith(b"MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-        return None
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _of_group() -> int | None:
-    """What is left to a control group (version 2) of its limit."""
-    try:
-        limit, used = (_read(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
-        return max(0, int(limit) - int(used))
-    except (OSError, ValueError):  # no such group, or no limit ("max")
-        return None
-
-
-def _read(path: str) -> str:
-    with open(path, encoding="ascii") as file:
-        return file.read().strip()

@@ -10,26 +10,139 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hornbeam import _core
-from hornbeam.boat.classes import ClassTally
-from hornbeam.boat.columns import wide
-from hornbeam.boat.encoded import Encoder
-from hornbeam.boat.ranges import Range, RangeTally
+from hornbeam.boat.chunks import Encoder
+from hornbeam.boat.columns import ClassTally, EncodedColumn, floats, integers, wide
 from hornbeam.boat.reading import Reading, Report
 from hornbeam.errors import DataError
 from hornbeam.growth import ClassTarget, NumericTarget, Target
 from hornbeam.growth.grow import check_classes, check_largest
-from hornbeam.table import Schema, Table, encode_targets
+from hornbeam.table import Attribute, Schema, Table, encode_targets
 from hornbeam.table.columns import Array
 from hornbeam.table.sources import ColumnLabels, Reservoir, fold_of
 from hornbeam.table.sources.part import check_count
 from hornbeam.table.sources.sampling import joined, plain_rows, sample_rows
 from hornbeam.table.targets import no_weight
 
-__all__ = ["Gathering", "Range", "Survey", "survey", "without_sample"]
-
 Exponents = tuple[int, int]
 
 MOST_ROWS = 2**32 - 1  # that the counters of a scan have room for, were all of one value and class
+_ALL = 2**64 - 1  # from the lowest whole number of 64 bits to the highest
+# Looked for where a column may span all of 64 bits: one that no row has leaves a key for missing cells. They
+# are drawn at random, and far from 0, so that few columns ever come near them.
+_SELDOM = (
+    -9_013_575_983_083_582_177,
+    -8_600_405_744_623_634_178,
+    -6_194_577_822_182_500_116,
+    -5_791_101_265_266_582_867,
+    5_941_726_430_473_188_379,
+    6_474_288_148_621_412_623,
+    6_847_890_449_179_857_595,
+    8_574_029_003_687_227_468,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The ends of a numeric attribute's values, exact ones by their codes; None where there is no value."""
+
+    lowest: int | float | None
+    highest: int | float | None
+    missing: int
+    unused: int | None = None
+    """Where whole numbers span all of 64 bits: one between the ends that no row has, if one is known."""
+
+    def news(self, encoded: EncodedColumn, attribute: Attribute) -> str | None:
+        """What of an encoded column is outside, for people; None where nothing is."""
+        kind, values, *masks = encoded
+        if not len(values):
+            return None
+        lowest, highest = values.min().item(), values.max().item()
+        if kind == "nominal":
+            return "missing cells" if lowest < 0 and not self.missing else None
+        gaps = masks[0] is not None if kind == "integer" else lowest != lowest
+        if gaps:
+            if not self.missing:
+                return "missing cells"
+            known = values[masks[0] == 0] if masks else values[~np.isnan(values)]
+            return self.news((kind, known, None) if masks else (kind, known), attribute)
+        for end, wrong in (
+            (lowest, self.lowest is None or lowest < self.lowest),
+            (highest, self.highest is None or highest > self.highest),
+        ):
+            if wrong:
+                return repr(attribute.format(end))
+        if self.unused is not None and (values == self.unused).any():
+            return repr(attribute.format(self.unused))
+        return None
+
+
+class RangeTally:
+    """The range of the cells of a column that went by; of a nominal one only what is missing."""
+
+    def __init__(self, name: str, nominal: bool) -> None:
+        self._name, self._nominal = name, nominal
+        self._lowest: int | float | None = None
+        self._highest: int | float | None = None
+        self._missing = 0
+        self._unused = list(_SELDOM)
+
+    def add(self, column: pa.Array) -> None:
+        """Take in the cells of a chunk."""
+        if self._nominal:
+            self._missing += _absent(column)
+        elif pa.types.is_floating(column.type):
+            self._add_floats(floats(column))
+        else:
+            values, missing = integers(column, self._name)
+            self._missing += column.null_count
+            known = values if missing is None else values[missing == 0]
+            self._extend(known)
+            self._look_for_unused(known)
+
+    def _add_floats(self, values: Array) -> None:
+        if len(values) and np.isnan(values.min()):
+            known = values[~np.isnan(values)]
+            self._missing += len(values) - len(known)
+            values = known
+        self._extend(values)
+
+    def _extend(self, known: Array) -> None:
+        if not len(known):
+            return
+        lowest, highest = known.min().item(), known.max().item()
+        self._lowest = lowest if self._lowest is None else min(self._lowest, lowest)
+        self._highest = highest if self._highest is None else max(self._highest, highest)
+
+    def _look_for_unused(self, known: Array) -> None:
+        if known.dtype == np.int64 and len(known):
+            lowest, highest = known.min(), known.max()
+            self._unused = [n for n in self._unused if not lowest <= n <= highest or not (known == n).any()]
+
+    def merge(self, other: RangeTally) -> None:
+        """Take in the cells of another part."""
+        self._missing += other._missing
+        self._unused = [number for number in self._unused if number in other._unused]
+        for end in (other._lowest, other._highest):
+            if end is not None:
+                self._lowest = end if self._lowest is None else min(self._lowest, end)
+                self._highest = end if self._highest is None else max(self._highest, end)
+
+    def range(self) -> Range:
+        """The range of all cells that were taken in."""
+        found = Range(self._lowest, self._highest, self._missing)
+        if self._lowest is None or self._highest is None or self._highest - self._lowest != _ALL:
+            return found
+        return replace(found, unused=next(iter(self._unused), None))
+
+
+def _absent(column: pa.Array) -> int:
+    """How many cells of a nominal column have no label."""
+    count: int = column.null_count
+    if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
+        count = column.dictionary_decode().null_count
+    if pa.types.is_floating(column.type):
+        count = int(np.isnan(floats(column)).sum())
+    return count
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +182,7 @@ class Survey:
 def survey(reading: Reading, sample: int, seed: int, report: Report | None = None) -> Survey:
     """Scan the source once. The sample has that many rows, or all, and does not depend on chunks and formats;
     `report` hears after each chunk how many rows were read."""
-    gathering = Gathering(reading, _sampler(reading, sample, seed))
+    gathering = SurveyBuilder(reading, _sampler(reading, sample, seed))
     for first, chunk in reading.scan(report):
         with reading.naming(first):
             gathering.add(chunk)
@@ -77,7 +190,7 @@ def survey(reading: Reading, sample: int, seed: int, report: Report | None = Non
         return gathering.survey()
 
 
-class Gathering:
+class SurveyBuilder:
     """What is known after some chunks. Those of parts merge, in the order of the parts."""
 
     def __init__(self, reading: Reading, sampler: _Numbered | Reservoir) -> None:
@@ -110,7 +223,7 @@ class Gathering:
         self._sampler.add(counted)
         self._rows += counted.num_rows
 
-    def merge(self, later: Gathering) -> None:
+    def merge(self, later: SurveyBuilder) -> None:
         """Take in what is known of a later part."""
         self._rows += later._rows
         self._categories.merge(later._categories)

@@ -13,14 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hornbeam import _core
-from hornbeam.boat.coarse import HELD, CoarseNode
+from hornbeam.boat.buffer import Spill
 from hornbeam.boat.layout import counts_bytes
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import COUNTS_PART, KEPT_PART, Nodes
-from hornbeam.boat.plan import PlaceRecord, Plan
-from hornbeam.boat.requests import Count, Flags, Gather, LookUp, SendOn, Step, take_steps
-from hornbeam.boat.scanner import Ground, scanner_of
-from hornbeam.boat.spill import Spill
+from hornbeam.boat.plan import HELD, CoarseNode, PlaceRecord, ScanPlan
+from hornbeam.boat.requests import CountRows, Flags, Gather, LookUp, SendOn, Step, take_steps
+from hornbeam.boat.scans import ScanContext, scanner_of
 from hornbeam.errors import SourceChanged
 
 _LEAST_PART = 16  # of the memory is always there for values that are looked for
@@ -44,15 +43,15 @@ def roots(nodes: Nodes) -> list[Family]:
 class Sweep:
     """A scan of all rows down a plan."""
 
-    def __init__(self, nodes: Nodes, grid: _core.Grid, meter: Meter, spill: Spill, plan: Plan) -> None:
+    def __init__(self, nodes: Nodes, grid: _core.Grid, meter: Meter, spill: Spill, plan: ScanPlan) -> None:
         self._nodes, self._grid, self._meter = nodes, grid, meter
         self._guesses, self.routes, places = plan.guesses, plan.routes, plan.places
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(places) if place.tests}
         survey, words = nodes.survey, nodes.layout.sum_words
         self._counts = counts_bytes(grid, len(survey.schema), len(survey.row_counts), words)
-        ground = Ground(nodes.task, survey, nodes.layout, meter, spill)
-        self.holding = scanner_of(nodes.task).hold(ground, grid, places)
-        self.scan = self.holding.scan
+        context = ScanContext(nodes.task, survey, nodes.layout, meter, spill)
+        self.buffered = scanner_of(nodes.task).prepare(context, grid, places)
+        self.scan = self.buffered.scan
         self.reopened: list[Family] = []
 
     @property
@@ -63,7 +62,7 @@ class Sweep:
         """Scan the source, settle what can be from some families on, and let the grower finish the rest; from
         the root on where nothing was known before."""
         with self._meter.scan(phase) as report:
-            self.holding.run(report)
+            self.buffered.run(report)
         if begin is None:
             self._nodes.open([self._nodes.survey.row_counts], [self.scan.total_sums(0)])
             begin = roots(self._nodes)
@@ -82,7 +81,7 @@ class Sweep:
         pending = list(begin)
         while pending:
             guessed: list[Family] = []
-            for family in self.holding.take(pending):
+            for family in self.buffered.take(pending):
                 self._check(family)
                 if family.place in self._guesses:
                     guessed.append(family)
@@ -95,7 +94,7 @@ class Sweep:
 
     def _below(self, steps: Sequence[Step[list[Family]]]) -> list[Family]:
         """The families that steps end with."""
-        return [family for found in take_steps(steps, self.holding.serve) for family in found]
+        return [family for found in take_steps(steps, self.buffered.serve) for family in found]
 
     def _check(self, family: Family) -> None:
         """The rows that came to a family are those that its node was opened for."""
@@ -241,7 +240,8 @@ class Sweep:
 
     def _kept_place(self, counts: bool) -> int:
         """A new place that keeps its rows, and may count them."""
-        return self.holding.add_place(self._nodes.counting(keeps=True) if counts else PlaceRecord(keeps=True))
+        place = self._nodes.counting(keeps=True) if counts else PlaceRecord(keeps=True)
+        return self.buffered.add_place(place)
 
     @property
     def _may_count(self) -> bool:
@@ -278,7 +278,7 @@ class Sweep:
 
     def _count(self, place: int) -> Step[int]:
         """A place like this one, whose rows are counted as well."""
-        made = yield Count(place, self._nodes.counting(keeps=True))
+        made = yield CountRows(place, self._nodes.counting(keeps=True))
         assert made is not None
         return made
 
@@ -286,7 +286,7 @@ class Sweep:
         """The test is known, but rows of the node were let go: another scan brings its children's."""
         nodes = self._settling.split(node, settled)
         self._drop(place)
-        children = [self.holding.add_place(PlaceRecord()) for _ in nodes]
+        children = [self.buffered.add_place(PlaceRecord()) for _ in nodes]
         self.routes[place] = settled.route(self._nodes.layout, children)
         self.reopened += [Family(n, p) for n, p in zip(nodes, children, strict=True) if n >= 0]
         return []
@@ -294,7 +294,7 @@ class Sweep:
     def _drop(self, place: int) -> None:
         """Nobody needs the rows at and below a place."""
         for p in self._places_below(place):
-            self.holding.drop(p)
+            self.buffered.drop(p)
 
     def _places_below(self, place: int) -> Iterator[int]:
         yield place
@@ -311,13 +311,13 @@ class Sweep:
         waiting = sorted(families, key=self._rows, reverse=True)
         total, done = sum(map(self._rows, waiting)), 0
         while waiting:
-            taken = self.holding.take(waiting)
+            taken = self.buffered.take(waiting)
             large = [family for family in taken if self._nodes.too_large(self._rows(family))]
             parts = self._below([self._settle_family(*family) for family in large])
             waiting += sorted(parts, key=self._rows, reverse=True)
             whole = [family for family in taken if family not in large]
             below = {family.place: {0: family.node} for family in whole}
-            self.holding.finish(self._nodes, below, [other.place for other in waiting])
+            self.buffered.finish(self._nodes, below, [other.place for other in waiting])
             done += sum(map(self._rows, whole))
             report(done / total)
 

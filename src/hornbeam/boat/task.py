@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +14,20 @@ import numpy.typing as npt
 
 from hornbeam import arguments
 from hornbeam.arguments import is_number, shown
-from hornbeam.boat.coarse import Sampling
-from hornbeam.boat.meter import Listener
-from hornbeam.boat.naming import naming_columns
+from hornbeam.boat.meter import Listener, available_memory
 from hornbeam.boat.reading import Reading
-from hornbeam.boat.stats import available_memory
-from hornbeam.errors import DataTypeError, UsageError
+from hornbeam.errors import DataError, DataTypeError, UsageError
 from hornbeam.growth import ClassCosts, Parameters, Pruning, bytes_of
 from hornbeam.growth.memory import text_of
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Source
 from hornbeam.table.sources.draws import RowDraws
 from hornbeam.table.sources.hashing import MOST_FOLDS
+from hornbeam.validation import small_fold
 
 if TYPE_CHECKING:
-    from hornbeam.boat.asking import Sums
-    from hornbeam.boat.scanner import Scanner
+    from hornbeam.boat.judging import RowSums
+    from hornbeam.boat.scans import Scanner
     from hornbeam.model import Tree
 
 LEAST_MEMORY = 32 * 10**6
@@ -35,13 +35,41 @@ VARIANTS = ("paper",)
 _LEAST_SAMPLE = 1000
 _SAMPLE_PART = 8  # of the memory is what a sample may take
 _UNBOUNDED = "c45"  # has no bounds; quest needs none, its choice is computed again from sums
+_OF_Y = re.compile(r"(?:Input )?\by (has|holds|contains|mixes)\b")
 
 Costs = Callable[[npt.NDArray[Any]], ClassCosts]
+
+
+class AllInOneFold(DataError):  # noqa: N818 - said of the rows, not of the error
+    """Every row is in one fold, so that there are none to grow the tree without it from."""
+
+    def __init__(self, message: str, fold: int) -> None:
+        super().__init__(message)
+        self.fold = fold
 
 
 def no_costs(labels: npt.NDArray[Any]) -> ClassCosts:
     """All classes weigh alike."""
     return ClassCosts()
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a guess is made. The tree does not depend on it; scans and memory do."""
+
+    sample: int = 200_000
+    """Rows that are drawn in the first scan, where they take but a part of the memory."""
+    bootstraps: int = 20
+    rows: int = 50_000
+    """Of each bootstrap sample."""
+    depth: int = 6
+    """Of the bootstrap trees: below, they rarely agree."""
+    buckets: int = 4096
+    """Of a numeric attribute, where there are two classes; with more classes there are fewer."""
+    least: int = 2000
+    """Sampled rows of a node that its bootstraps may still speak for."""
+    sure: int = 10_000
+    """Sampled rows of a node, all of one class, that make it seem a leaf."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +89,7 @@ class SourceTask:
     """Whether the rows of each fold judge the tree without them; where they do not, a fold may be empty."""
     bags: RowDraws | None = None
     """How often rows are in bags, each of which has a tree; there is none of all rows then."""
-    outside: Callable[[Sequence[Tree]], Sums] | None = None
+    outside: Callable[[Sequence[Tree]], RowSums] | None = None
     """What the rows outside of bags are asked of their trees, in one more scan."""
     threads: int = 1
     seed: int = 0
@@ -130,6 +158,39 @@ class SourceTask:
 
         kinds = ColumnLabels(self.reading.schema, self.reading.nominal).schema().attributes
         return any(attribute.kind == "nominal" for attribute in kinds)
+
+
+@contextmanager
+def naming_columns(targets: Sequence[str], weight: str | None) -> Iterator[None]:
+    """Errors of what happens inside name the target and the weight."""
+    try:
+        yield
+    except DataError as error:
+        target = ", ".join(map(repr, targets))
+        text = _OF_Y.sub(lambda found: f"target {target} {found[1]}", str(error))
+        text = text if weight is None else text.replace("sample_weight", f"weight {weight!r}")
+        if text == str(error):
+            raise
+        raise type(error)(text) from None
+
+
+def check_folds(task: SourceTask, sizes: Sequence[int]) -> None:
+    """Refuse a fold of all rows, in one line; and where folds judge trees, one without rows, or with too few
+    for a score."""
+    name, key = task.reading.source.name, task.reading.key
+    dealt = f"key {key!r}" if key is not None else "the numbers of the rows"
+    if task.judging and 0 in sizes:
+        fold = list(sizes).index(0)
+        raise DataError(
+            f"{name}: fold {fold + 1} of {len(sizes)} has no row, dealt by {dealt}; use fewer folds"
+        )
+    if max(sizes) == sum(sizes):
+        fold = list(sizes).index(max(sizes))
+        raise AllInOneFold(f"{name}: fold {fold + 1} of {len(sizes)} has all rows, dealt by {dealt}", fold)
+    if not task.judging:
+        return
+    if not task.reading.classification and min(sizes) < 2:
+        raise small_fold(len(sizes), sum(sizes))
 
 
 def read_as(

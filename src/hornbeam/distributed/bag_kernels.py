@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hornbeam import _core
-from hornbeam.boat.asking import Asking, Sums
 from hornbeam.boat.chunks import PartChunks, encoder_of
+from hornbeam.boat.judging import OutsideReader, RowSums
 from hornbeam.boat.reading import CHUNK_ROWS
 from hornbeam.distributed.kernels import ROWS, ScanState, State, held_rows
 from hornbeam.distributed.parcels import Packed, Parcel, Sealed, each_once, expand, pack, squeeze, unpack
@@ -104,18 +104,18 @@ class OutsideState(State):
     """What is asked of the rows, and the sums that they add to; the number of the first row of each part,
     where parts do not know it."""
 
-    asking: Asking
-    sums: Sums
+    reader: OutsideReader
+    sums: RowSums
     first_rows: Mapping[int, int]
 
 
 def ask_part(part: Part, state: OutsideState) -> Packed:
     """Let the rows of a part judge what trees say that have not seen them."""
-    reading, sums = state.asking.reading, state.sums.fresh()
+    reading, sums = state.reader.reading, state.sums.fresh()
     chunks = part.scan(reading.columns, chunk_rows=CHUNK_ROWS, chunk_bytes=reading.chunk_bytes)
     first = state.first_rows.get(part.index, part.first_row or 0)
     for chunk in chunks:
-        sums.add(state.asking.rows(chunk, first))
+        sums.add(state.reader.rows(chunk, first))
         first += chunk.num_rows
     return _told([part.index], sums, [asdict(chunks.tally)])
 
@@ -130,5 +130,5 @@ def merge_asked(parcels: Sequence[Packed], state: OutsideState) -> Packed:
     return _told(parts, sums, tallies)
 
 
-def _told(parts: Sequence[int], sums: Sums, tallies: Sequence[Any]) -> Packed:
+def _told(parts: Sequence[int], sums: RowSums, tallies: Sequence[Any]) -> Packed:
     return pack(parts, {"found": json.dumps(sums.found).encode()}, tallies=tallies)

@@ -20,13 +20,13 @@ import hornbeam
 from hornbeam import _core
 from hornbeam.boat.buffer import Encoded, RowBuffer
 from hornbeam.boat.chunks import PartChunks, encoder_of
-from hornbeam.boat.fold_scan import Judged
+from hornbeam.boat.judging import FoldSums
 from hornbeam.boat.layout import layout_of
 from hornbeam.boat.nodes import FamilyTask, grow_family
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import CHUNK_ROWS, Reading
 from hornbeam.boat.requests import Request
-from hornbeam.boat.survey import Gathering, Survey
+from hornbeam.boat.survey import Survey, SurveyBuilder
 from hornbeam.distributed.parcels import Packed, Sealed, each_once, expand, pack, squeeze, unpack
 from hornbeam.errors import EngineError
 from hornbeam.model import Tree
@@ -70,7 +70,7 @@ def survey_part(part: Part, state: SurveyState) -> Packed:
     first = part.index * _APART if part.first_row is None else part.first_row
     total = source.rows if source.weight is None and part.first_row is not None else None
     schema = pa.schema([source.schema.field(name) for name in reading.columns])
-    gathering = Gathering(reading, Reservoir(state.sample, state.seed, schema, first=first, total=total))
+    gathering = SurveyBuilder(reading, Reservoir(state.sample, state.seed, schema, first=first, total=total))
     chunks = part.scan(reading.columns, chunk_rows=CHUNK_ROWS, chunk_bytes=reading.chunk_bytes)
     rows = 0
     for chunk in chunks:
@@ -90,7 +90,7 @@ def merge_surveys(parcels: Sequence[Packed], state: SurveyState) -> Packed:
     return _surveyed(parts, first, [tally for parcel in found for tally in parcel.notes["tallies"]])
 
 
-def _surveyed(parts: Sequence[int], gathering: Gathering, tallies: Sequence[Any]) -> Packed:
+def _surveyed(parts: Sequence[int], gathering: SurveyBuilder, tallies: Sequence[Any]) -> Packed:
     return pack(parts, {"survey": squeeze(pickle.dumps(gathering))}, tallies=tallies)
 
 
@@ -281,8 +281,8 @@ class JudgeState(ScanState):
 
     trees: Sequence[Tree] = ()
 
-    def judged(self) -> Judged:
-        return Judged(self.survey.schema, self.trees)
+    def judged(self) -> FoldSums:
+        return FoldSums(self.survey.schema, self.trees)
 
 
 def judge_part(part: Part, state: JudgeState) -> Packed:
@@ -304,5 +304,5 @@ def merge_judged(parcels: Sequence[Packed], state: JudgeState) -> Packed:
     return _verdict(parts, judged, tallies)
 
 
-def _verdict(parts: Iterable[int], judged: Judged, tallies: Sequence[Any]) -> Packed:
+def _verdict(parts: Iterable[int], judged: FoldSums, tallies: Sequence[Any]) -> Packed:
     return pack(list(parts), {"found": json.dumps(judged.found).encode()}, tallies=tallies)

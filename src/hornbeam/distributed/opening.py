@@ -16,7 +16,7 @@ from hornbeam.table.sources import source as open_source
 from hornbeam.table.sources.duckdb_queries import DATABASE_MEMORY
 
 if TYPE_CHECKING:
-    from hornbeam.boat.scanner import Scanner
+    from hornbeam.boat.scans import Scanner
 
 _ALLOWED = (
     "'threads', 'dask', a Dask client, the address of a Dask scheduler (tcp://...), 'spark', "
@@ -104,7 +104,7 @@ def _is_client(given: Any) -> bool:
 
 def limit_for(source: Source, limit: int | None) -> int | None:
     """What may be allocated; of a cluster that says so, what each of its tasks may, if there is room here."""
-    from hornbeam.boat.stats import available_memory
+    from hornbeam.boat.meter import available_memory
     from hornbeam.boat.task import LEAST_MEMORY
 
     if limit is not None or source.engine is None:

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from hornbeam import _core
-from hornbeam.boat.asking import Asking, Sums
 from hornbeam.boat.bags import Finish
 from hornbeam.boat.buffer import Check, RowBuffer
-from hornbeam.boat.holding import Ground
+from hornbeam.boat.judging import OutsideReader, RowSums
 from hornbeam.boat.nodes import FamilyTask, Nodes
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import Report
 from hornbeam.boat.requests import Answer, Flags, Request
-from hornbeam.boat.survey import Gathering, Survey, without_sample
+from hornbeam.boat.scans import ScanContext
+from hornbeam.boat.survey import Survey, SurveyBuilder, without_sample
 from hornbeam.boat.task import SourceTask
 from hornbeam.distributed import bag_kernels, kernels
 from hornbeam.distributed.engine import Done, Engine, Items, cancelling
@@ -50,13 +50,17 @@ class ClusterScanner:
         state = kernels.SurveyState(reading, task.sample_rows, task.seed)
         parcel = self._scan(task, kernels.survey_part, kernels.merge_surveys, state, report)
         with task.reading.naming():
-            gathering: Gathering = pickle.loads(expand(parcel["survey"]))
+            gathering: SurveyBuilder = pickle.loads(expand(parcel["survey"]))
             return gathering.survey()
 
-    def hold(
-        self, ground: Ground, grid: _core.Grid, places: Sequence[PlaceRecord], check: Check | None = None
-    ) -> ClusterHolding:
-        return ClusterHolding(self, ground, grid, places, check)
+    def prepare(
+        self,
+        context: ScanContext,
+        grid: _core.Grid,
+        places: Sequence[PlaceRecord],
+        check: Check | None = None,
+    ) -> ClusterScan:
+        return ClusterScan(self, context, grid, places, check)
 
     def judge(self, task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
         state = kernels.JudgeState(*self.outline(task, survey), [], [], self.first_rows, trees=trees)
@@ -66,11 +70,11 @@ class ClusterScanner:
         return judged.estimate
 
     def run_together(
-        self, task: SourceTask, survey: Survey, holdings: Mapping[int, Any], report: Report
+        self, task: SourceTask, survey: Survey, scans: Mapping[int, Any], report: Report
     ) -> None:
         assert task.bags is not None
-        engine, some = self.engine, next(iter(holdings.values()))
-        of_bags = {bag: holding.places for bag, holding in holdings.items()}
+        engine, some = self.engine, next(iter(scans.values()))
+        of_bags = {bag: buffered.places for bag, buffered in scans.items()}
         outline = self.outline(task, survey)
         state = bag_kernels.BagsState(
             *outline, some.edges, [], self.first_rows, draws=task.bags, of_bags=of_bags
@@ -81,43 +85,43 @@ class ClusterScanner:
             found = engine.map(bag_kernels.found_of_bags, items, None)
             parcel = unpack(engine.reduce(bag_kernels.merge_bags, found, state))
         self.close(task, parcel)
-        for bag, holding in holdings.items():
+        for bag, buffered in scans.items():
             kept = parcel.notes["kept"][str(bag)]
-            holding.take_in(parcel.parts, bag_kernels.found_for(bag, parcel), kept)
-            holding.joint = Joint(items, bag)
+            buffered.take_in(parcel.parts, bag_kernels.found_for(bag, parcel), kept)
+            buffered.joint = Joint(items, bag)
 
     def finish_together(self, asked: Mapping[int, Finish]) -> None:
         joint: dict[int, list[Finish]] = {}
         for one in asked.values():
-            holding: Any = one.holding
-            if holding.joint is None:
-                holding.finish(one.nodes, one.families)
+            buffered: Any = one.buffered
+            if buffered.joint is None:
+                buffered.finish(one.nodes, one.families)
             else:
-                joint.setdefault(id(holding.joint.items), []).append(one)
+                joint.setdefault(id(buffered.joint.items), []).append(one)
         for several in joint.values():
             self._finish(several)
 
     def _finish(self, several: Sequence[Finish]) -> None:
         """Families of bags that were scanned together, in the same bundles."""
-        first: Any = several[0].holding
+        first: Any = several[0].buffered
         tasks: dict[str, Any] = {}
         rows: dict[str, int] = {}
         for one in several:
-            holding: Any = one.holding
+            buffered: Any = one.buffered
             for place, below in one.families.items():
-                name = f"{holding.joint.bag}/{place}"
+                name = f"{buffered.joint.bag}/{place}"
                 tasks[name] = one.nodes.family(below)
-                rows[name] = int(holding.scan.totals(place).sum())
+                rows[name] = int(buffered.scan.totals(place).sum())
         trees = first.grown(first.joint.items, tasks, rows)
         for one in several:
-            holding = one.holding
+            buffered = one.buffered
             for place, below in one.families.items():
                 for of_set, node in below.items():
-                    one.nodes.graft(node, pickle.loads(trees[f"{holding.joint.bag}/{place}/{of_set}"]))
-                holding.drop(place)
+                    one.nodes.graft(node, pickle.loads(trees[f"{buffered.joint.bag}/{place}/{of_set}"]))
+                buffered.drop(place)
 
-    def ask_outside(self, task: SourceTask, asking: Asking, sums: Sums, report: Report) -> None:
-        there = replace(asking, reading=elsewhere(task))
+    def judge_outside(self, task: SourceTask, reader: OutsideReader, sums: RowSums, report: Report) -> None:
+        there = replace(reader, reading=elsewhere(task))
         state = bag_kernels.OutsideState(there, sums.fresh(), self.first_rows)
         parcel = self._scan(task, bag_kernels.ask_part, bag_kernels.merge_asked, state, report)
         sums.merge(json.loads(parcel["found"]))
@@ -153,36 +157,36 @@ class Joint(NamedTuple):
     bag: int
 
 
-class _Part(NamedTuple):
+class _Partition(NamedTuple):
     """The rows of a place, where the workers hold them."""
 
     items: Items
     place: int
 
 
-class ClusterHolding:
+class ClusterScan:
     """A scan whose rows are with the workers."""
 
     def __init__(
         self,
         scanner: ClusterScanner,
-        ground: Ground,
+        context: ScanContext,
         grid: _core.Grid,
         places: Sequence[PlaceRecord],
         check: Check | None,
     ) -> None:
-        self._scanner, self._engine, self._ground = scanner, scanner.engine, ground
+        self._scanner, self._engine, self._context = scanner, scanner.engine, context
         self._check = check
         seen = [watching_held(place, grid).native() for place in places]
-        self.scan = _core.SourceScan(ground.layout, grid, seen)
-        self._outline = scanner.outline(ground.task, ground.survey)
-        self.edges = [grid.edges(i) for i in range(len(ground.survey.schema))]
+        self.scan = _core.SourceScan(context.layout, grid, seen)
+        self._outline = scanner.outline(context.task, context.survey)
+        self.edges = [grid.edges(i) for i in range(len(context.survey.schema))]
         self.joint: Joint | None = None
         self._own: Items = None
         self._dropped: set[int] = set()
 
     def run(self, report: Report) -> None:
-        task = self._ground.task
+        task = self._context.task
         state = self._state(kernels.ScanState)
         with cancelling(self._engine):
             parts = self._engine.parts(task.reading.source)
@@ -206,16 +210,16 @@ class ClusterHolding:
     def _items(self, items: Items) -> None:
         self._own = items
 
-    def run_part(self, part: _Part) -> None:
+    def run_partition(self, part: _Partition) -> None:
         state = self._state(kernels.PartitionState, place=part.place)
         with cancelling(self._engine):
             self._items = self._engine.map(kernels.scan_held, part.items, state)
             self._take_in(state)
 
-    def part(self, place: int) -> _Part:
-        return _Part(self._items, place)
+    def partition(self, place: int) -> _Partition:
+        return _Partition(self._items, place)
 
-    def lay_aside(self, place: int) -> None:
+    def spill(self, place: int) -> None:
         """They are not here."""
 
     def take(self, pending: list[T]) -> list[T]:
@@ -260,7 +264,7 @@ class ClusterHolding:
             brought = self._engine.shuffle(kernels.rows_for, items, len(bundles), state)
             grown = self._engine.map(kernels.finish_bundle, brought, state)
             trees = unpack(self._engine.reduce(kernels.join, grown, None))
-        self._ground.meter.families += len(tasks)
+        self._context.meter.families += len(tasks)
         return trees
 
     def _take_in(self, state: kernels.ScanState) -> Parcel:
@@ -272,14 +276,14 @@ class ClusterHolding:
 
     def take_in(self, parts: Sequence[int], found: bytes, kept: int) -> None:
         """What was found in all parts, and how many bytes of rows were kept."""
-        n_parts = len(self._ground.task.reading.source.parts())
+        n_parts = len(self._context.task.reading.source.parts())
         if sorted(parts) != list(range(n_parts)):
             raise EngineError(f"{n_parts} parts were scanned and {len(parts)} came; run it again")
         self.scan.merge_bytes(found)
         if self._check is not None:
             self._check(self.scan)
-        meter = self._ground.meter
-        meter.held_rows = max(meter.held_rows, kept // self._ground.layout.stride)
+        meter = self._context.meter
+        meter.held_rows = max(meter.held_rows, kept // self._context.layout.stride)
 
     def _state(self, kind: Any, **more: Any) -> Any:
         return kind(*self._outline, self.edges, self.places, self._scanner.first_rows, **more)

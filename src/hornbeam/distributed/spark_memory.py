@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 from typing import Any
 
-from hornbeam.boat.stats import available_memory
+from hornbeam.boat.meter import available_memory
 
 _PART = 2  # one task may take half of what there is for it
 _SIZE = re.compile(r"(\d+) *([a-z]?)")

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hornbeam import arguments
 from hornbeam.arguments import one_of
-from hornbeam.boat.fold_scan import score_folds
+from hornbeam.boat.judging import score_folds
 from hornbeam.boat.meter import Listener
 from hornbeam.boat.survey import survey
 from hornbeam.boat.task import check_cv, check_memory, check_source, check_targets

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from hornbeam.boat.plan import PlaceRecord, Plan, Route
+from hornbeam.boat.plan import PlaceRecord, Route, ScanPlan
 
 KEPT_PLACE = 2  # places behind the first, where rows between two keys are kept
 
 
-def gathering(plan: Plan) -> int:
+def gathering(plan: ScanPlan) -> int:
     return plan.add(PlaceRecord(keeps=True))
 
 
-def comparing(old: Route | None, new: Route | None, plan: Plan) -> int:
+def comparing(old: Route | None, new: Route | None, plan: ScanPlan) -> int:
     """A place that keeps its rows, and others that count them by the branches of an old test, if there was
     one, and of the new one there."""
     at = plan.add(PlaceRecord(keeps=True))
@@ -19,7 +19,7 @@ def comparing(old: Route | None, new: Route | None, plan: Plan) -> int:
     return at
 
 
-def count_branches(old: Route | None, new: Route | None, plan: Plan, at: int) -> None:
+def count_branches(old: Route | None, new: Route | None, plan: ScanPlan, at: int) -> None:
     """Further places that count the rows of one by the branches of both tests."""
     ends = [at]
     for route in (old, new):
@@ -33,12 +33,12 @@ def count_branches(old: Route | None, new: Route | None, plan: Plan, at: int) ->
         ends = below
 
 
-def branches(plan: Plan, place: int) -> list[int]:
+def branches(plan: ScanPlan, place: int) -> list[int]:
     tests = plan.places[place].tests
     return list(tests[0]["children"]) if tests else []
 
 
-def keeping(attribute: int, low: int, high: int, plan: Plan) -> int:
+def keeping(attribute: int, low: int, high: int, plan: ScanPlan) -> int:
     """Places where only the rows between two keys come through."""
     first = plan.add(PlaceRecord())
     upper, rows = plan.add(PlaceRecord()), plan.add(PlaceRecord(keeps=True))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam.boat.plan import PlaceRecord, Plan, Route
+from hornbeam.boat.plan import PlaceRecord, Route, ScanPlan
 from hornbeam.maintained.alike import parents
 from hornbeam.maintained.asking import count_branches
 from hornbeam.maintained.changes import KEPT, matched, same_subtrees
@@ -22,7 +22,7 @@ class Asked(NamedTuple):
     """A plan by which rows go down a tree, the places of the nodes that are asked about, by number, and the
     kept nodes that have all of their rows."""
 
-    plan: Plan
+    plan: ScanPlan
     at: Mapping[int, int]
     among: Sequence[KeptNode]
 
@@ -33,7 +33,7 @@ def changed_inside(kept: KeptTree, before: Tree, grown: Tree, known: Mapping[int
     tests = _changed(kept, before, grown, known)
     if not tests:
         return None
-    parent, plan = parents(grown), Plan()
+    parent, plan = parents(grown), ScanPlan()
     wanted = set(tests)
     for node in tests:
         while node > 0 and (node := int(parent[node])) not in wanted:

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from hornbeam.boat.grown import AllInOneFold
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.meter import Meter
-from hornbeam.boat.task import SourceTask
+from hornbeam.boat.task import AllInOneFold, SourceTask
 from hornbeam.maintained.ordering import by_leaf
 from hornbeam.maintained.store import Store
 from hornbeam.model import Tree

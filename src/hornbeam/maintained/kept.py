@@ -19,8 +19,7 @@ from hornbeam import _core
 from hornbeam.boat.layout import Keys, bucket_number, counts_bytes, edges_of, layout_of, sample_keys
 from hornbeam.boat.nodes import Nodes
 from hornbeam.boat.plan import PlaceRecord, Route
-from hornbeam.boat.ranges import Range
-from hornbeam.boat.survey import Exponents, Survey
+from hornbeam.boat.survey import Exponents, Range, Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC

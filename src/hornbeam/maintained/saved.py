@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hornbeam.boat.layout import Keys
-from hornbeam.boat.ranges import Range
-from hornbeam.boat.survey import Survey
+from hornbeam.boat.survey import Range, Survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.growth import ClassTarget, NumericTarget
 from hornbeam.maintained.kept import KeptNode, KeptTree

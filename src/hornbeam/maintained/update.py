@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
+from hornbeam.boat.buffer import Spill
 from hornbeam.boat.chunks import Chunks, EncodedChunk
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import KEPT_PART
-from hornbeam.boat.plan import PlaceRecord, Plan, Route
+from hornbeam.boat.plan import PlaceRecord, Route, ScanPlan
 from hornbeam.boat.reading import Reading
-from hornbeam.boat.spill import Spill
 from hornbeam.boat.sweep import Family, Sweep
 from hornbeam.errors import SourceChanged
 from hornbeam.maintained.asking import KEPT_PLACE, branches, comparing, gathering, keeping
@@ -296,7 +296,7 @@ class Update:
 
     def _looked(self, found: Mapping[KeptNode, PlaceRecord]) -> tuple[_core.SourceScan, dict[KeptNode, int]]:
         """A scan that has what is asked of some nodes, and their places there."""
-        plan, at = Plan(), dict[KeptNode, int]()
+        plan, at = ScanPlan(), dict[KeptNode, int]()
         wanted = {kept for node in found for kept in (node, *node.above())}
 
         def add(kept: KeptNode) -> int:
@@ -391,22 +391,24 @@ class Update:
         return lo
 
     def _probe(
-        self, wants: Sequence[Want], adding: Mapping[KeptNode, Callable[[Plan], int]]
+        self, wants: Sequence[Want], adding: Mapping[KeptNode, Callable[[ScanPlan], int]]
     ) -> tuple[_core.SourceScan, dict[KeptNode, int]]:
         """A scan of the present rows down the kept tests to some nodes, which add their own places; the
         first of each."""
         plan, at = self._lead(adding)
         return self._scanned(plan, wants), at
 
-    def _scanned(self, plan: Plan, wants: Sequence[Want]) -> _core.SourceScan:
+    def _scanned(self, plan: ScanPlan, wants: Sequence[Want]) -> _core.SourceScan:
         """A scan of the present rows down a plan."""
         scan = _core.SourceScan(self._tree.layout, self._tree.grid, [p.native() for p in plan.places])
         for chunk in self._chunks(self._rows(wants)):
             chunk.add_to(scan)
         return scan
 
-    def _lead(self, adding: Mapping[KeptNode, Callable[[Plan], int]]) -> tuple[Plan, dict[KeptNode, int]]:
-        plan, at = Plan(), dict[KeptNode, int]()
+    def _lead(
+        self, adding: Mapping[KeptNode, Callable[[ScanPlan], int]]
+    ) -> tuple[ScanPlan, dict[KeptNode, int]]:
+        plan, at = ScanPlan(), dict[KeptNode, int]()
         root = self._tree.root
         assert root is not None
 
@@ -465,7 +467,7 @@ class Update:
         for kept in nodes:
             self._errors[kept] = errors_of(self._compared(scan, plan, at[kept]))
 
-    def _compared(self, scan: _core.SourceScan, plan: Plan, at: int) -> list[tuple[int, int, Stats]]:
+    def _compared(self, scan: _core.SourceScan, plan: ScanPlan, at: int) -> list[tuple[int, int, Stats]]:
         """The rows of a place by the branches of its old and new test."""
         found = []
         for i, place in enumerate(branches(plan, at)):

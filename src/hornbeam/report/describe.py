@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hornbeam.boat.ranges import Range
+from hornbeam.boat.survey import Range
 from hornbeam.drawing.text import number_text
 from hornbeam.table import Attribute, Column, Table
 

@@ -11,9 +11,9 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import C45Classifier, TreeClassifier
-from hornbeam.boat import growth, stats, task
-from hornbeam.boat.choice import choose
-from hornbeam.boat.memory_route import memory_for
+from hornbeam.boat import growth, meter, task
+from hornbeam.boat.growth import choose
+from hornbeam.boat.memory import memory_for
 from hornbeam.boat.reading import Reading
 from hornbeam.boat.task import LEAST_MEMORY, SourceTask
 from hornbeam.errors import DataError, UsageError
@@ -179,7 +179,7 @@ def test_32_megabytes_are_always_accepted() -> None:
 
 
 def test_the_free_memory_is_a_number_of_bytes() -> None:
-    assert 2**20 < stats.available_memory() < 2**60
+    assert 2**20 < meter.available_memory() < 2**60
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from hornbeam import _core
-from hornbeam.boat.spill import Spill
+from hornbeam.boat.buffer import Spill
 from hornbeam.errors import StorageError
 
 ROWS = 60

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import hornbeam as hb
-from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.growth import grow_source
-from hornbeam.boat.task import SourceTask, read_as
+from hornbeam.boat.task import Sampling, SourceTask, read_as
 from hornbeam.growth import Parameters
 from hornbeam_experiments.boat.people import people, write
 

@@ -8,8 +8,8 @@ import pytest
 
 import hornbeam as hb
 from hornbeam.boat import meter
-from hornbeam.boat.meter import Meter, Progress
-from hornbeam.boat.stats import PeakMemory, SourceStats, seconds_text
+from hornbeam.boat.meter import Meter, PeakMemory, Progress
+from hornbeam.boat.stats import SourceStats, seconds_text
 from tests.unit.table.sources.rows import people
 
 
@@ -142,7 +142,7 @@ def test_a_record_reads_as_a_table() -> None:
 
 
 def test_columns_gathered_chunk_by_chunk_are_those_of_the_whole() -> None:
-    from hornbeam.boat.gathering import GatheredTable
+    from hornbeam.boat.memory import GatheredTable
     from hornbeam.errors import DataError
     from hornbeam.table import MAX_ROWS, from_data
 

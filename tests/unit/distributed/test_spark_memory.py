@@ -92,7 +92,7 @@ def test_machines_are_asked_what_they_have_to_spare(spark: Any, monkeypatch: pyt
 def test_the_limit_fits_the_client_and_is_enough_for_a_scan(
     known: int | None, limit: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hornbeam.boat.stats.available_memory", lambda: 8 * GB)
+    monkeypatch.setattr("hornbeam.boat.meter.available_memory", lambda: 8 * GB)
     source: Any = SimpleNamespace(engine=SimpleNamespace(memory=known))
     assert limit_for(source, None) == limit
     assert limit_for(source, 77) == 77

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from pyarrow import parquet
 
 import hornbeam
-from hornbeam.boat.coarse import Sampling, grow_bootstraps
+from hornbeam.boat.guessing import grow_bootstraps
 from hornbeam.boat.survey import survey
-from hornbeam.boat.task import read_as
+from hornbeam.boat.task import Sampling, read_as
 from hornbeam.datasets import generate
 from hornbeam.growth import Parameters
 from hornbeam_experiments.boat.curves import compare, records_of

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from hornbeam.boat.coarse import Sampling
-from hornbeam.boat.task import LEAST_MEMORY
+from hornbeam.boat.task import LEAST_MEMORY, Sampling
 from hornbeam.errors import UsageError
 from hornbeam.table.schema import list_names
 from hornbeam_experiments.boat.growths import Contestant

@@ -19,9 +19,8 @@ def grow(question: Record) -> Record:
     """One growth; `question` says of what, how and within which memory. Its target is the class, or the name
     of a column of numbers."""
     import hornbeam
-    from hornbeam.boat.coarse import Sampling
     from hornbeam.boat.growth import grow_source
-    from hornbeam.boat.task import SourceTask, no_costs, read_as
+    from hornbeam.boat.task import Sampling, SourceTask, no_costs, read_as
     from hornbeam.growth import ClassCosts, Parameters
 
     source = hornbeam.source(question["source"], **question.get("options", {}))

@@ -9,10 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 import hornbeam
-from hornbeam.boat.coarse import Sampling
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.stats import SourceStats
-from hornbeam.boat.task import SourceTask, read_as
+from hornbeam.boat.task import Sampling, SourceTask, read_as
 from hornbeam.distributed.kernels import ScanState
 from hornbeam.distributed.parcels import expand, size_of, unpack
 from hornbeam.distributed.scanner import ClusterScanner

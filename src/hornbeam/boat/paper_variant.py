@@ -11,18 +11,17 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from hornbeam.boat.coarse import CoarseNode, Rows
+from hornbeam.boat.buffer import Spill
 from hornbeam.boat.guessing import Guessing
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import avc_buffer
-from hornbeam.boat.plan import PlaceRecord, Plan, Route
+from hornbeam.boat.plan import CoarseNode, PlaceRecord, Route, Rows, ScanPlan
 from hornbeam.boat.requests import Step
-from hornbeam.boat.spill import Spill
 from hornbeam.boat.sweep import Family, Sweep, roots
 from hornbeam.growth import Parameters
 
 
-class Literal:
+class PaperVariant:
     """One growth: scans with fresh guesses for all nodes that are still open, until none is."""
 
     def __init__(self, guessing: Guessing, meter: Meter, spill: Spill) -> None:
@@ -40,7 +39,7 @@ class Literal:
         while wanted is None or wanted:
             with self.meter.phase("bootstraps"):
                 plan, families = self._plan(wanted, known)
-            sweep = _LiteralSweep(self.nodes, self.guessing.grid, self.meter, self.spill, plan)
+            sweep = _PaperSweep(self.nodes, self.guessing.grid, self.meter, self.spill, plan)
             sweep.settle_all("further scan" if self._turn else "cleanup scan", families)
             wanted, known = sweep.reopened, sweep.routes
             self._failed |= sweep.failed
@@ -48,9 +47,9 @@ class Literal:
 
     def _plan(
         self, wanted: list[Family] | None, known: Mapping[int, Route]
-    ) -> tuple[Plan, list[Family] | None]:
+    ) -> tuple[ScanPlan, list[Family] | None]:
         """What the next scan does for all nodes that are open; None: for the root, which nobody knows yet."""
-        plan, families = Plan(), list[Family]()
+        plan, families = ScanPlan(), list[Family]()
         self._room, self._entries = self.guessing.room, self._buffer
         if wanted is None:
             task = self.guessing.task
@@ -81,7 +80,7 @@ class Literal:
         return sampled
 
     def _add(
-        self, plan: Plan, below: Parameters, size: int, depth: int, rows: Rows, *, failed: bool = False
+        self, plan: ScanPlan, below: Parameters, size: int, depth: int, rows: Rows, *, failed: bool = False
     ) -> int:
         """Places for an open node: it is collected, guessed, counted exactly, or waits for another scan."""
         if not failed and not self.nodes.too_large(size):
@@ -109,7 +108,7 @@ class Literal:
         return place
 
 
-class _LiteralSweep(Sweep):
+class _PaperSweep(Sweep):
     """A scan whose alarms discard what is below a node; `failed` are the nodes that need exact counts."""
 
     def __init__(self, *given: Any) -> None:
