@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 import re
+import secrets
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 BUILDS = Path(__file__).resolve().parents[1] / "build"
+FOUND = BUILDS / "soak"  # where the smallest case that goes wrong is written down
 DRIVER = "hornbeam_native_tests"
 
 
@@ -59,8 +61,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0, help="for how long (600)")
     parser.add_argument("--seed", type=int, help="which forests; none: new ones")
     given = parser.parse_args()
-    seed = [] if given.seed is None else [str(given.seed)]
-    return subprocess.run([driver(), "--soak", str(given.seconds), *seed]).returncode
+    seed = secrets.randbits(32) if given.seed is None else given.seed
+    return subprocess.run([driver(), "--soak", str(given.seconds), str(seed), FOUND]).returncode
 
 
 if __name__ == "__main__":

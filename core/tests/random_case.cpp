@@ -150,11 +150,12 @@ void Case::draw_target(Draws &draws) {
             costs.cost.push_back(i % (n_classes + 1) == 0 ? 0.0 : draws.one_of({1.0, 2.0, 0.3}));
 }
 
-/// Folds, folds again and again, halves, few rows of many, bags; the first set often has all rows.
+/// Folds, folds again and again, halves, few rows of many, folds in order of time, bags; the first set often
+/// has all rows.
 void Case::draw_sets(Draws &draws) {
     n_sets = draws.one_of<std::size_t>({1, 2, 4, 6, 11, 16, 17, 33, 64, 65, 130});
-    kind_of_sets =
-        draws.one_of<std::string>({"folds", "folds", "repeats", "shares", "shares", "bags", "copies"});
+    kind_of_sets = draws.one_of<std::string>(
+        {"folds", "folds", "repeats", "shares", "shares", "times", "bags", "copies"});
     const bool all_first = draws.chance(0.5);
     const double share = draws.one_of({0.05, 0.5, 0.6, 0.9});
     const std::size_t folds = draws.between(2, 12);
@@ -171,6 +172,8 @@ void Case::draw_sets(Draws &draws) {
                 count(row) = (row * (s / folds + 1) + turn) % folds != s % folds;
             else if (kind_of_sets == "shares")
                 count(row) = draws.chance(share);
+            else if (kind_of_sets == "times") // ever more of the first rows
+                count(row) = row * (n_sets + 1) < n_rows * (s + 1);
             else if (kind_of_sets == "copies" && draws.chance(0.3))
                 count(row) = static_cast<std::uint8_t>(draws.below(201));
         }
