@@ -15,8 +15,8 @@ import pytest
 
 from hornbeam.boat.task import SourceTask
 from hornbeam.errors import HornbeamError, SourceChanged
-from hornbeam.maintained import saved, standing
-from hornbeam.maintained.engine import Engine
+from hornbeam.maintained import counts, subtrees
+from hornbeam.maintained.incremental import IncrementalTree
 from hornbeam.maintained.kept import KeptNode
 from hornbeam.maintained.update import Update
 from tests.depth import seeds
@@ -81,11 +81,11 @@ def recording() -> Iterator[Counter[str]]:
             setattr(Update, name, step)
 
 
-def reopened(engine: Engine, way: str) -> Engine:
+def reopened(engine: IncrementalTree, way: str) -> IncrementalTree:
     """The engine as another process would have it: still open, with its tree alone, or with saved counts."""
     if way == "open":
         return engine
-    again = Engine(engine.present, engine.tree)
+    again = IncrementalTree(engine.present, engine.tree)
     if way == "recalled":
         counts = engine.counts()
         assert counts is not None
@@ -102,7 +102,7 @@ def follow(
     *,
     keep_families: bool = True,
 ) -> None:
-    engine = Engine(lambda wants, kept=None: task(rows.present), keep_families=keep_families)
+    engine = IncrementalTree(lambda wants, kept=None: task(rows.present), keep_families=keep_families)
     assert engine.warm_up().digest == fit(rows.present)
     for i in range(BATCHES):
         engine = reopened(engine, ways[i % len(ways)])
@@ -164,8 +164,8 @@ WAYS = (("open",), ("recalled",), ("cold",), ("open", "recalled", "open", "cold"
 @pytest.fixture
 def always_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts of small tables are saved as well."""
-    monkeypatch.setattr(saved, "_LEAST_ROWS", 0)
-    monkeypatch.setattr(saved, "_MOST_BYTES", 10**9)
+    monkeypatch.setattr(counts, "_LEAST_ROWS", 0)
+    monkeypatch.setattr(counts, "_MOST_BYTES", 10**9)
 
 
 @pytest.mark.usefixtures("always_saved")
@@ -257,7 +257,7 @@ def test_rules_go_by_all_rows_where_none_came(
     """All rows come to, or leave, a corner of the tree; elsewhere the rules of all rows say another thing."""
     if mutated:
         none = lambda rules: np.zeros(len(rules._before["kind"]), dtype=np.bool_)  # noqa: E731
-        monkeypatch.setattr(standing._Rules, name, none if broken is None else broken)
+        monkeypatch.setattr(subtrees._Rules, name, none if broken is None else broken)
     few, corner = corners()
     states = [few, pa.concat_tables([few, corner])]
     before, after = states if comes else states[::-1]
@@ -267,7 +267,7 @@ def test_rules_go_by_all_rows_where_none_came(
         case = replace(source_cases.random_case(3), table=present, parameters=parameters)
         return replace(case_task(case, "memory"), memory_limit=10**8)
 
-    engine = Engine(task)
+    engine = IncrementalTree(task)
     assert engine.warm_up().digest == fitted(before, parameters).digest
     present = after
     grown = engine.apply(*((corner, None) if comes else (None, corner)))
@@ -284,7 +284,7 @@ def test_families_that_no_row_came_to_are_not_read() -> None:
         case = replace(source_cases.random_case(3), table=present, parameters={})
         return replace(case_task(case, "memory"), memory_limit=10**8)
 
-    engine = Engine(task)
+    engine = IncrementalTree(task)
     assert engine.warm_up().digest == fitted(few, {}).digest
     wanted.clear()
     present = pa.concat_tables([few, corner.slice(0, 1)])
@@ -302,10 +302,10 @@ def test_ignored_doubts_keep_other_trees(monkeypatch: pytest.MonkeyPatch) -> Non
     """Without looking into doubtful buckets the law would not hold: so the tests of it notice."""
     follow_on = Update._follow
 
-    def trusting(self: Update, spot: Any, settled: Any) -> None:
+    def trusting(self: Update, pair: Any, settled: Any) -> None:
         if settled.state == "open":
-            settled = self._nodes.settling.choose(spot.node, [settled])
-        follow_on(self, spot, settled)
+            settled = self._nodes.settling.choose(pair.node, [settled])
+        follow_on(self, pair, settled)
 
     monkeypatch.setattr(Update, "_follow", trusting)
     monkeypatch.setattr(Update, "_foresee", lambda self, root: None)

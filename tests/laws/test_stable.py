@@ -16,7 +16,7 @@ import pytest
 import hornbeam as hb
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.estimators.maintained_settings import task_of
-from hornbeam.maintained.engine import Engine
+from hornbeam.maintained.incremental import IncrementalTree
 from hornbeam.model import Tree
 from hornbeam.model.arrays import NUMERIC
 from tests.depth import seeds
@@ -173,7 +173,7 @@ def follow(
     def table(which: Array) -> pa.Table:
         return pa.Table.from_pandas(rows.iloc[which], preserve_index=False)
 
-    engine, total = Engine(task, stable=True), {"kept": 0, "taken": 0, "withheld": 0}
+    engine, total = IncrementalTree(task, stable=True), {"kept": 0, "taken": 0, "withheld": 0}
     engine.warm_up()
     for _ in range(batches):
         before = engine.tree

@@ -15,6 +15,7 @@ from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import Nodes
 from hornbeam.boat.paper_variant import PaperVariant
 from hornbeam.boat.plan import CoarseNode, PlaceRecord, ScanPlan
+from hornbeam.boat.scans import ScanContext
 from hornbeam.boat.survey import Survey
 from hornbeam.boat.sweep import Family, Sweep, roots
 from hornbeam.boat.task import SourceTask
@@ -40,24 +41,23 @@ def grow_boat(task: SourceTask, survey: Survey, meter: Meter) -> list[Tree]:
         )
     guessing = Guessing(task, survey)
     with Spill() as spill:
-        growth = (PaperVariant if task.variant == "paper" else Cleanup)(guessing, meter, spill)
-        growth.run()
+        context = ScanContext(task, survey, guessing.layout, meter, spill)
+        (PaperVariant if task.variant == "paper" else Cleanup)(guessing, context).run()
         return [guessing.nodes.tree()]
 
 
 class Cleanup:
     """One growth: the guess, the cleanup scan, and further scans for what it could not settle."""
 
-    def __init__(self, guessing: Guessing, meter: Meter, spill: Spill) -> None:
-        self.guessing, self.meter, self.spill = guessing, meter, spill
-        self.nodes = guessing.nodes
+    def __init__(self, guessing: Guessing, context: ScanContext) -> None:
+        self.guessing, self.context, self.nodes = guessing, context, guessing.nodes
 
     def run(self) -> None:
         """Settle the whole tree."""
         begin = roots(self.nodes) if self.nodes.opened else None
         if begin == []:
             return
-        with self.meter.phase("bootstraps"):
+        with self.context.meter.phase("bootstraps"):
             plan = self._plan()
             watch_doubtful(self.nodes, self.guessing.grid, plan)
             self.guessing.forget_keys()
@@ -67,7 +67,7 @@ class Cleanup:
 
     def _sweep(self, phase: str, plan: ScanPlan, begin: list[Family] | None) -> Sweep:
         """A scan, and all that it settles."""
-        sweep = Sweep(self.nodes, self.guessing.grid, self.meter, self.spill, plan)
+        sweep = Sweep(self.nodes, self.guessing.grid, self.context, plan)
         sweep.settle_all(phase, begin)
         return sweep
 

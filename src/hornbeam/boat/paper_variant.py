@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from hornbeam.boat.buffer import Spill
 from hornbeam.boat.guessing import Guessing
-from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import avc_buffer
 from hornbeam.boat.plan import CoarseNode, PlaceRecord, Route, Rows, ScanPlan
 from hornbeam.boat.requests import Step
+from hornbeam.boat.scans import ScanContext
 from hornbeam.boat.sweep import Family, Sweep, roots
 from hornbeam.growth import Parameters
 
@@ -24,8 +23,8 @@ from hornbeam.growth import Parameters
 class PaperVariant:
     """One growth: scans with fresh guesses for all nodes that are still open, until none is."""
 
-    def __init__(self, guessing: Guessing, meter: Meter, spill: Spill) -> None:
-        self.guessing, self.nodes, self.meter, self.spill = guessing, guessing.nodes, meter, spill
+    def __init__(self, guessing: Guessing, context: ScanContext) -> None:
+        self.guessing, self.nodes, self.context = guessing, guessing.nodes, context
         layout, grid = guessing.layout, guessing.grid
         self._values = [layout.missing_key(i) for i in range(len(guessing.survey.schema))]
         self._large = [i for i, values in enumerate(self._values) if grid.size(i) < values]
@@ -37,9 +36,9 @@ class PaperVariant:
         """Settle the whole tree."""
         wanted, known = roots(self.nodes) if self.nodes.opened else None, dict[int, Route]()
         while wanted is None or wanted:
-            with self.meter.phase("bootstraps"):
+            with self.context.meter.phase("bootstraps"):
                 plan, families = self._plan(wanted, known)
-            sweep = _PaperSweep(self.nodes, self.guessing.grid, self.meter, self.spill, plan)
+            sweep = _PaperSweep(self.nodes, self.guessing.grid, self.context, plan)
             sweep.settle_all("further scan" if self._turn else "cleanup scan", families)
             wanted, known = sweep.reopened, sweep.routes
             self._failed |= sweep.failed

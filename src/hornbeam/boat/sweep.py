@@ -13,9 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hornbeam import _core
-from hornbeam.boat.buffer import Spill
 from hornbeam.boat.layout import counts_bytes
-from hornbeam.boat.meter import Meter
 from hornbeam.boat.nodes import COUNTS_PART, KEPT_PART, Nodes
 from hornbeam.boat.plan import HELD, CoarseNode, PlaceRecord, ScanPlan
 from hornbeam.boat.requests import CountRows, Flags, Gather, LookUp, SendOn, Step, take_steps
@@ -43,14 +41,13 @@ def roots(nodes: Nodes) -> list[Family]:
 class Sweep:
     """A scan of all rows down a plan."""
 
-    def __init__(self, nodes: Nodes, grid: _core.Grid, meter: Meter, spill: Spill, plan: ScanPlan) -> None:
-        self._nodes, self._grid, self._meter = nodes, grid, meter
+    def __init__(self, nodes: Nodes, grid: _core.Grid, context: ScanContext, plan: ScanPlan) -> None:
+        self._nodes, self._grid, self._task, self._meter = nodes, grid, context.task, context.meter
         self._guesses, self.routes, places = plan.guesses, plan.routes, plan.places
         self._children = {i: place.tests[0]["children"] for i, place in enumerate(places) if place.tests}
         survey, words = nodes.survey, nodes.layout.sum_words
         self._counts = counts_bytes(grid, len(survey.schema), len(survey.row_counts), words)
-        context = ScanContext(nodes.task, survey, nodes.layout, meter, spill)
-        self.buffered = scanner_of(nodes.task).prepare(context, grid, places)
+        self.buffered = scanner_of(context.task).prepare(context, grid, places)
         self.scan = self.buffered.scan
         self.reopened: list[Family] = []
 
@@ -100,7 +97,7 @@ class Sweep:
         """The rows that came to a family are those that its node was opened for."""
         counts = self._settling.counts(family.node)
         if not np.array_equal(self.scan.totals(family.place), counts.astype(np.uint64)):
-            name = self._nodes.task.reading.source.name
+            name = self._task.reading.source.name
             raise SourceChanged(f"{name} has other rows than before; read from a copy")
 
     def _settle_guessed(self, node: int, place: int) -> Step[list[Family]]:
@@ -175,9 +172,9 @@ class Sweep:
     def _portion(self, place: int, alive: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """As many buckets as there is room for the values of; all for C4.5, which compares all attributes
         at once."""
-        if self._nodes.task.parameters.criterion == "c45":
+        if self._task.parameters.criterion == "c45":
             return alive
-        budget, value = self._nodes.task.budget, _VALUE + 3 * 8 * self._nodes.layout.sum_words
+        budget, value = self._task.budget, _VALUE + 3 * 8 * self._nodes.layout.sum_words
         room = max(int(budget * KEPT_PART) - self.scan.bytes, budget // _LEAST_PART) // value
         room = max(room, _LEAST_VALUES)
         rows = int(self.scan.totals(place).sum())
@@ -247,7 +244,7 @@ class Sweep:
     def _may_count(self) -> bool:
         """Whether one place more may have counts: unlike rows they cannot be put away."""
         counts = self.scan.bytes - self.scan.rows_kept * self._nodes.layout.stride
-        return bool(counts + self._counts <= self._nodes.task.budget * COUNTS_PART)
+        return bool(counts + self._counts <= self._task.budget * COUNTS_PART)
 
     def _split(
         self, node: int, place: int, settled: _core.Settled, children: Sequence[int]

@@ -19,13 +19,12 @@ from hornbeam.boat.survey import survey
 from hornbeam.boat.task import check_cv, check_memory, check_source, check_targets
 from hornbeam.errors import DataError, NoRows, SourceChanged, StorageError, UsageError
 from hornbeam.growth import Forest, Pair, prune_tree
-from hornbeam.maintained.cache import CountsCache
 from hornbeam.maintained.changes import Changes, compare
-from hornbeam.maintained.filling import fill, grown
-from hornbeam.maintained.recount import has_counts_of
+from hornbeam.maintained.counts import CountsCache
+from hornbeam.maintained.incremental import TreesByFold
+from hornbeam.maintained.rebuild import fill, grown, has_counts_of
 from hornbeam.maintained.rows import stored_schema
 from hornbeam.maintained.store import PublishedStore, Store, open_to_read
-from hornbeam.maintained.trees import KeptTrees
 from hornbeam.model import Tree
 from hornbeam.table.schema import list_names
 from hornbeam.table.sources import Source, source
@@ -72,7 +71,7 @@ class MaintainedTree:
 
     def _open(self, trees: Sequence[Tree | None]) -> None:
         folds = self._settings["cv"] or 0
-        self._kept = KeptTrees(self._present, trees, key=self.key, folds=folds, stable=self._stable)
+        self._kept = TreesByFold(self._present, trees, key=self.key, folds=folds, stable=self._stable)
 
     # ---- making and opening ----
 

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from hornbeam.boat.task import LEAST_MEMORY
 from hornbeam.errors import DataError, UsageError
+from hornbeam.maintained.conditions import Conditions
 from hornbeam.maintained.rows import LeftOut
 from hornbeam.maintained.store import PublishedStore, Store
-from hornbeam.maintained.where import Conditions
 from hornbeam.table.sources import Source
 
 from .classifier import TreeClassifier
@@ -23,8 +23,8 @@ from .tree_estimator import TreeEstimator
 
 if TYPE_CHECKING:
     from hornbeam.boat.task import SourceTask
+    from hornbeam.maintained.conditions import Want
     from hornbeam.maintained.kept import KeptTree
-    from hornbeam.maintained.update import Want
 
 _DATABASE_PART = 4  # of the memory, one such part is the database's
 
@@ -39,7 +39,7 @@ class Present:
     left_out: LeftOut | None = None
 
     def __call__(self, wants: Sequence[Want], *, kept: KeptTree | None = None) -> SourceTask:
-        where = [""] if kept is None else Conditions(kept, self.store.schema).where(wants)
+        where = [""] if kept is None else Conditions(kept, self.store.schema).of(wants)
         rows = self.store.rows.source(where, self.settings["weight"], self.left_out)
         task = task_of(estimator_of(self.settings), rows, self.settings)
         folds = self.settings["cv"]

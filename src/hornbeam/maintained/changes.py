@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hornbeam.maintained.alike import Subtrees
 from hornbeam.maintained.chance import CHANCE
+from hornbeam.maintained.subtrees import Subtrees
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC
 from hornbeam.model.text import Style, branch_text, test_text

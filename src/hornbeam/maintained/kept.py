@@ -51,6 +51,13 @@ class KeptNode:
     looked: list[tuple[int, Flags]] = field(default_factory=list)
     """The same, watch by watch, as the scan has them."""
 
+    @property
+    def lo(self) -> int:
+        """The highest key that goes left."""
+        assert self.route is not None
+        key: int = self.route["lo"]
+        return key
+
     def watch(self, more: Mapping[int, Flags]) -> None:
         """Some more buckets are watched."""
         for attribute, wanted in more.items():
@@ -79,6 +86,8 @@ class KeptTree:
     """All counted nodes of a tree. `room` says how many rows may be present: sums have bits for so many.
     `edges` are those of the grid's buckets."""
 
+    root: KeptNode
+
     def __init__(self, task: SourceTask, survey: Survey, room: int, edges: Sequence[Keys | None]) -> None:
         self.task, self.survey, self.room, self.edges = task, survey, room, edges
         self.deep = False
@@ -91,29 +100,28 @@ class KeptTree:
         self._free: list[int] = [0]
         self.n_counted = 0
         self._turn = count()
-        self.root: KeptNode | None = None
 
     @classmethod
     def over(cls, task: SourceTask, surveyed: Survey) -> KeptTree:
-        """A tree without nodes. The layout has room for values outside the survey's ranges."""
+        """A tree of one node. The layout has room for values outside the survey's ranges."""
         survey, room = _widened(surveyed), _TIMES_ROWS * surveyed.rows
         layout = layout_of(replace(survey, rows=room), task.n_targets)
         nominal = [attribute.kind == "nominal" for attribute in survey.schema.attributes]
         n_classes, memory = len(survey.row_counts), task.budget * _PLACE_PART
         buckets = bucket_number(task.sampling.buckets, n_classes, layout.sum_words, len(nominal), memory)
         edges = edges_of(layout, sample_keys(layout, survey.sample), nominal, buckets)
-        return cls(task, survey, room, edges)
+        kept = cls(task, survey, room, edges)
+        kept.root = kept.open(0, survey.rows)
+        return kept
 
     @property
     def n_places(self) -> int:
         """Of the scan, those that nobody has at present too."""
-        assert self.root is not None
         return sum(1 for _ in self.root.walk()) + len(self._free)
 
     @property
     def n_rows(self) -> int:
         """Of those that were counted."""
-        assert self.root is not None
         return int(self.scan.totals(self.root.place).sum())
 
     def restore(self, root: KeptNode, n_places: int) -> None:
@@ -128,9 +136,14 @@ class KeptTree:
         self.n_counted = sum(node.counted for node in root.walk())
         self.scan = _core.SourceScan(self.layout, self.grid, [record.native() for record in records])
 
-    def nodes(self) -> Nodes:
-        """What settles a tree of the present rows."""
-        return Nodes(self.task, self.survey, self.layout)
+    def open_nodes(self) -> Nodes:
+        """What settles the tree of the rows that are counted; the survey is of these from now on."""
+        totals, survey = self.scan.totals(self.root.place).astype(np.int64), self.survey
+        class_counts = totals if len(survey.labels) else survey.class_counts
+        self.survey = replace(survey, rows=int(totals.sum()), class_counts=class_counts)
+        nodes = Nodes(self.task, self.survey, self.layout)
+        nodes.open([totals], [self.scan.total_sums(self.root.place)] if self.layout.sum_words else ())
+        return nodes
 
     # ---- places ----
 
@@ -169,10 +182,22 @@ class KeptTree:
 
     def make_room(self) -> None:
         """Where values take too much memory, forget all of them: those in doubt are looked up again."""
-        if self.root is not None and self.scan.bytes > self.task.budget * _ALL_PART:
+        if self.scan.bytes > self.task.budget * _ALL_PART:
             for node in self.root.walk():
                 self.scan.forget_watches(node.place)
                 node.watched, node.looked = {}, []
+
+    def watch(self, node: KeptNode, watches: Mapping[int, Flags], probe: _core.SourceScan, at: int) -> None:
+        """Let a node watch some more buckets, whose values a place of another scan has found."""
+        self.scan.watch_as(node.place, probe, at)
+        node.watch(watches)
+
+    def move(self, node: KeptNode, rows: _core.KeptRows, lo: int) -> None:
+        """Let rows of a node change sides, those between its cut and a new one."""
+        left, right = (child.place for child in node.children)
+        before, after = (right, left) if lo > node.lo else (left, right)
+        self.scan.add_kept(rows, before, away=True)
+        self.scan.add_kept(rows, after)
 
     def lead(self, node: KeptNode, route: Route) -> None:
         """Rows of a node go on by a test from now on."""
@@ -205,6 +230,18 @@ class KeptTree:
             for below in above.children:
                 heappush(pending, (-int(arrays["rows"][below.number]), next(self._turn), below))
         return new
+
+    def number(self, grown: Tree) -> list[KeptNode]:
+        """Tell the nodes their numbers in a new tree; those that have to be followed further."""
+        arrays, open_ = grown.arrays, list[KeptNode]()
+        self.root.number = 0
+        for node in self.root.walk():
+            first = int(arrays["first_child"][node.number])
+            for i, child in enumerate(node.children):
+                child.number = first + i
+            if self.follows(node) and not node.children and arrays["n_children"][node.number]:
+                open_.append(node)
+        return open_
 
     def route_of(self, tree: Tree, number: int) -> Route | None:
         """The test of a tree's node, which leads nowhere yet; the tree may have other labels than the survey.

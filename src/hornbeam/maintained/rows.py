@@ -49,7 +49,7 @@ class LeftOut:
     folds: int
     fold: int
 
-    def rest(self, rows: Any) -> Any:
+    def filter(self, rows: Any) -> Any:
         """A table or batch without the rows of the fold."""
         return rows.filter(pa.array(fold_of(rows.column(self.key), self.folds) != self.fold))
 
@@ -269,7 +269,7 @@ class StoredPart(Part):
     def read(self, columns: list[str], chunk_rows: int, chunk_bytes: int) -> Batches:
         for condition in self.where:
             for batch in self.rows_there.read(columns, condition, chunk_rows):
-                yield (batch if self.left_out is None else self.left_out.rest(batch)), batch.nbytes
+                yield (batch if self.left_out is None else self.left_out.filter(batch)), batch.nbytes
 
     def failures(self) -> tuple[type[Exception], ...]:
         import duckdb

@@ -14,10 +14,11 @@ import numpy as np
 from hornbeam import _core
 from hornbeam.boat.nodes import KEPT_PART
 from hornbeam.boat.plan import PlaceRecord
-from hornbeam.maintained.asking import comparing
-from hornbeam.maintained.chance import CHANCE, errors_of
+from hornbeam.maintained.chance import CHANCE
+from hornbeam.maintained.conditions import Want
 from hornbeam.maintained.kept import KeptNode
-from hornbeam.maintained.update import Spot, Update, Want
+from hornbeam.maintained.probes import compare_tests
+from hornbeam.maintained.update import NodePair, Update
 from hornbeam.model import Tree
 from hornbeam.model.arrays import NUMERIC, SUBSET, VALUE
 from hornbeam.model.text import Style, test_text
@@ -40,9 +41,9 @@ class StableUpdate(Update):
         super().__init__(*given, **switches)
         self._tests = tests
         """The tree that the numbers of the kept nodes are of."""
-        self._unlisted: list[Spot] = []
+        self._unlisted: list[NodePair] = []
         self._listed: dict[KeptNode, tuple[_core.SourceScan, int]] = {}
-        self._contested: list[tuple[Spot, _core.Settled, _core.Settled]] = []
+        self._contested: list[tuple[NodePair, _core.Settled, _core.Settled]] = []
         self._held_back: dict[KeptNode, Withheld] = {}
         self.withheld: dict[int, Withheld] = {}
         """By node of the tree."""
@@ -56,7 +57,6 @@ class StableUpdate(Update):
     def _lead_by_thresholds(self, grown: Tree) -> None:
         """Rows that come later go where the thresholds say, wherever present values lie."""
         root = self._tree.root
-        assert root is not None
         for kept in root.walk():
             if kept.route is not None and kept.route["kind"] == "numeric":
                 self._tree.lead_as(kept, grown)
@@ -77,40 +77,40 @@ class StableUpdate(Update):
         if node < 0 or kept.counted or kept.route is None or self._stays(kept):
             super()._visit(node, kept)
         elif kept in self._listed:
-            self._follow(Spot(node, kept), self._nodes.settling.settle(node, *self._listed[kept]))
+            self._follow(NodePair(node, kept), self._nodes.settling.settle(node, *self._listed[kept]))
         else:
-            self._unlisted.append(Spot(node, kept))
+            self._unlisted.append(NodePair(node, kept))
 
-    def _follow(self, spot: Spot, settled: _core.Settled) -> None:
-        standing = self._standing(spot) if settled.state == "test" and spot.kept.route is not None else None
-        if standing is None:
-            super()._follow(spot, settled)
-        elif self._alike(spot.kept, settled):
+    def _follow(self, pair: NodePair, settled: _core.Settled) -> None:
+        unaffected = self._standing(pair) if settled.state == "test" and pair.kept.route is not None else None
+        if unaffected is None:
+            super()._follow(pair, settled)
+        elif self._same_test(pair.kept, settled):
             errors = (
-                0.0 if self._parts_alike(spot.kept, settled) else self._errors_of_move(spot.kept, settled)
+                0.0 if self._same_split(pair.kept, settled) else self._comparison.of_move(pair.kept, settled)
             )
-            self._judge(spot, settled, standing, errors)
+            self._judge(pair, settled, unaffected, errors)
         else:
-            self._contested.append((spot, settled, standing))
+            self._contested.append((pair, settled, unaffected))
 
-    def _standing(self, spot: Spot) -> _core.Settled | None:
+    def _standing(self, pair: NodePair) -> _core.Settled | None:
         """The test that a node has; None where the rules do not admit it any more."""
-        kept, tree, settling = spot.kept, self._tests, self._nodes.settling
+        kept, tree, settling = pair.kept, self._tests, self._nodes.settling
         assert tree is not None
         assert kept.route is not None
         kind, attribute = int(tree.arrays["kind"][kept.number]), int(kept.route["attribute"])
         branches: list[tuple[int, int]] = []
         if kind != NUMERIC:
             place = self._listed.get(kept, (self._scan, kept.place))
-            present = settling.look(spot.node, place[0], place[1], attribute).branches
+            present = settling.look(pair.node, place[0], place[1], attribute).branches
             branches = [(code, kept.route["child_of"][code]) for code, _ in present]
         threshold = (
             float(tree.arrays["threshold"][kept.number]),
             int(tree.arrays["threshold_integer"][kept.number]),
         )
         places = self._places(kept)
-        standing = settling.keep(
-            node=spot.node,
+        unaffected = settling.keep(
+            node=pair.node,
             kind=kind,
             attribute=attribute,
             default_child=int(kept.route["missing"]),
@@ -119,17 +119,17 @@ class StableUpdate(Update):
             counts=[self._scan.totals(place).astype(np.int64).tolist() for place in places],
             sums=[self._scan.total_sums(place) for place in places] if self._tree.layout.sum_words else [],
         )
-        return standing if standing.state == "test" and (kind == NUMERIC or branches) else None
+        return unaffected if unaffected.state == "test" and (kind == NUMERIC or branches) else None
 
-    def _judge(self, spot: Spot, best: _core.Settled, standing: _core.Settled, errors: float) -> None:
+    def _judge(self, pair: NodePair, best: _core.Settled, unaffected: _core.Settled, errors: float) -> None:
         """Keep the test of a node, or take the best one."""
         if errors > CHANCE:
-            return super()._follow(spot, best)
-        self._errors[spot.kept] = 0.0
+            return super()._follow(pair, best)
+        self._errors[pair.kept] = 0.0
         if errors != 0.0:
             said = test_text(_Best(best, self._tree.survey.schema, self._tree.layout), 0, Style())
-            self._held_back[spot.kept] = Withheld(said, errors)
-        self._go_below(spot, standing)
+            self._held_back[pair.kept] = Withheld(said, errors)
+        self._go_below(pair, unaffected)
 
     def _may_miss(self, kept: KeptNode, attribute: int) -> bool:
         return not kept.counted or super()._may_miss(kept, attribute)
@@ -138,7 +138,9 @@ class StableUpdate(Update):
         super()._forget(kept)
         self._listed.pop(kept, None)
 
-    def _worth_a_scan(self, found: list[tuple[Spot, _core.Settled]]) -> list[tuple[Spot, _core.Settled]]:
+    def _worth_a_scan(
+        self, found: list[tuple[NodePair, _core.Settled]]
+    ) -> list[tuple[NodePair, _core.Settled]]:
         return found  # what is grown anew loses its tests
 
     def _most_in_doubt(self, kept: KeptNode) -> float:
@@ -155,23 +157,23 @@ class StableUpdate(Update):
         contested, self._contested = self._contested, []
         if not contested:
             return
-        routes = {spot.kept: (spot.kept.route, self._route(spot.kept, best)) for spot, best, _ in contested}
-        plan, at = self._lead({kept: partial(comparing, *both) for kept, both in routes.items()})
-        scan = self._scanned(plan, [Want(spot.kept) for spot, *_ in contested])
-        for spot, best, standing in contested:
-            self._judge(spot, best, standing, errors_of(self._compared(scan, plan, at[spot.kept])))
+        routes = {pair.kept: (pair.kept.route, self._route(pair.kept, best)) for pair, best, _ in contested}
+        plan, at = self._probes.plan({kept: partial(compare_tests, *both) for kept, both in routes.items()})
+        scan = self._probes.scan(plan, [Want(pair.kept) for pair, *_ in contested])
+        for pair, best, unaffected in contested:
+            self._judge(pair, best, unaffected, self._comparison.of_tests(scan, plan, at[pair.kept]))
 
     def _list(self) -> None:
         """Bring all values of as many families as there is room for."""
         self._listed = {}
-        taken, room = list[Spot](), self._room
+        taken, room = list[NodePair](), self._room
         while self._unlisted and (room > 0 or not taken):
             taken.append(self._unlisted.pop())
             room -= sum(self._values(kept) for kept in self._to_list(taken[-1].kept)) * _VALUE
         if not taken:
             return
-        wanted = [kept for spot in taken for kept in self._to_list(spot.kept)]
-        scan, at = self._looked({kept: self._every_value() for kept in wanted})
+        wanted = [kept for pair in taken for kept in self._to_list(pair.kept)]
+        scan, at = self._probes.look({kept: self._every_value() for kept in wanted})
         self._listed = {kept: (scan, at[kept]) for kept in wanted}
         self._pending += taken
 

@@ -403,7 +403,7 @@ def test_export_writes_neither_over_the_tree_nor_half_a_model(rows: pa.Table, pl
 
 
 def test_an_interrupted_batch_changes_nothing(rows: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hornbeam.maintained.engine import Engine
+    from hornbeam.maintained.incremental import IncrementalTree
 
     before = told("status", "t.tree")
 
@@ -411,7 +411,7 @@ def test_an_interrupted_batch_changes_nothing(rows: pa.Table, monkeypatch: pytes
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Engine, "apply", stop)
+        patch.setattr(IncrementalTree, "apply", stop)
         refused(130, "maintain", "insert", "t.tree", "more.parquet", says="interrupted; nothing was written")
     assert told("status", "t.tree") == before
 

@@ -16,9 +16,9 @@ import hornbeam as hb
 from hornbeam import MaintainedTree
 from hornbeam.datasets import generate
 from hornbeam.errors import StorageError
-from hornbeam.maintained import saved
+from hornbeam.maintained import counts
 from hornbeam.maintained.database import Database
-from hornbeam.maintained.engine import Engine
+from hornbeam.maintained.incremental import IncrementalTree
 
 PARAMETERS: dict[str, Any] = {"min_samples_leaf": 5}
 
@@ -26,21 +26,21 @@ PARAMETERS: dict[str, Any] = {"min_samples_leaf": 5}
 @pytest.fixture(autouse=True)
 def always_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts of small tables are saved as well."""
-    monkeypatch.setattr(saved, "_LEAST_ROWS", 0)
-    monkeypatch.setattr(saved, "_MOST_BYTES", 10**9)
+    monkeypatch.setattr(counts, "_LEAST_ROWS", 0)
+    monkeypatch.setattr(counts, "_MOST_BYTES", 10**9)
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[Engine]:
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[IncrementalTree]:
     """Trees whose rows were counted from the beginning."""
-    found: list[Engine] = []
-    count = Engine._count_anew
+    found: list[IncrementalTree] = []
+    count = IncrementalTree._count_anew
 
-    def noted(self: Engine, *batch: Any) -> Any:
+    def noted(self: IncrementalTree, *batch: Any) -> Any:
         found.append(self)
         return count(self, *batch)
 
-    monkeypatch.setattr(Engine, "_count_anew", noted)
+    monkeypatch.setattr(IncrementalTree, "_count_anew", noted)
     return found
 
 
@@ -66,7 +66,7 @@ def followed(path: Path, people: pa.Table, first: int = 3100) -> bool:
 
 
 def test_who_opens_the_file_next_need_not_count(
-    people: pa.Table, tmp_path: Path, counted: list[Engine]
+    people: pa.Table, tmp_path: Path, counted: list[IncrementalTree]
 ) -> None:
     path = made(tmp_path / "rows.tree", people)
     assert len(counted) == 1
@@ -75,7 +75,7 @@ def test_who_opens_the_file_next_need_not_count(
     assert len(counted) == 1
 
 
-def test_all_trees_of_folds_go_on(people: pa.Table, tmp_path: Path, counted: list[Engine]) -> None:
+def test_all_trees_of_folds_go_on(people: pa.Table, tmp_path: Path, counted: list[IncrementalTree]) -> None:
     path = made(tmp_path / "rows.tree", people, cv=3)
     assert len(counted) == 4
     assert followed(path, people)
@@ -92,7 +92,7 @@ def test_folds_that_were_not_kept_have_the_labels_of_all_rows(people: pa.Table, 
     assert followed(path, people)
 
 
-def test_numbers_and_weights(people: pa.Table, tmp_path: Path, counted: list[Engine]) -> None:
+def test_numbers_and_weights(people: pa.Table, tmp_path: Path, counted: list[IncrementalTree]) -> None:
     path = tmp_path / "rows.tree"
     weight = pa.array(np.linspace(0.1, 3, people.num_rows))
     rows = people.drop_columns(["person"]).append_column("weight", weight)
@@ -133,7 +133,7 @@ def test_what_does_not_fit_is_not_used(
     harm: Callable[[duckdb.DuckDBPyConnection], None],
     people: pa.Table,
     tmp_path: Path,
-    counted: list[Engine],
+    counted: list[IncrementalTree],
 ) -> None:
     path = made(tmp_path / "rows.tree", people, **({"cv": 2} if harm is of_another_tree else {}))
     if harm is of_another_tree:
@@ -147,12 +147,12 @@ def test_what_does_not_fit_is_not_used(
 
 
 def test_counts_of_an_earlier_batch_are_void(
-    people: pa.Table, tmp_path: Path, counted: list[Engine], monkeypatch: pytest.MonkeyPatch
+    people: pa.Table, tmp_path: Path, counted: list[IncrementalTree], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = made(tmp_path / "rows.tree", people)
     with duckdb.connect(str(path)) as base:
         kept = base.execute("select * from counts").fetchall()
-    monkeypatch.setattr(Engine, "counts", lambda self: None)  # as a process that was killed
+    monkeypatch.setattr(IncrementalTree, "counts", lambda self: None)  # as a process that was killed
     with MaintainedTree.open(path) as tree:
         tree.delete(people.slice(0, 10))
     with duckdb.connect(str(path)) as base:
@@ -176,7 +176,7 @@ def test_marks_alone_keep_old_counts_away(
         base.execute("delete from counts")
         base.executemany("insert into counts values (?, ?, ?, ?)", kept)
     marks = iter(mark for _, _, mark, _ in kept)
-    monkeypatch.setattr("hornbeam.maintained.cache._mark", lambda *given: next(marks, ""))
+    monkeypatch.setattr("hornbeam.maintained.counts._mark", lambda *given: next(marks, ""))
     with suppress(hb.errors.HornbeamError):  # rows that were not counted may be missed
         assert not followed(path, people)
 
@@ -216,7 +216,7 @@ def test_a_file_that_is_closed_twice_stays_closed(people: pa.Table, tmp_path: Pa
 def test_small_tables_are_counted_again(
     people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved, "_LEAST_ROWS", 10_000)
+    monkeypatch.setattr(counts, "_LEAST_ROWS", 10_000)
     path = made(tmp_path / "rows.tree", people)
     with duckdb.connect(str(path)) as base:
         names = [name for (name,) in base.execute("select table_name from duckdb_tables()").fetchall()]

@@ -152,8 +152,8 @@ def test_a_tree_that_cannot_be_read_is_a_storage_error_with_the_name_of_the_file
 def test_a_batch_for_a_tree_of_other_rows_leaves_the_file(
     change: Callable[[MaintainedTree], Any], path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hornbeam.maintained.saved._LEAST_ROWS", 0)
-    monkeypatch.setattr("hornbeam.maintained.saved._MOST_BYTES", 10**9)
+    monkeypatch.setattr("hornbeam.maintained.counts._LEAST_ROWS", 0)
+    monkeypatch.setattr("hornbeam.maintained.counts._MOST_BYTES", 10**9)
     with made(path) as tree:
         tree.warm_up()
     write(path, "delete from rows where rowid < 300")

@@ -1,14 +1,16 @@
-"""The counts of a warm tree as bytes, to go on with later: what the present rows would give, kept at hand.
+"""The counts of warm trees, kept in their file for whoever opens it next: a cache of what its rows give.
 
-They are a cache. What does not fit to the letter is not used: the tree is cold then, and never wrong.
+Any batch makes it void. What does not fit to the letter is not used: the tree is cold then, and never wrong.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +18,15 @@ import pyarrow as pa
 from hornbeam.boat.layout import Keys
 from hornbeam.boat.survey import Range, Survey
 from hornbeam.boat.task import SourceTask
+from hornbeam.errors import HornbeamError
 from hornbeam.growth import ClassTarget, NumericTarget
 from hornbeam.maintained.kept import KeptNode, KeptTree
 from hornbeam.model import Tree
 from hornbeam.table import Table
+
+if TYPE_CHECKING:
+    from hornbeam.maintained.incremental import IncrementalTree
+    from hornbeam.maintained.store import PublishedStore, Store
 
 VERSION = 1
 _LENGTH = struct.Struct("<Q")
@@ -72,7 +79,6 @@ def from_bytes(data: bytes, task: SourceTask, tree: Tree) -> KeptTree | None:
 
 def _fits(kept: KeptTree, tree: Tree) -> bool:
     """Whether the counts of the root are those of the tree's, and its nodes have such numbers."""
-    assert kept.root is not None
     rows = int(kept.scan.totals(kept.root.place).sum())
     numbers = all(0 <= node.number < tree.n_nodes for node in kept.root.walk())
     return numbers and rows == kept.survey.rows == int(tree.arrays["rows"][0])
@@ -131,7 +137,6 @@ def _survey(record: dict[str, Any], task: SourceTask, tree: Tree) -> Survey:
 
 
 def _node_records(kept: KeptTree) -> Iterator[list[Any]]:
-    assert kept.root is not None
     for node in kept.root.walk():
         looked = [[attribute, np.flatnonzero(flags).tolist(), len(flags)] for attribute, flags in node.looked]
         yield [node.place, node.number, node.counted, node.route, looked, len(node.children)]
@@ -152,3 +157,75 @@ def _nodes(records: list[list[Any]]) -> KeptNode:
         return node
 
     return read(None)
+
+
+_PART_BYTES = 1 << 22  # in one cell
+
+
+class CountsCache:
+    """What the trees of all rows and of folds have counted, in this order."""
+
+    def __init__(self, store: Store | PublishedStore) -> None:
+        self._store = store
+        self._there: int | None = None
+        """The batch whose counts the file is known to have."""
+
+    def recall(self, number: int, engines: Sequence[IncrementalTree]) -> None:
+        """Let cold trees have what they had counted when the file was closed, after the same batch."""
+        if engines[0].warm:
+            return
+        saved: dict[int, bytes] = {}
+        with suppress(HornbeamError):  # what cannot be read is counted again
+            saved = self._read(number)
+        for i, counts in saved.items():
+            if i < len(engines):
+                engines[i].recall(counts)
+        if all(engine.warm for engine in engines):
+            self._there = number
+
+    def save(self, number: int, engines: Sequence[IncrementalTree]) -> None:
+        """Keep what is counted, where counting it again would take longer."""
+        if self._store.read_only or self._there == number:
+            return
+        given = {i: counts for i, engine in enumerate(engines) if (counts := engine.counts()) is not None}
+        if given:
+            with suppress(HornbeamError):  # all of it can be had from the rows
+                self._write(number, given)
+                self._there = number
+
+    def drop(self) -> None:
+        """Nothing is known of the rows that a batch leaves."""
+        if self._exists():
+            self._store.database.run("delete from counts")
+
+    def _write(self, number: int, counts: Mapping[int, bytes]) -> None:
+        table = "create table if not exists counts (tree integer, part integer, mark varchar, data blob)"
+        with self._store.database.transaction():
+            self._store.database.run(table)
+            self._store.database.run("delete from counts")
+            for tree, data in counts.items():
+                mark = _mark(number, tree, data)
+                for part, begin in enumerate(range(0, len(data), _PART_BYTES)):
+                    cells = [tree, part, mark, data[begin : begin + _PART_BYTES]]
+                    self._store.database.run("insert into counts values (?, ?, ?, ?)", cells)
+
+    def _read(self, number: int) -> dict[int, bytes]:
+        """What was kept of trees after a batch, where it is whole and of that batch."""
+        if not self._exists():
+            return {}
+        found: dict[int, tuple[list[bytes], str]] = {}
+        parts = "select tree, part, mark from counts order by tree, part"
+        for tree, part, mark in self._store.database.run(parts):
+            # One by one: the database would hold many at once.
+            asked = "select data from counts where tree = ? and part = ?"
+            found.setdefault(tree, ([], mark))[0].append(self._store.database.run(asked, [tree, part])[0][0])
+        whole = {tree: (b"".join(parts), mark) for tree, (parts, mark) in found.items()}
+        return {tree: data for tree, (data, mark) in whole.items() if mark == _mark(number, tree, data)}
+
+    def _exists(self) -> bool:
+        return bool(self._store.database.run("select 1 from duckdb_tables() where table_name = 'counts'"))
+
+
+def _mark(number: int, tree: int, data: bytes) -> str:
+    """What only these counts of a tree have after a batch."""
+    return hashlib.sha256(f"{number} {tree} ".encode() + data).hexdigest()

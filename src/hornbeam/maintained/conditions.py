@@ -1,18 +1,30 @@
-"""What a database is asked for: conditions that wanted rows meet, and few others."""
+"""What is wanted of the present rows, as conditions for the database that these rows meet and few others."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from hornbeam.boat.plan import Route
-from hornbeam.maintained.kept import KeptTree
-from hornbeam.maintained.update import MOST_WANTS, Want
+from hornbeam.maintained.kept import KeptNode, KeptTree
 
+_MOST_WANTS = 16  # that are found one by one: for more, all rows are read
 _MOST_LABELS = 64  # where there are more, to read all rows is as good
+
+
+@dataclass(frozen=True)
+class Want:
+    """Rows of a kept node that are looked for: all, or those whose attribute has a key above `low` up to
+    `high`."""
+
+    kept: KeptNode
+    attribute: int = -1
+    low: int = 0
+    high: int = 0
 
 
 class Conditions:
@@ -24,15 +36,15 @@ class Conditions:
         self._columns = [f"c{schema.get_field_index(name)}" for name in names]
         self._types = [schema.field(name).type for name in names]
 
-    def where(self, wants: Sequence[Want]) -> list[str]:
+    def of(self, wants: Sequence[Want]) -> list[str]:
         """Conditions that no row meets two of and every wanted row meets one of. Each is read by itself: the
         database looks at the columns of one after the other, and at those of an `or` all at once."""
-        found = [self._of(want) for want in wants]
-        if len(found) > MOST_WANTS or not all(found) or not all(all(clauses) for clauses in found):
+        found = [self._clauses(want) for want in wants]
+        if len(found) > _MOST_WANTS or not all(found) or not all(all(clauses) for clauses in found):
             return [""]
         return [" and ".join(clauses) for clauses in found]
 
-    def _of(self, want: Want) -> list[str]:
+    def _clauses(self, want: Want) -> list[str]:
         """What the tests above say of the rows, and the keys that are wanted; "" for what cannot be said."""
         found, kept = list[str](), want.kept
         while kept.parent is not None:

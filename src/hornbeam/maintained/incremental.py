@@ -1,4 +1,4 @@
-"""The exact tree of rows that change: warm, its counts follow every batch; else they are counted first."""
+"""Trees of rows that change: while they are warm, their counts follow every batch; else rows are counted."""
 
 from __future__ import annotations
 
@@ -17,31 +17,36 @@ from hornbeam.boat.reading import Reading
 from hornbeam.boat.survey import Survey, survey
 from hornbeam.boat.task import SourceTask
 from hornbeam.errors import NoRows, SourceChanged
+from hornbeam.maintained.conditions import Want
+from hornbeam.maintained.counts import from_bytes, to_bytes
 from hornbeam.maintained.kept import KeptTree
-from hornbeam.maintained.saved import from_bytes, to_bytes
+from hornbeam.maintained.rows import LeftOut
 from hornbeam.maintained.stable import StableUpdate, Withheld
-from hornbeam.maintained.update import Update, Want
+from hornbeam.maintained.update import Update
 from hornbeam.model import Tree
 from hornbeam.table.sources import source
 from hornbeam.table.targets import no_weight
 
 
-class Present(Protocol):
+class PresentTasks(Protocol):
     """The task of growing from the present rows, or from such a part of them that has all which are wanted
     of a kept tree."""
 
     def __call__(self, wants: Sequence[Want], *, kept: KeptTree | None = None) -> SourceTask: ...
 
+    def without(self, fold: LeftOut) -> PresentTasks:
+        """The same without the rows of a fold."""
 
-class Engine:
+
+class IncrementalTree:
     """The tree, before any pruning, and what is counted at its nodes while it is warm. Whatever stops
     half-way leaves it cold."""
 
     def __init__(
         self,
-        present: Present,
+        present: PresentTasks,
         tree: Tree | None = None,
-        whole: Engine | None = None,
+        whole: IncrementalTree | None = None,
         *,
         keep_families: bool = True,
         stable: bool = False,
@@ -111,7 +116,6 @@ class Engine:
         found = self._surveyed() if self._whole is None else self._whole.survey or self._whole._surveyed()
         kept = KeptTree.over(task, found)
         kept.deep = self._stable
-        kept.root = kept.open(0, found.rows)
         if self.tree is not None:
             kept.build(kept.root, self.tree)
         for chunk in Chunks(task.reading, kept.survey):
@@ -193,7 +197,6 @@ class Engine:
 
     def _outgrown(self, kept: KeptTree) -> bool:
         """Whether no row has a label any more that was there before, or there are too many rows."""
-        assert kept.root is not None
         place, scan = kept.root.place, kept.scan
         totals = scan.totals(place)
         if kept.n_rows > kept.room:
@@ -214,3 +217,60 @@ def _same_labels(tree: Tree, survey: Survey) -> bool:
     """Whether codes of labels and classes mean the same in both."""
     classes = None if tree.classes is None else list(tree.classes)
     return tree.schema == survey.schema and classes in (None, survey.labels.tolist())
+
+
+class TreesByFold:
+    """Trees, cold: of all rows, and of those without each of so many folds, dealt by a `key`."""
+
+    def __init__(
+        self,
+        present: PresentTasks,
+        trees: Sequence[Tree | None],
+        *,
+        key: str | None,
+        folds: int,
+        stable: bool,
+    ) -> None:
+        self._present, self._stable = present, stable
+        self._left_out = [] if key is None else [LeftOut(key, folds, i) for i in range(folds)]
+        self._open(trees)
+
+    def _open(self, trees: Sequence[Tree | None]) -> None:
+        tree, *of_folds = trees
+        self.whole = IncrementalTree(self._present, tree, stable=self._stable)
+        self.folds = [
+            IncrementalTree(
+                self._present.without(left_out),
+                of_folds[left_out.fold] if of_folds else None,
+                self.whole,
+                stable=self._stable,
+            )
+            for left_out in self._left_out
+        ]
+
+    @property
+    def engines(self) -> list[IncrementalTree]:
+        return [self.whole, *self.folds]
+
+    @property
+    def trees(self) -> list[Tree | None]:
+        """Before any pruning; None: there is no row for it that weighs anything."""
+        return [engine.tree for engine in self.engines]
+
+    def warm_up(self) -> None:
+        """Count the present rows at the nodes of all trees."""
+        for engine in self.engines:
+            if engine.tree is not None and not engine.warm:
+                engine.warm_up()
+
+    def follow(self, more: pa.Table, less: pa.Table, rows: int, *, anew: bool = False) -> None:
+        """All trees after a batch that leaves so many rows; `anew`: as if there had been none before."""
+        if anew or not rows:
+            self._open([None])
+        if not rows:
+            return
+        if self.whole.apply(more, less) is None:
+            self._open([None])
+        else:
+            for fold, left_out in zip(self.folds, self._left_out, strict=True):
+                fold.apply(left_out.filter(more), left_out.filter(less))
