@@ -48,4 +48,4 @@ class SourceGrowth:
     @property
     def forest(self) -> Forest:
         """All trees, to compare."""
-        return Forest(None, len(self.pairs)).settled(self.pairs)
+        return Forest.of(self.pairs)

@@ -246,5 +246,6 @@ class Nodes:
         else:
             costs = costs_of(self.settling.class_weight(of_set), self._costs.rows)
             tree = Tree.trusted(schema, arrays, classes=self.survey.labels.tolist(), costs=costs)
-        check_finite(tree, self.survey.weighted)
+        if self.survey.weighted or tree.costs is not None:
+            check_finite(tree)
         return collapsed(tree) if self.task.parameters.criterion == "c45" and tree.n_nodes > 1 else tree

@@ -35,7 +35,6 @@ from hornbeam.table import Schema
 from .from_source import FromSource
 from .table_estimator import TreeParameters
 from .to_source import check_proba
-from .tree_estimator import labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +87,7 @@ class BaggedTrees(TreeParameters, FromSource):
             if not outside.known.all():
                 _warn_of_few(4)
         # Nothing changes before all is there.
-        self._keep(forest, bags, labels_of(plain))
+        self._keep(forest, bags, plain.labels)
         if outside is not None:
             self._keep_outside(outside, plain)
 

@@ -244,7 +244,7 @@ class MaintainedTree:
         pairs = [Pair(self._pruned(tree), tree) for tree in trees if tree is not None]
         if len(pairs) < len(trees):
             raise DataError(f"{self._store.path!r}: a fold has all rows, so there is no tree without it")
-        return Forest(None, len(pairs)).settled(tuple(pairs))
+        return Forest.of(pairs)
 
     @property
     def stats(self) -> dict[str, Any]:

@@ -103,8 +103,8 @@ class StoredBag:
     def estimate(self) -> Any:
         """The fitted estimator."""
         model: Any = getattr(hornbeam, self.estimator)(**given_parameters(self.parameters))
-        forest, classes = Forest(None, len(self.pairs)).settled(self.pairs), self.trees[0].classes
-        model._keep(forest, self.bags, None if classes is None else class_array(classes))
+        classes = self.trees[0].classes
+        model._keep(Forest.of(self.pairs), self.bags, None if classes is None else class_array(classes))
         return model
 
 

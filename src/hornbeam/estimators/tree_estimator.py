@@ -14,7 +14,6 @@ from sklearn.utils import Bunch
 from hornbeam.arguments import generator, threads_of
 from hornbeam.errors import UnknownName
 from hornbeam.growth import (
-    ClassTarget,
     Engine,
     Pair,
     Pruning,
@@ -57,8 +56,7 @@ class TreeEstimator(TreeParameters, FromSource, TreeAnswers):
         if self.cv is None:
             random = generator(self.random_state) if pruning.holds_out else None
             pair = grow_and_prune(table, target, parameters, pruning, random=random, threads=threads)
-            self._learn(pair, labels_of(target))
-            self._forget_folds()
+            self._learn(pair, target.labels)
             return self
         from hornbeam.validation.fold_scores import FoldScores
         from hornbeam.validation.scoring import Judge
@@ -71,7 +69,7 @@ class TreeEstimator(TreeParameters, FromSource, TreeAnswers):
         scores = FoldScores(Judge(self, None, float("nan")), work, False, False, 0)
         forest = work.grow(scores.visit, fitting=True)
         results = dict(scores.record(forest))
-        self._learn(forest.pair(0), labels_of(target))
+        self._learn(forest.pair(0), target.labels)
         self.cv_results_, self.forest_ = results, forest
         return self
 
@@ -115,7 +113,6 @@ class TreeEstimator(TreeParameters, FromSource, TreeAnswers):
         growth = grow_source(self._source_task(src, target, memory_limit, key=key, **how))
         self._learn(growth.pairs[0], growth.labels)
         self.scan_stats_ = growth.stats
-        self._forget_folds()
         if growth.estimate is not None:
             k = growth.estimate.folds
             self.cv_results_ = {
@@ -167,7 +164,7 @@ class TreeEstimator(TreeParameters, FromSource, TreeAnswers):
     def _grown(self, pair: Pair, target: Target, rows: TrainingSet | None) -> Self:
         """A new estimator fitted with the trees of a training set; None: of all rows."""
         model: Self = clone(self)
-        model._learn(pair, labels_of(target))
+        model._learn(pair, target.labels)
         return model
 
     def _encode(self, y: Any, tree: Tree, sample_weight: Any = None) -> Target:
@@ -176,14 +173,10 @@ class TreeEstimator(TreeParameters, FromSource, TreeAnswers):
 
     def _learn(self, pair: Pair, labels: NDArray[Any] | None) -> None:
         """Keep the trees and, for classes, their labels; what an earlier fit left and is not true goes."""
-        self.__dict__.pop("scan_stats_", None)
+        for name in ("scan_stats_", "cv_results_", "forest_"):
+            self.__dict__.pop(name, None)
         self.tree_, self.unpruned_tree_ = pair
         self._remember(pair.tree.schema, labels, pair.tree.n_targets or 1)
-
-    def _forget_folds(self) -> None:
-        """Leave nothing of the folds of an earlier fit."""
-        for name in ("cv_results_", "forest_"):
-            self.__dict__.pop(name, None)
 
     def pruned(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Self:
         """A fitted estimator whose tree is `unpruned_tree_` pruned otherwise; nothing is grown again.
@@ -226,8 +219,3 @@ class TreeEstimator(TreeParameters, FromSource, TreeAnswers):
             tree = grow_tree(*self._read(X, y, sample_weight), parameters, threads=threads_of(self.n_jobs))
         alphas, impurities = complexity_path(tree)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
-
-
-def labels_of(target: Target) -> NDArray[Any] | None:
-    """The classes of a target; numbers have none."""
-    return target.labels if isinstance(target, ClassTarget) else None

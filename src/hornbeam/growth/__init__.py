@@ -3,7 +3,7 @@
 from hornbeam.arguments import MAX_THREADS
 from hornbeam.growth.costs import ClassCosts, check_class_weight
 from hornbeam.growth.cuts import Cut, Cuts, reads_gains
-from hornbeam.growth.forest import Forest, LevelCosts, grow_and_prune, grow_sets
+from hornbeam.growth.forest import Forest, grow_and_prune, grow_sets
 from hornbeam.growth.grow import (
     ClassTarget,
     NumericTarget,
@@ -15,8 +15,16 @@ from hornbeam.growth.grow import (
 )
 from hornbeam.growth.memory import bytes_of
 from hornbeam.growth.parameters import CRITERIA, Engine, Parameters
-from hornbeam.growth.prune import Pruning, complexity_path, draw_seed, hold_out, prune_tree
-from hornbeam.growth.set_trees import Pair, Pruner, SetRows
+from hornbeam.growth.prune import (
+    Pair,
+    Pruner,
+    Pruning,
+    SetRows,
+    complexity_path,
+    draw_seed,
+    hold_out,
+    prune_tree,
+)
 from hornbeam.growth.sets import ALGORITHMS, DrawnSets, TrainingSet, TrainingSets
 from hornbeam.growth.settings import Answers, SettingForest, grow_settings
 from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
@@ -34,7 +42,6 @@ __all__ = [
     "DrawnSets",
     "Engine",
     "Forest",
-    "LevelCosts",
     "NumericTarget",
     "Pair",
     "Parameters",

@@ -25,6 +25,8 @@ class ClassCosts:
     @classmethod
     def checked(cls, class_weight: Any, cost_matrix: Any, labels: npt.NDArray[Any]) -> ClassCosts:
         """UsageError in one line where they do not say what these classes weigh and cost."""
+        if class_weight is cost_matrix is None:
+            return cls()
         return cls(_weights(class_weight, labels), _matrix(cost_matrix, labels))
 
     @property

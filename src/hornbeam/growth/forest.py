@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,7 @@ from hornbeam.errors import HornbeamError, NotThere, UsageError
 from hornbeam.growth.grow import TableGrower, Target
 from hornbeam.growth.memory import MemoryPlan
 from hornbeam.growth.parameters import Engine, Parameters
-from hornbeam.growth.prune import Pruning, draw_seed
-from hornbeam.growth.set_trees import Pair, SetRows, SetTrees
+from hornbeam.growth.prune import Pair, Pruner, Pruning, SetRows, draw_seed
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
 from hornbeam.model import Tree
@@ -27,9 +26,8 @@ from hornbeam.table import Table
 if TYPE_CHECKING:
     from hornbeam.growth.stability_view import StabilityView
 
-
+Report = Callable[[float], None] | None
 COMPONENTS = ("tests", "statistics", "numeric", "other")
-COUNTS = ("nodes", "entries", "own_entries", "bands", "bands_apart")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,52 +42,54 @@ class LevelCosts:
     own_entries: npt.NDArray[np.int64]
     bands: npt.NDArray[np.int64]
     bands_apart: npt.NDArray[np.int64]
-    forest: Forest | None = field(default=None, kw_only=True)
+    forest: Forest = field(kw_only=True)
     """Whose growth it was."""
 
     @property
     def f(self) -> npt.NDArray[np.float64]:
         """f of Blockeel and Struyf, section 3.2: different tests per node, down to the last level that has
         any; after pruning."""
-        return np.zeros(0) if self.forest is None else self.forest.tests_by_level
-
-    def of(self, forest: Forest) -> LevelCosts:
-        """The same, with a forest to read f from."""
-        return replace(self, forest=forest)
+        return self.forest.tests_by_level
 
     @classmethod
-    def none(cls) -> LevelCosts:
-        empty = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros((0, len(COMPONENTS))), *(empty for _ in COUNTS))
+    def of(cls, forest: Forest, growths: Sequence[Mapping[str, Any]]) -> LevelCosts:
+        """The sums of what several growths say, whose depths may differ."""
+        depth = max((len(one["nodes"]) for one in growths), default=0)
+        counts = (
+            _sum([one[name] for one in growths], np.zeros(depth, dtype=np.int64))
+            for name in ("nodes", "entries", "own_entries", "bands", "bands_apart")
+        )
+        seconds = [np.asarray(one["seconds"]).reshape(-1, len(COMPONENTS)) for one in growths]
+        return cls(_sum(seconds, np.zeros((depth, len(COMPONENTS)))), *counts, forest=forest)
 
-    def plus(self, native: _core.Forest) -> LevelCosts:
-        """With what one more growth cost."""
-        more: Mapping[str, Any] = native.levels()
-        seconds = np.asarray(more["seconds"]).reshape(-1, len(COMPONENTS))
-        counts = (_sum(getattr(self, name), more[name]) for name in COUNTS)
-        return LevelCosts(_sum(self.seconds, seconds), *counts)
 
-
-def _sum(mine: npt.NDArray[Any], yours: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The sum of two arrays that may differ in their first length."""
-    long, short = (mine, yours) if len(mine) >= len(yours) else (yours, mine)
-    total = long.copy()
-    total[: len(short)] += short
+def _sum(parts: Sequence[npt.NDArray[Any]], total: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    for part in parts:
+        total[: len(part)] += part
     return total
 
 
 class Forest:
     """Trees that were grown together, one for each training set. `tree(i)` is what growing and pruning the
-    rows of set i alone would give, digest for digest."""
+    rows of set i alone would give, digest for digest. A tree that did not fit the memory is grown again when
+    it is asked for."""
 
-    def __init__(self, growth: SetTrees | None, n_sets: int) -> None:
-        self._growth = growth
+    def __init__(self, grower: TableGrower | None, rows: SetRows | None, plan: MemoryPlan | None) -> None:
+        self._grower, self._rows, self._plan = grower, rows, plan
         self._pairs: dict[int, Pair] = {}
-        self.n_sets = n_sets
-        self.algorithm = "auto" if growth is None else growth.grower.engine.algorithm
+        self._homes: dict[int, tuple[_core.Forest, int]] = {}
+        self._growths: list[Mapping[str, Any]] = []
+        self.n_sets = 0 if rows is None else len(rows.sets.sets)
+        self.algorithm = "auto" if grower is None else grower.engine.algorithm
         self.seconds = 0.0
-        self._levels = LevelCosts.none()
-        self.failures: Mapping[int, HornbeamError] = {} if growth is None else growth.failures
+        self.failures: Mapping[int, HornbeamError] = {} if rows is None else rows.failures()
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair]) -> Forest:
+        """The forest of trees that are there already."""
+        forest = cls(None, None, None)
+        forest.n_sets, forest._pairs = len(pairs), dict(enumerate(pairs))
+        return forest
 
     def __len__(self) -> int:
         return self.n_sets
@@ -112,13 +112,49 @@ class Forest:
             raise NotThere(f"tree {i} of a forest of {self.n_sets}; 0 to {self.n_sets - 1} are there")
         if i in self.failures:
             raise self.failures[i]
-        known = self._pairs.get(i)
-        if known is None:
-            assert self._growth is not None
-            known = self._growth.pair(i)
-            if self._growth.keeps(i, known):
-                self._pairs[i] = known
-        return known
+        return self._pairs[i] if i in self._pairs else self._read(i)
+
+    def grow(self, chunk: Sequence[int], *, last: bool, report: Report = None) -> None:
+        """Grow some sets together and remember where their trees are."""
+        assert self._grower is not None
+        assert self._rows is not None
+        begin = perf_counter()
+        native = self._grower.grow(self._rows.times(chunk), last=last, report=report)
+        self._homes.update({i: (native, place) for place, i in enumerate(chunk)})
+        self._growths.append(native.levels())
+        self.seconds += perf_counter() - begin
+
+    def _read(self, i: int) -> Pair:
+        """Both trees of set i out of the growth that made them, which forgets them where they may stay."""
+        assert self._grower is not None
+        assert self._rows is not None
+        assert self._plan is not None
+        again = i not in self._homes  # the trees did not fit the memory
+        if again:
+            self.grow([i], last=True)
+        begin = perf_counter()
+        native, place = self._homes[i]
+        grown, grower = self._grower.tree(native, place), self._grower
+        pair = Pair(grown, grown)
+        if self._rows.pruning.prune is not None:
+            pruner = Pruner(self._rows, i, grown, grower.parameters.criterion, grower.threads)
+            if self._rows.sets.alone:
+                pruner.order_of_growth = native.take_order
+            pair = Pair(pruner.pruned(grown, self._rows.pruning), grown)
+        if self._plan.take(pair):
+            self._pairs[i] = pair
+            native.release(place)
+        if again or i in self._pairs:
+            del self._homes[i]
+        self.seconds += perf_counter() - begin
+        return pair
+
+    def trim(self, chunk: Sequence[int]) -> None:
+        """Let go of the growth of some sets where memory is short."""
+        assert self._plan is not None
+        if self._plan.full:
+            for i in chunk:
+                self._homes.pop(i, None)
 
     def trees(self) -> Iterator[Tree]:
         """All trees, in the order of their sets; sets that could not be grown are passed over."""
@@ -126,15 +162,14 @@ class Forest:
 
     def settled(self, pairs: Sequence[Pair]) -> Forest:
         """The forest with all its trees at hand, those of `pairs`; its table is let go."""
-        forest = Forest(None, self.n_sets)
-        forest.algorithm, forest.seconds, forest._levels = self.algorithm, self.seconds, self._levels
-        forest._pairs = dict(enumerate(pairs))
+        forest = Forest.of(pairs)
+        forest.algorithm, forest.seconds, forest._growths = self.algorithm, self.seconds, self._growths
         return forest
 
     @property
     def levels(self) -> LevelCosts:
         """What growing cost and how many different tests it found (`f`), by depth."""
-        return self._levels.of(self)
+        return LevelCosts.of(self, self._growths)
 
     @cached_property
     def tests_by_level(self) -> npt.NDArray[np.float64]:
@@ -162,13 +197,7 @@ class Forest:
         """What a pickle keeps: the trees and what they cost, not the table."""
         pairs = {i: self.pair(i) for i in range(self.n_sets) if i not in self.failures}
         kept = {name: value for name, value in self.__dict__.items() if name != "_stability"}
-        return {**kept, "_growth": None, "_pairs": pairs}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-
-Visit = Callable[[int, Pair], None]
+        return {**kept, "_grower": None, "_rows": None, "_plan": None, "_homes": {}, "_pairs": pairs}
 
 
 def grow_sets(
@@ -182,8 +211,8 @@ def grow_sets(
     threads: int = 1,
     engine: Engine | None = None,
     memory_limit: int | None = None,
-    report: Callable[[float], None] | None = None,
-    visit: Visit | None = None,
+    report: Report = None,
+    visit: Callable[[int, Pair], None] | None = None,
     keep_failures: bool = False,
 ) -> Forest:
     """Grow the trees of all sets over one encoded table, and prune each with the rows of its set.
@@ -196,13 +225,12 @@ def grow_sets(
     sets.checked(engine.algorithm)
     if sets.n_rows != table.n_rows:
         raise UsageError(f"training sets of {sets.n_rows} rows for a table of {table.n_rows}; give its own")
-    plan = MemoryPlan.of(table, target, parameters, memory_limit)
+    plan = MemoryPlan(table, target, parameters, memory_limit)
     grower = TableGrower(table, target, parameters, threads=threads, engine=engine)
-    growth = SetTrees(grower, SetRows(table, target, sets, pruning or Pruning(), random), plan)
-    if growth.failures and not keep_failures:
-        raise next(iter(growth.failures.values()))
-    forest = Forest(growth, sets.n_sets)
-    left = [i for i in range(sets.n_sets) if i not in growth.failures]
+    forest = Forest(grower, SetRows(table, target, sets, pruning or Pruning(), random), plan)
+    if forest.failures and not keep_failures:
+        raise next(iter(forest.failures.values()))
+    left = [i for i in range(forest.n_sets) if i not in forest.failures]
     done, many = 0, len(left)
     while left:
         width = 1 if engine.algorithm == "serial" else plan.width(MOST_TOGETHER)
@@ -212,18 +240,13 @@ def grow_sets(
             assert report is not None
             report((done + share * now) / many)
 
-        begin = perf_counter()
-        native = growth.grow(chunk, last=not left, report=None if report is None else report_share)
-        forest._levels = forest._levels.plus(native)
-        forest.seconds += perf_counter() - begin
+        forest.grow(chunk, last=not left, report=None if report is None else report_share)
         for i in chunk if visit is not None or plan.limited else ():
-            begin = perf_counter()
             pair = forest.pair(i)
-            forest.seconds += perf_counter() - begin
             if visit is not None:
                 visit(i, pair)
         done += len(chunk)
-        growth.trim(chunk)
+        forest.trim(chunk)
     return forest
 
 
@@ -236,7 +259,7 @@ def grow_and_prune(
     random: np.random.RandomState | None = None,
     threads: int = 1,
     memory_limit: int | None = None,
-    report: Callable[[float], None] | None = None,
+    report: Report = None,
 ) -> Pair:
     """The tree of all rows and what it was before pruning: a growth of one set. `random` draws the rows to
     validate on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,8 @@ class NumericTarget:
     values: npt.NDArray[np.float64]
     names: tuple[str, ...]
     weights: Weights = None
+    labels: ClassVar[None] = None
+    """Numbers have no classes."""
 
     @property
     def n_rows(self) -> int:
@@ -183,14 +185,14 @@ class TableGrower:
 
     def _read(self, forest: _core.Forest, i: int, arrays: dict[str, Any]) -> Tree:
         target, schema = self.target, self.table.schema
-        kept = arrays.get("competitors")
+        kept, weighted = arrays.get("competitors"), _weighs(target)
         if isinstance(target, NumericTarget):
             tree = Tree.trusted(schema, arrays, targets=target.names, competitors=kept)
-            return check_finite(tree, target.weights is not None)
-        costs = costs_of(forest.class_weight(i), target.costs.rows)
-        classes = target.labels.tolist()
-        tree = Tree.trusted(schema, arrays, classes=classes, costs=costs, competitors=kept)
-        return check_finite(tree, target.weights is not None)
+        else:
+            costs = costs_of(forest.class_weight(i), target.costs.rows) if weighted else None
+            classes = target.labels.tolist()
+            tree = Tree.trusted(schema, arrays, classes=classes, costs=costs, competitors=kept)
+        return check_finite(tree) if weighted else tree
 
 
 def grow_tree(
@@ -235,10 +237,9 @@ def quest_counts() -> UsageError:
     )
 
 
-def check_finite(tree: Tree, weighted: bool) -> Tree:
+def check_finite(tree: Tree) -> Tree:
     """The tree, unless weights are so far from 1 that powers of their sums are no doubles."""
-    weighted = weighted or tree.costs is not None
-    if weighted and not all(np.isfinite(tree.arrays[name]).all() for name in ("weight", "impurity", "gain")):
+    if not all(np.isfinite(tree.arrays[name]).all() for name in ("weight", "impurity", "gain")):
         raise DataError(
             "the weights leave the range of doubles where they are squared; scale them to numbers around 1"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hornbeam.arguments import is_number, refuse
 from hornbeam.errors import DataError
@@ -15,7 +15,7 @@ from hornbeam.model import Tree
 from hornbeam.table import Table
 
 if TYPE_CHECKING:
-    from hornbeam.growth.set_trees import Pair
+    from hornbeam.growth.prune import Pair
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -48,78 +48,61 @@ def text_of(size: float) -> str:
 
 
 class MemoryPlan:
-    """How many sets may grow together, and which trees may stay, within a limit."""
+    """How many sets may grow together, and which trees may stay, within a limit. DataError where not even the
+    trees of one set, which has one for each of so many settings, are sure to fit."""
 
-    def __init__(self, fixed: int, per_set: int, limit: int | None) -> None:
-        self.limited = limit is not None
-        self.full = False
-        self._fixed, self._per_set, self._limit, self._kept = fixed, per_set, limit, 0
-        if limit is not None and fixed + per_set > limit:
-            raise DataError(
-                f"memory_limit={text_of(limit)}: a tree of this table may need {text_of(fixed + per_set)}; "
-                "allow as much, or limit the tree by min_samples_leaf or max_depth",
-                named=("memory_limit", "min_samples_leaf", "max_depth"),
-            )
-
-    @classmethod
-    def of(
-        cls, table: Table, target: Target, parameters: Parameters, limit: int | None, settings: int = 1
-    ) -> MemoryPlan:
-        """The plan for a table, each set of which has a tree for every setting; DataError where not even the
-        trees of one are sure to fit."""
+    def __init__(
+        self, table: Table, target: Target, parameters: Parameters, limit: int | None, settings: int = 1
+    ) -> None:
+        self.limited, self.full = limit is not None, False
+        self._kept, self._per_set, self._room = 0, 0, KEPT_TREES
+        if limit is None:
+            return
         nominal = any(column.kind == "nominal" for column in table.columns)
         answers = min(len(target.labels), 8) if isinstance(target, ClassTarget) else len(target.names)
-        size = _Size(table.n_rows, len(table.columns), answers, nominal)
-        return cls(size.fixed, size.per_set(parameters, settings), limit)
+        size = table.n_rows, len(table.columns), answers
+        fixed, self._per_set = _bytes_needed(*size, parameters, nominal, settings)
+        if fixed + self._per_set > limit:
+            raise DataError(
+                f"memory_limit={text_of(limit)}: a tree of this table may need "
+                f"{text_of(fixed + self._per_set)}; allow as much, or limit the tree by min_samples_leaf or "
+                "max_depth",
+                named=("memory_limit", "min_samples_leaf", "max_depth"),
+            )
+        self._room = limit - fixed
 
     def width(self, most: int) -> int:
         """How many sets may grow together now."""
-        if self._limit is None:
+        if not self.limited:
             return most
-        return max(1, min(most, (self._limit - self._fixed - self._kept) // self._per_set))
+        return max(1, min(most, (self._room - self._kept) // self._per_set))
 
     def take(self, pair: Pair) -> bool:
         """Whether both trees may stay; from the first that may not, none does."""
         size = tree_bytes(pair.tree) + (0 if pair.tree is pair.unpruned else tree_bytes(pair.unpruned))
-        room = KEPT_TREES if self._limit is None else self._limit - self._fixed - self._per_set
-        self.full = self.full or self._kept + size > room
+        self.full = self.full or self._kept + size > self._room - self._per_set
         if not self.full:
             self._kept += size
         return not self.full
 
 
-class _Size(NamedTuple):
-    """A table and its target, by what counts for memory."""
-
-    rows: int
-    columns: int
-    answers: int
-    """Classes, up to 8, or targets."""
-    nominal: bool
-
-    @property
-    def fixed(self) -> int:
-        return _CELL * self.rows * self.columns + _ROW * self.rows
-
-    def per_set(self, parameters: Parameters, settings: int = 1) -> int:
-        nodes = 2 * self._most_leaves(parameters) * settings
-        cells = self.rows * self.columns
-        return _CELL_OF_SET * cells + _ROW_OF_SET * self.rows + nodes * (_NODE + _COUNT * self.answers)
-
-    def _most_leaves(self, parameters: Parameters) -> int:
-        """A bound on the leaves of a tree."""
-        leaves = max(1, self.rows // least_rows(parameters.min_samples_leaf, self.rows))
-        binary = parameters.nominal != "multiway" or not self.nominal
-        if binary and parameters.max_depth is not None and parameters.max_depth < 31:
-            leaves = min(leaves, 2**parameters.max_depth)
-        return leaves
-
-
 def memory_needed(rows: int, columns: int, answers: int, parameters: Parameters, nominal: bool = True) -> int:
     """Bytes that a tree of such a table may need beside the table; `answers` are its classes, up to 8, or
     targets, and `nominal` tells whether it may have nominal columns."""
-    size = _Size(rows, columns, answers, nominal)
-    return size.fixed + size.per_set(parameters)
+    return sum(_bytes_needed(rows, columns, answers, parameters, nominal))
+
+
+def _bytes_needed(
+    rows: int, columns: int, answers: int, parameters: Parameters, nominal: bool, settings: int = 1
+) -> tuple[int, int]:
+    """(bytes of the table, bytes of the trees of one training set)."""
+    leaves = max(1, rows // least_rows(parameters.min_samples_leaf, rows))
+    binary = parameters.nominal != "multiway" or not nominal
+    if binary and parameters.max_depth is not None and parameters.max_depth < 31:
+        leaves = min(leaves, 2**parameters.max_depth)
+    cells, nodes = rows * columns, 2 * leaves * settings
+    per_set = _CELL_OF_SET * cells + _ROW_OF_SET * rows + nodes * (_NODE + _COUNT * answers)
+    return _CELL * cells + _ROW * rows, per_set
 
 
 def least_rows(size: int | float, n_rows: int) -> int:

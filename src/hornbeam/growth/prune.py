@@ -1,18 +1,25 @@
-"""Pruning: what is left of a grown tree, by expected errors, complexity, or rows kept out of growing."""
+"""Pruning: what is left of a grown tree, by expected errors, complexity, or rows kept out of growing.
+
+`SetRows` says of each training set which rows grow its tree and which prune it; growths and searches
+(hornbeam.validation) prune by it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
 from hornbeam.arguments import number, one_of, shown
-from hornbeam.errors import DataError, UsageError
-from hornbeam.growth.grow import ClassTarget, Target, reshaped
-from hornbeam.model import Tree, attribute_kinds
+from hornbeam.errors import DataError, HornbeamError, UsageError
+from hornbeam.growth.grow import ClassTarget, Target, leaf_places, reshaped
+from hornbeam.growth.sets import Rows, TrainingSet, TrainingSets, stack
+from hornbeam.model import RoutedTable, Tree, attribute_kinds
 from hornbeam.table import Table
 
 # The names of the ways to prune, by what is predicted.
@@ -155,9 +162,6 @@ def _native(target: Target) -> npt.NDArray[Any]:
     return np.ascontiguousarray(target.values)
 
 
-Rows = npt.NDArray[np.int64]
-
-
 def hold_out(groups: npt.NDArray[np.int32], share: float, seed: int) -> tuple[Rows, Rows]:
     """Rows to grow from and rows held out, drawn within each group; every group keeps a row to grow from."""
     n = len(groups)
@@ -190,3 +194,120 @@ def draw_validation(rows: Rows, target: Target, pruning: Pruning, seed: int) -> 
 def draw_seed(random: np.random.RandomState) -> int:
     """What a fit takes from its random_state to draw the rows that it validates on."""
     return int(random.randint(2**31 - 1))
+
+
+class Pair(NamedTuple):
+    """A tree, and what it was before pruning: the same object where nothing was pruned."""
+
+    tree: Tree
+    unpruned: Tree
+
+    @property
+    def unpruned_alone(self) -> Tree | None:
+        """The tree before pruning; None where it is the tree itself."""
+        return None if self.tree is self.unpruned else self.unpruned
+
+    def each(self, change: Callable[[Tree], Tree]) -> Pair:
+        """Both trees changed; one tree where they are the same."""
+        tree = change(self.tree)
+        return Pair(tree, tree if self.tree is self.unpruned else change(self.unpruned))
+
+
+class SetRows:
+    """The rows of training sets: those that a tree is grown from, and those that prune it."""
+
+    def __init__(
+        self,
+        table: Table,
+        target: Target,
+        sets: TrainingSets,
+        pruning: Pruning,
+        seeds: Sequence[int] | None,
+        routed: RoutedTable | None = None,
+    ) -> None:
+        self.table, self.target, self.sets, self.pruning, self.seeds = table, target, sets, pruning, seeds
+        self._given = routed
+
+    @cached_property
+    def _routed(self) -> RoutedTable:
+        """The table, ready to go down the trees."""
+        return self._given or RoutedTable(self.table)
+
+    def failures(self) -> dict[int, HornbeamError]:
+        """The sets that have no tree, and why."""
+        found = ((i, self._failure(i)) for i in range(len(self.sets.sets)))
+        return {i: error for i, error in found if error is not None}
+
+    def _failure(self, i: int) -> HornbeamError | None:
+        one, weights = self.sets.sets[i], self.target.weights
+        if len(one) == 0:
+            return DataError(f"training set {i} has no rows; every set needs at least one")
+        if weights is not None and not (weights[one.rows] > 0).any():
+            return DataError(f"training set {i} has no rows of weight above 0; every set needs at least one")
+        if not self.pruning.holds_out:
+            return None
+        try:
+            self.drawn(i)
+        except DataError as error:
+            return error if self.sets.alone else DataError(f"training set {i}: {error}")
+        return None
+
+    def drawn(self, i: int) -> tuple[Rows, Rows]:
+        """The rows of set i that its tree is grown from, and those that are kept out to prune it."""
+        assert self.seeds is not None
+        return draw_validation(self.sets[i].rows, self.target, self.pruning, self.seeds[i])
+
+    def grown_from(self, i: int) -> TrainingSet:
+        """Set i without the rows that are kept out to prune its tree."""
+        if not self.pruning.holds_out:
+            return self.sets.sets[i]
+        return TrainingSet.of_rows(self.sets.n_rows, self.drawn(i)[0])
+
+    def times(self, chunk: Sequence[int]) -> npt.NDArray[np.uint8] | None:
+        """[row, set]: how often each row counts in growing some sets; None: all rows once, for one set."""
+        rows = [self.grown_from(i) for i in chunk]
+        return None if len(rows) == 1 and rows[0].has_all else stack(self.sets.n_rows, rows)
+
+    def in_order(self, i: int, tree: Tree) -> npt.NDArray[np.uint32]:
+        """The rows that the tree of set i was grown from, leaf after leaf, those of weight 0 left out."""
+        rows, weights = self.sets[i].rows, self.target.weights
+        if weights is not None:
+            rows = rows[weights[rows] > 0]
+        place = leaf_places(tree)[self._routed.leaves(tree, rows)]
+        return rows[np.argsort(place, kind="stable")].astype(np.uint32)
+
+
+class Pruner:
+    """Prunes the tree of set i, or prefixes of it, by the rows of the set."""
+
+    def __init__(self, rows: SetRows, i: int, whole: Tree, criterion: str, threads: int) -> None:
+        self._rows, self._i, self._whole, self._criterion, self._threads = rows, i, whole, criterion, threads
+        self.order_of_growth: Callable[[], npt.NDArray[np.uint32]] | None = None
+        """Where the grower left the rows leaf after leaf, and they need not be sent down the tree."""
+
+    def pruned(self, grown: Tree, pruning: Pruning) -> Tree:
+        """What pruning leaves of the tree, or of a prefix of it."""
+        if pruning.prune is None or grown.n_nodes == 1:
+            return grown
+        judges: tuple[Table, Target] | tuple[()] = ()
+        order = None
+        if pruning.holds_out:
+            judges = self._held
+        elif pruning.prune == "error_based":
+            judges, order = (self._rows.table, self._rows.target), self._order
+        return prune_tree(
+            grown, pruning, *judges, criterion=self._criterion, threads=self._threads, order=order
+        )
+
+    @cached_property
+    def _held(self) -> tuple[Table, Target]:
+        """The rows that were kept out of growing."""
+        held = self._rows.drawn(self._i)[1]
+        return self._rows.table.take(held), self._rows.target.take(held)
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.uint32]:
+        """Rows leaf after leaf: so they lie in every prefix of the tree too."""
+        if self.order_of_growth is not None:
+            return self.order_of_growth()
+        return self._rows.in_order(self._i, self._whole)

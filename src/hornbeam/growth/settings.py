@@ -146,7 +146,7 @@ def grow_settings(
     sets.checked(engine.algorithm)
     most = 1 if engine.algorithm == "serial" else MOST_TOGETHER
     smallest = min(parameters, key=lambda one: least_rows(one.min_samples_leaf, table.n_rows))
-    plan = MemoryPlan.of(table, target, smallest, memory_limit, settings=len(set(settings)))
+    plan = MemoryPlan(table, target, smallest, memory_limit, len(set(settings)))
     encoded = None if like is None else like.grower.encoded
     grower = TableGrower(table, target, parameters[0], threads=threads, engine=engine, encoded=encoded)
     return SettingForest(grower, settings, sets, plan.width(most), report)

@@ -184,13 +184,10 @@ class FamilyGrowth:
         self.rows = SetRows(
             task.table, task.target, task.sets, family.holds_out or Pruning(), task.seeds, task.routed
         )
-        self.grown: list[int] = []
-        for i in range(task.sets.n_sets):
-            failure = self.rows.failure(i)
-            if failure is None:
-                self.grown.append(i)
-            else:
-                findings.fail(family, i, failure)
+        failures = self.rows.failures()
+        for i, failure in failures.items():
+            findings.fail(family, i, failure)
+        self.grown = [i for i in range(len(task.sets)) if i not in failures]
         sets = map(self.rows.grown_from, self.grown)
         together = TrainingSets(task.sets.n_rows, tuple(sets))
         engine = task.engine

@@ -21,9 +21,7 @@ from hornbeam.growth import (
     grow_sets,
     memory,
 )
-from hornbeam.growth.forest import LevelCosts
 from hornbeam.growth.grow import leaf_places
-from hornbeam.growth.set_trees import SetTrees
 from hornbeam.table import from_data
 
 N, K = 200, 90
@@ -57,8 +55,7 @@ def test_more_sets_than_grow_together_make_one_forest() -> None:
 
 def test_a_tree_that_is_kept_leaves_the_forest_that_grew_it() -> None:
     forest = grown(engine=Engine(algorithm="overlapping"))
-    assert forest._growth is not None
-    homes = forest._growth._homes
+    homes = forest._homes
     native, place = homes[3]
     kept = forest.tree(3)
     assert 3 not in homes
@@ -140,15 +137,14 @@ def test_levels_add_up_over_chunks() -> None:
 
 @pytest.mark.parametrize(("algorithm", "chunks"), [("serial", 4), ("overlapping", 1)])
 def test_progress_goes_over_all_chunks(algorithm: str, chunks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    grow = SetTrees.grow
+    grow = Forest.grow
 
-    def telling(growth: SetTrees, chunk: Any, *, last: bool, report: Any) -> Any:
+    def telling(forest: Forest, chunk: Any, *, last: bool, report: Any) -> None:
         report(0.5)  # the core tells ten times a second, which small growths do not last
-        native = grow(growth, chunk, last=last)
+        grow(forest, chunk, last=last)
         report(1.0)
-        return native
 
-    monkeypatch.setattr(SetTrees, "grow", telling)
+    monkeypatch.setattr(Forest, "grow", telling)
     heard: list[float] = []
     sets = TrainingSets.of_rows(N, (RANDOM.integers(0, N, N) for _ in range(4)))
     engine = Engine(algorithm=algorithm)
@@ -181,4 +177,4 @@ def test_the_forest_tells_how_stable_its_first_tree_is() -> None:
     again = pickle.loads(pickle.dumps(forest))
     assert again.stability().to_text() == stability.to_text()
     assert pickle.loads(pickle.dumps(forest.levels)).f.tolist() == forest.levels.f.tolist()
-    assert len(LevelCosts.none().f) == 0
+    assert len(Forest.of([forest.pair(0)]).levels.nodes) == 0
