@@ -8,18 +8,8 @@ from typing import Any
 
 import click
 
-TUNABLE = (
-    "ccp_alpha",
-    "max_depth",
-    "min_samples_leaf",
-    "min_samples_split",
-    "min_impurity_decrease",
-    "min_objs",
-    "confidence",
-    "criterion",
-    "nominal",
-    "prune",
-)
+from hornbeam.growth.parameters import TUNABLE
+
 PATH = "path"
 
 

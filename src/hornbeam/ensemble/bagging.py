@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from hornbeam.growth import (
     DrawnSets,
     Engine,
     Forest,
+    HowToGrow,
     Pair,
     Parameters,
     Pruning,
@@ -38,9 +39,7 @@ def grow_bags(
     bags: Bags,
     *,
     algorithm: str = "auto",
-    threads: int = 1,
-    memory_limit: int | None = None,
-    report: Callable[[float], None] | None = None,
+    **how: Unpack[HowToGrow],
 ) -> Forest:
     """The trees of all bags: those that the rows of each grow alone with its seed, whatever the algorithm.
 
@@ -63,11 +62,9 @@ def grow_bags(
         TrainingSets(n_rows, DrawnSets(len(bags), drawn)),
         pruning=pruning,
         random=[_seed(seed) for seed in bags.seeds.tolist()] if pruning.holds_out else None,
-        threads=threads,
         engine=engine,
-        memory_limit=memory_limit,
-        report=report,
         visit=lambda _, pair: pairs.append(pair),
+        **how,
     )
     return grown.settled(pairs)
 

@@ -14,7 +14,7 @@ from hornbeam.growth.grow import (
     grow_tree,
 )
 from hornbeam.growth.memory import bytes_of
-from hornbeam.growth.parameters import CRITERIA, Engine, Parameters
+from hornbeam.growth.parameters import CRITERIA, Engine, HowToGrow, Parameters
 from hornbeam.growth.prune import (
     Pair,
     Pruner,
@@ -42,6 +42,7 @@ __all__ = [
     "DrawnSets",
     "Engine",
     "Forest",
+    "HowToGrow",
     "NumericTarget",
     "Pair",
     "Parameters",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from hornbeam import _core, arguments
 from hornbeam.errors import HornbeamError, NotThere, UsageError
 from hornbeam.growth.grow import TableGrower, Target
 from hornbeam.growth.memory import MemoryPlan
-from hornbeam.growth.parameters import Engine, Parameters
+from hornbeam.growth.parameters import Engine, HowToGrow, Parameters
 from hornbeam.growth.prune import Pair, Pruner, Pruning, SetRows, draw_seed
 from hornbeam.growth.sets import MOST_TOGETHER, TrainingSets
 from hornbeam.growth.stability import Bifurcation, Stability, bifurcations_of, stability_of, tests_by_level
@@ -257,9 +257,7 @@ def grow_and_prune(
     pruning: Pruning,
     *,
     random: np.random.RandomState | None = None,
-    threads: int = 1,
-    memory_limit: int | None = None,
-    report: Report = None,
+    **how: Unpack[HowToGrow],
 ) -> Pair:
     """The tree of all rows and what it was before pruning: a growth of one set. `random` draws the rows to
     validate on."""
@@ -271,9 +269,7 @@ def grow_and_prune(
         TrainingSets.of_all(table.n_rows),
         pruning=pruning,
         random=None if random is None or not pruning.holds_out else [draw_seed(random)],
-        threads=threads,
-        memory_limit=memory_limit,
-        report=report,
         visit=lambda _, pair: pairs.append(pair),
+        **how,
     )
     return pairs[0]

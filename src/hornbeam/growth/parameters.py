@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from hornbeam.arguments import is_number, number, one_of, refuse, whole, whole_or_none
 from hornbeam.table import MAX_COLUMNS, MAX_ROWS
@@ -18,6 +19,19 @@ CRITERIA: dict[str, tuple[str, ...]] = {
 }
 ALIASES = {"log_loss": "entropy", "squared_error": "variance"}
 NOMINAL = ("subset", "value", "multiway")
+TUNABLE = (
+    "ccp_alpha",
+    "max_depth",
+    "min_samples_leaf",
+    "min_samples_split",
+    "min_impurity_decrease",
+    "min_objs",
+    "confidence",
+    "criterion",
+    "nominal",
+    "prune",
+)
+"""What a search may choose."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,15 @@ class Engine:
     counting: str = "auto"
     algorithm: str = "auto"
     settings: str = "together"
+
+
+class HowToGrow(TypedDict, total=False):
+    """How a growth runs, which no tree depends on."""
+
+    threads: int
+    memory_limit: int | None
+    report: Callable[[float], None] | None
+    """Hears ten times a second which share is done."""
 
 
 def _size(name: str, value: Any, least: int, most_fraction: float) -> int | float:

@@ -140,6 +140,11 @@ class TrainingSets:
         return cls(n_rows, first + tuple(TrainingSet.of_rows(n_rows, some) for some in rows))
 
     @classmethod
+    def of_folds(cls, n_rows: int, folds: Iterable[Rows]) -> TrainingSets:
+        """The set of all rows, and for each fold that of all rows but those of the fold."""
+        return cls(n_rows, (TrainingSet(n_rows), *(TrainingSet(n_rows, left_out=rows) for rows in folds)))
+
+    @classmethod
     def of_all(cls, n_rows: int) -> TrainingSets:
         """One set of all rows: that of a fit."""
         return cls(n_rows, (TrainingSet(n_rows),))

@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
 from hornbeam.errors import DataError
 from hornbeam.growth import (
     ClassTarget,
-    Engine,
     Forest,
+    HowToGrow,
     Pair,
     Parameters,
     Pruning,
     Target,
-    TrainingSet,
     TrainingSets,
     grow_sets,
 )
 from hornbeam.model import RoutedTable
 from hornbeam.table import Table
 from hornbeam.validation.folds import FoldNumbers, rows_by_fold
-from hornbeam.validation.scores import score_rows
+from hornbeam.validation.measures import plain_measure, score_of
 
 
 @dataclass(frozen=True)
@@ -73,36 +73,22 @@ def estimate_by_folds(
     *,
     pruning: Pruning,
     seed: int,
-    threads: int = 1,
-    memory_limit: int | None = None,
-    report: Callable[[float], None] | None = None,
-    engine: Engine | None = None,
+    **how: Unpack[HowToGrow],
 ) -> tuple[Forest, Estimate]:
     """Grow the tree of all rows and that of each fold, and score every fold on its own rows."""
     k = int(folds.max()) + 1
     if not isinstance(target, ClassTarget) and int(np.bincount(folds, minlength=k).min()) < 2:
         raise small_fold(k, table.n_rows)
     kept_out = rows_by_fold(folds, k)
-    routed, scores = RoutedTable(table), [0.0] * k
+    routed, scores, measure = RoutedTable(table), [0.0] * k, plain_measure(target)
 
     def judge(i: int, pair: Pair) -> None:
         if i > 0:
-            scores[i - 1] = score_rows(pair.tree, routed, target, kept_out[i - 1], threads)
+            rows = kept_out[i - 1]
+            leaves = routed.leaves(pair.tree, rows, how.get("threads", 1))
+            scores[i - 1] = score_of(measure, pair.tree, leaves, rows)
 
-    forest = grow_folds(
-        table,
-        target,
-        parameters,
-        folds,
-        k,
-        pruning=pruning,
-        seed=seed,
-        threads=threads,
-        memory_limit=memory_limit,
-        report=report,
-        engine=engine,
-        visit=judge,
-    )
+    forest = grow_folds(table, target, parameters, folds, k, pruning=pruning, seed=seed, visit=judge, **how)
     return forest, Estimate("accuracy" if isinstance(target, ClassTarget) else "r2", tuple(scores))
 
 
@@ -115,15 +101,11 @@ def grow_folds(
     *,
     pruning: Pruning,
     seed: int,
-    threads: int = 1,
-    memory_limit: int | None = None,
-    report: Callable[[float], None] | None = None,
-    engine: Engine | None = None,
     visit: Callable[[int, Pair], None] | None = None,
+    **how: Unpack[HowToGrow],
 ) -> Forest:
     """Grow the tree of all rows and that of each of k folds, which may be empty; `visit` sees each."""
-    each = (TrainingSet(table.n_rows, left_out=rows) for rows in rows_by_fold(folds, k))
-    sets = TrainingSets(table.n_rows, (TrainingSet(table.n_rows), *each))
+    sets = TrainingSets.of_folds(table.n_rows, rows_by_fold(folds, k))
     drawn = int(np.random.RandomState(seed).randint(2**31 - 1)) if pruning.holds_out else 0
     return grow_sets(
         table,
@@ -131,10 +113,7 @@ def grow_folds(
         parameters,
         sets,
         pruning=pruning,
-        random=[drawn] * sets.n_sets,
-        threads=threads,
-        engine=engine,
-        memory_limit=memory_limit,
-        report=report,
+        random=[drawn] * (k + 1),
         visit=visit,
+        **how,
     )

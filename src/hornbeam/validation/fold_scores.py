@@ -17,7 +17,8 @@ from sklearn.exceptions import FitFailedWarning
 from hornbeam import arguments
 from hornbeam.growth import ClassTarget, Forest, Pair
 from hornbeam.growth.forest import COMPONENTS
-from hornbeam.validation.scoring import Judge, Score, by_name, measure_of, score_of
+from hornbeam.validation.measures import score_of
+from hornbeam.validation.scoring import Judge, Score, by_name, measure_of
 from hornbeam.validation.shared_growth import SharedWork
 
 

@@ -15,21 +15,10 @@ from sklearn.model_selection import ParameterGrid
 from hornbeam.arguments import brief, refuse
 from hornbeam.errors import UsageError
 from hornbeam.growth import Parameters, Pruning
+from hornbeam.growth.parameters import TUNABLE
 from hornbeam.validation.scoring import in_our_words
 from hornbeam.validation.shared_growth import shares_growth
 
-TUNABLE = (
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_objs",
-    "max_depth",
-    "min_impurity_decrease",
-    "ccp_alpha",
-    "confidence",
-    "criterion",
-    "nominal",
-    "prune",
-)
 PATH = "path"
 """`{"ccp_alpha": "path"}`: the alphas at which the tree of all rows changes."""
 

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hornbeam import _core
-from hornbeam.growth import ClassTarget, Target
-from hornbeam.model import RoutedTable, Tree
+from hornbeam.model import Tree
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[Any]
@@ -151,16 +150,6 @@ def sums_of(tree: Tree) -> RightAnswers | SquaredErrors:
 def fold_score(sums: ScoreSums) -> float:
     """The score of a fold; NaN where it has too few rows."""
     return sums.score if sums.rows >= sums.least_rows else math.nan
-
-
-def score_rows(
-    tree: Tree, routed: RoutedTable, target: Target, rows: npt.NDArray[np.int64], threads: int = 1
-) -> float:
-    """Accuracy, or R² averaged over targets, of a tree's answers for some rows; each of them counts once."""
-    leaves = routed.leaves(tree, rows, threads)
-    if isinstance(target, ClassTarget):
-        return accuracy(target.codes.take(rows), tree.leaf_class.take(leaves))
-    return r2(target.values[rows], tree.means[leaves])
 
 
 def accuracy(actual: Codes, answered: Codes, weights: Numbers | None = None) -> float:

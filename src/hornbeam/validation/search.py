@@ -26,8 +26,9 @@ from hornbeam.growth import (
 )
 from hornbeam.model import Tree
 from hornbeam.validation.families import SettingFamily, SettingTrees, families_of
-from hornbeam.validation.scoring import Measure, Score, by_name
-from hornbeam.validation.search_task import Rows, SearchTask
+from hornbeam.validation.measures import Measure, Rows
+from hornbeam.validation.scoring import Score, by_name
+from hornbeam.validation.search_task import SearchTask
 from hornbeam.validation.selection import SettingScores
 
 
@@ -104,6 +105,10 @@ class Findings:
             raise error
         for shared in family.trees:
             self.failures |= {(setting, i): error for setting in shared.settings.tolist()}
+
+    def own_scores(self, trials: Sequence[int], repeats: int = 1) -> dict[str, SettingScores]:
+        """What the settings that the search itself chooses among scored in some trials."""
+        return {name: found.among(self._task.own) for name, found in self.scores(trials, repeats).items()}
 
     def scores(self, trials: Sequence[int], repeats: int = 1) -> dict[str, SettingScores]:
         """The scores of some trials, by the names of the measures."""

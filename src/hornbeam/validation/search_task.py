@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
 from hornbeam.arguments import generator
@@ -19,21 +18,19 @@ from hornbeam.growth import Engine, Target, TrainingSets, bytes_of, complexity_p
 from hornbeam.model import RoutedTable
 from hornbeam.table import Table
 from hornbeam.validation.grid import Candidates, Grid, between
-from hornbeam.validation.nested import OuterFold, Trial, TrialPlan, nested_record, outer_folds
-from hornbeam.validation.scoring import Judge, Measure, measure_of
-from hornbeam.validation.search_record import NestedRecord
-from hornbeam.validation.selection import SelectionRule, SettingScores
+from hornbeam.validation.measures import Measure, Rows
+from hornbeam.validation.nested import OuterFold, Trial, TrialPlan, outer_folds
+from hornbeam.validation.scoring import Judge, measure_of
 from hornbeam.validation.splits import Splits, deal_repeatedly, folds_of
-
-if TYPE_CHECKING:
-    from hornbeam.validation.search import Findings
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class SearchTask:
-    """All that a search needs, read and checked. Set 0 is all rows."""
+    """All that a search needs, read and checked. Set 0 is all rows.
+
+    Of the trials some are the `folds`', some judge the folds' trees by their own rows (`train`), and the
+    others are of `outer` folds. The candidates are the search's `own`, and those of outer folds.
+    """
 
     estimator: Any
     candidates: Candidates
@@ -43,16 +40,72 @@ class SearchTask:
     target: Target
     sets: TrainingSets
     trials: Sequence[Trial]
-    sized: Set[int]
-    """The sets whose trees' sizes settle ties: that of all rows, and those of outer folds."""
     judge: Judge
     measure: Measure | None
-    score_params: Mapping[str, Any] = field(default_factory=dict)
-    seeds: Sequence[int] = ()
+    score_params: Mapping[str, Any]
+    seeds: Sequence[int]
     """What each set draws its validation rows by, where some are kept out of growing."""
-    engine: Engine = field(default_factory=Engine)
-    memory_limit: int | None = None
-    threads: int = 1
+    engine: Engine
+    memory_limit: int | None
+    threads: int
+    own: slice
+    folds: range
+    train: range
+    outer: Sequence[OuterFold]
+    reading: float
+    """Seconds that it took to come so far."""
+
+    @classmethod
+    def of(cls, search: Any, grid: Grid, judge: Judge, X: Any, y: Any, routed: Any) -> SearchTask:
+        """Read X and y, deal the folds and expand the grid of a TreeSearchCV."""
+        begin, estimator, random = perf_counter(), search.estimator, generator(search.random_state)
+        threads, groups = estimator._threads(search.n_jobs), routed.splitter.split
+        table, target = estimator._reads(X, y, **routed.estimator.fit)
+        splits = folds_of(search.cv, search.repeats, X, y, target, groups, random)
+        splits.sets.checked(search.algorithm)
+        plan, folds = TrialPlan.of(splits), range(len(splits.tests))
+        train = plan.judge_by_own_rows(folds) if search.return_train_score else range(0)
+        outer = []
+        if search.nested is not None:
+            outer = outer_folds(
+                plan, _outer_rows(search, X, y, target, groups, splits, random), search.nested
+            )
+        sets = plan.training_sets
+        candidates, own, outer = _candidates(grid, table, target, sets, outer, threads)
+        holds_out = any(setting.pruning.holds_out for setting in candidates.settings)
+        tests, score_params = [trial.rows for trial in plan.trials], routed.scorer.score
+        return cls(
+            estimator,
+            candidates,
+            X,
+            y,
+            table,
+            target,
+            sets,
+            plan.trials,
+            judge,
+            measure_of(judge, target, sets, tests, score_params),
+            score_params,
+            seeds=estimator._seeds(len(sets) - 1, False) if holds_out else (),
+            engine=Engine(algorithm=search.algorithm),
+            memory_limit=bytes_of(search.memory_limit),
+            threads=threads,
+            own=own,
+            folds=folds,
+            train=train,
+            outer=outer,
+            reading=perf_counter() - begin,
+        )
+
+    @property
+    def params(self) -> Sequence[dict[str, Any]]:
+        """The settings that the search itself chooses among."""
+        return self.candidates.params[self.own]
+
+    @cached_property
+    def sized(self) -> Set[int]:
+        """The sets whose trees' sizes settle ties: that of all rows, and those of outer folds."""
+        return {0, *(fold.of for fold in self.outer)}
 
     @cached_property
     def models(self) -> list[Any]:
@@ -77,96 +130,24 @@ class SearchTask:
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class SearchWork:
-    """A task, and which of its trials are the folds', which judge trees by their own rows, and the outer."""
-
-    task: SearchTask
-    own: slice
-    """The settings that the search itself chooses among."""
-    folds: range
-    train: range
-    outer: Sequence[OuterFold]
-    n_outer: int
-    reading: float
-    """Seconds that it took to come so far."""
-
-    @classmethod
-    def of(cls, search: Any, grid: Grid, judge: Judge, X: Any, y: Any, routed: Any) -> SearchWork:
-        """Read X and y, deal the folds and expand the grid of a TreeSearchCV."""
-        begin = perf_counter()
-        estimator, threads = search.estimator, search.estimator._threads(search.n_jobs)
-        table, target = estimator._reads(X, y, **routed.estimator.fit)
-        dealer = _Dealer(search, X, y, target, routed.splitter.split)
-        splits = dealer.folds()
-        plan, folds = TrialPlan.of(splits), range(len(splits.tests))
-        train = plan.judge_by_own_rows(folds) if search.return_train_score else range(0)
-        outer = dealer.outer(plan, splits) if search.nested is not None else []
-        sets = plan.training_sets
-        candidates, own, outer = _candidates(grid, table, target, sets, outer, threads)
-        holds_out = any(setting.pruning.holds_out for setting in candidates.settings)
-        tests = [trial.rows for trial in plan.trials]
-        task = SearchTask(
-            estimator=estimator,
-            candidates=candidates,
-            X=X,
-            y=y,
-            table=table,
-            target=target,
-            sets=sets,
-            trials=plan.trials,
-            sized={0, *(fold.of for fold in outer)},
-            judge=judge,
-            measure=measure_of(judge, target, sets, tests, routed.scorer.score),
-            score_params=routed.scorer.score,
-            seeds=estimator._seeds(len(sets) - 1, False) if holds_out else (),
-            engine=Engine(algorithm=search.algorithm),
-            memory_limit=bytes_of(search.memory_limit),
-            threads=threads,
-        )
-        return cls(task, own, folds, train, outer, search.nested or 0, perf_counter() - begin)
-
-    @property
-    def params(self) -> Sequence[dict[str, Any]]:
-        """The settings that the search itself chooses among."""
-        return self.task.candidates.params[self.own]
-
-    def scores(self, findings: Findings, trials: Sequence[int], repeats: int = 1) -> dict[str, SettingScores]:
-        """What these scored in some trials, by the names of the measures."""
-        return {name: found.among(self.own) for name, found in findings.scores(trials, repeats).items()}
-
-    def judged_outside(self, findings: Findings, rule: SelectionRule) -> NestedRecord:
-        """What the outer folds say of the choice."""
-        return nested_record(findings, self.outer, self.n_outer, rule, self.task.candidates.params)
-
-
-class _Dealer:
-    """Deals the rows as a search asks for it, all by one generator."""
-
-    def __init__(self, search: Any, X: Any, y: Any, target: Target, params: Mapping[str, Any]) -> None:
-        self._search, self._X, self._y, self._target, self._params = search, X, y, target, params
-        self._random = generator(search.random_state)
-
-    def folds(self) -> Splits:
-        search = self._search
-        splits = folds_of(
-            search.cv, search.repeats, self._X, self._y, self._target, self._params, self._random
-        )
-        splits.sets.checked(search.algorithm)
-        return splits
-
-    def outer(self, plan: TrialPlan, splits: Splits) -> list[OuterFold]:
-        """Outer folds: those of the search where they are as many, so that their trees serve twice."""
-        k, repeats = self._search.nested, self._search.repeats
-        if any(given is not None for given in self._params.values()):
-            raise UsageError("nested with groups: outer folds are dealt without them; leave one of them out")
-        if repeats == 1:
-            rows = folds_of(k, 1, self._X, self._y, self._target, {}, self._random).tests
-        elif len(splits.tests) == k * repeats:
-            rows = splits.tests
-        else:
-            rows = deal_repeatedly(self._target, k, repeats, self._random)
-        return outer_folds(plan, rows, k)
+def _outer_rows(
+    search: Any,
+    X: Any,
+    y: Any,
+    target: Target,
+    groups: Mapping[str, Any],
+    splits: Splits,
+    random: np.random.RandomState,
+) -> Sequence[Rows]:
+    """The rows of outer folds: where they are as many those of the search, so that their trees serve twice."""
+    k, repeats = search.nested, search.repeats
+    if any(given is not None for given in groups.values()):
+        raise UsageError("nested with groups: outer folds are dealt without them; leave one of them out")
+    if repeats == 1:
+        return folds_of(k, 1, X, y, target, {}, random).tests
+    if len(splits.tests) == k * repeats:
+        return splits.tests
+    return deal_repeatedly(target, k, repeats, random)
 
 
 def _candidates(

@@ -101,8 +101,7 @@ def splits_of(
     n_rows = target.n_rows
     dealt = None if keep else dealt_rows(cv, target, params)
     if dealt is not None:
-        folds = (TrainingSet(n_rows, left_out=rows) for rows in dealt)
-        return Splits(TrainingSets(n_rows, (TrainingSet(n_rows), *folds)), dealt)
+        return Splits(TrainingSets.of_folds(n_rows, dealt), dealt)
     sets, tests, given = [TrainingSet(n_rows)], [], []
     for train, test in _pairs(cv, X, y, target, params):
         sets.append(TrainingSet.of_rows(n_rows, train))
@@ -229,9 +228,7 @@ def folds_of(
             parameter="cv",
         )
     folds = deal_repeatedly(target, FOLDS if cv is None else int(cv), repeats, random)
-    n_rows = target.n_rows
-    each = (TrainingSet(n_rows, left_out=rows) for rows in folds)
-    return Splits(TrainingSets(n_rows, (TrainingSet(n_rows), *each)), folds)
+    return Splits(TrainingSets.of_folds(target.n_rows, folds), folds)
 
 
 def deal_in_turn(target: Target, k: int, random: np.random.RandomState) -> FoldNumbers:

@@ -6,7 +6,7 @@ import numbers
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -20,16 +20,18 @@ from hornbeam.arguments import NamedParameters, flag, generator, is_number, one_
 from hornbeam.errors import UsageError
 from hornbeam.growth import bytes_of
 from hornbeam.validation.grid import Grid
+from hornbeam.validation.nested import nested_record
 from hornbeam.validation.scoring import CostScorer, Judge, in_our_words
 from hornbeam.validation.search import Findings, examine
 from hornbeam.validation.search_record import SearchRecord, SettingResult
-from hornbeam.validation.search_task import SearchWork
+from hornbeam.validation.search_task import SearchTask
 from hornbeam.validation.selection import MEANS, SELECT, Scores, SelectionRule, SettingScores
 from hornbeam.validation.splits import rows_of
 
 MOST_REPEATS = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class TreeSearchCV(NamedParameters, BaseSearchCV):  # type: ignore[misc]
     """Choose the parameters of a tree by cross-validation.
 
@@ -81,42 +83,23 @@ class TreeSearchCV(NamedParameters, BaseSearchCV):  # type: ignore[misc]
         With `nested`: the mean score of the outer folds.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        cv: Any = 10,
-        repeats: int = 1,
-        mean: str = "mean",
-        select: str = "best",
-        scoring: Any = None,
-        refit: Any = True,
-        nested: int | None = None,
-        algorithm: str = "auto",
-        memory_limit: int | str | None = None,
-        return_train_score: bool = False,
-        error_score: Any = np.nan,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.cv = cv
-        self.repeats = repeats
-        self.mean = mean
-        self.select = select
-        self.scoring = scoring
-        self.refit = refit
-        self.nested = nested
-        self.algorithm = algorithm
-        self.memory_limit = memory_limit
-        self.return_train_score = return_train_score
-        self.error_score = error_score
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    cv: Any = 10
+    repeats: int = 1
+    mean: str = "mean"
+    select: str = "best"
+    scoring: Any = None
+    refit: Any = True
+    nested: int | None = None
+    algorithm: str = "auto"
+    memory_limit: int | str | None = None
+    return_train_score: bool = False
+    error_score: Any = np.nan
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -143,15 +126,15 @@ class TreeSearchCV(NamedParameters, BaseSearchCV):  # type: ignore[misc]
         X, y = rows_of(X, y)
         with in_our_words("fit", tuple(params)):
             routed = self._get_routed_params_for_fit(_check_method_params(X, params))
-        work = SearchWork.of(self, grid, judge, X, y, routed)
+        task = SearchTask.of(self, grid, judge, X, y, routed)
         if self.verbose > 0:
-            n, sets = len(work.params), len(work.task.sets)
-            print(f"{n} settings in {len(work.folds)} folds: {sets} training sets are grown")
-        findings = examine(work.task)
+            n, sets = len(task.params), len(task.sets)
+            print(f"{n} settings in {len(task.folds)} folds: {sets} training sets are grown")
+        findings = examine(task)
         findings.tell_failures()
-        self._learn(work, findings, metric)
+        self._learn(task, findings, metric)
         if self.refit:
-            self._refit(work, findings, routed.estimator.fit)
+            self._refit(task, findings, routed.estimator.fit)
         return self
 
     def _check(self) -> None:
@@ -178,34 +161,36 @@ class TreeSearchCV(NamedParameters, BaseSearchCV):  # type: ignore[misc]
             )
         bytes_of(self.memory_limit)
 
-    def _learn(self, work: SearchWork, findings: Findings, metric: Any) -> None:
+    def _learn(self, task: SearchTask, findings: Findings, metric: Any) -> None:
         """Choose, and keep what scikit-learn's searches keep; traces of an earlier fit go."""
         for name in ("best_estimator_", "best_score_", "refit_time_", "feature_names_in_", "nested_score_"):
             self.__dict__.pop(name, None)
-        task, test = work.task, work.scores(findings, work.folds, self.repeats)
+        test = findings.own_scores(task.folds, self.repeats)
         self.multimetric_ = "score" not in test
         if self.multimetric_:
             self._check_refit_for_multimetric(test)
             metric = self.refit
         metric = metric if metric in test else next(iter(test))
         results = cv_results(
-            work.params,
+            task.params,
             test,
-            work.scores(findings, work.train) if work.train else {},
+            findings.own_scores(task.train) if task.train else {},
             mean=self.mean,
-            fitting=work.reading + findings.growing,
+            fitting=task.reading + findings.growing,
             scoring=findings.scoring,
         )
-        rule = SelectionRule(work.params, metric, self._measure(metric), self.mean, self.select)
+        rule = SelectionRule(task.params, metric, self._measure(metric), self.mean, self.select)
         record = record_of(findings, test[metric], rule)
         if callable(self.refit):
             chosen = int(self._select_best_index(self.refit, metric, results))
             record = replace(record, chosen=chosen, reason="The function that was given as refit chose it.")
-        if work.outer:
-            record = replace(record, nested=work.judged_outside(findings, rule))
+        if task.outer:
+            k, params = self.nested, task.candidates.params
+            assert k is not None
+            record = replace(record, nested=nested_record(findings, task.outer, k, rule, params))
         self._keep(record, results)
         self.scorer_ = getattr(task.judge.scorer, "_scorers", task.judge.scorer)
-        self.n_splits_ = len(work.folds)
+        self.n_splits_ = len(task.folds)
 
     def _measure(self, metric: str) -> str:
         """The name of what is compared."""
@@ -230,9 +215,9 @@ class TreeSearchCV(NamedParameters, BaseSearchCV):  # type: ignore[misc]
         if not callable(self.refit):
             self.best_score_ = record.results[record.chosen].score
 
-    def _refit(self, work: SearchWork, findings: Findings, params: Any) -> None:
+    def _refit(self, task: SearchTask, findings: Findings, params: Any) -> None:
         """The estimator of what was chosen: its tree of all rows is there already."""
-        task, begin = work.task, perf_counter()
+        begin = perf_counter()
         model = task.model(self.best_params_)
         if model.cv is None:
             model = model._grown(findings.pair(self.best_index_), task.target, None)

@@ -26,7 +26,7 @@ from hornbeam.validation.grid import TUNABLE, Grid, between
         ({"max_depth": [[1, 2], [3]]}, r"max_depth=\[1, 2\]: a whole number from 1"),
         ({"max_depth": np.ones((2, 2))}, "give a list of values"),
         ({"max_dept": [1]}, "names 'max_dept', which is not tuned here: .*; did you mean 'max_depth'"),
-        ({"random_state": [1]}, "use min_samples_split, .*, prune$"),
+        ({"random_state": [1]}, "use ccp_alpha, .*, prune$"),
         ("max_depth", "give a dict of parameter to list of values"),
         ({"max_depth": [2, 0]}, "max_depth=0: a whole number from 1"),
         ({"min_samples_leaf": [0.7]}, "min_samples_leaf=0.7"),
