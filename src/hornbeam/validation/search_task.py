@@ -139,7 +139,7 @@ def _outer_rows(
     splits: Splits,
     random: np.random.RandomState,
 ) -> Sequence[Rows]:
-    """The rows of outer folds: where they are as many those of the search, so that their trees serve twice."""
+    """The rows of outer folds: those of the search where they are as many, and their trees serve twice."""
     k, repeats = search.nested, search.repeats
     if any(given is not None for given in groups.values()):
         raise UsageError("nested with groups: outer folds are dealt without them; leave one of them out")
