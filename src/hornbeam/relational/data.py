@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,22 +13,24 @@ from hornbeam import arguments
 from hornbeam.arguments import instance, refuse
 from hornbeam.errors import UsageError
 from hornbeam.relational.bias import Bias
-from hornbeam.relational.coding import Task, TypedData, check_task
+from hornbeam.relational.coding import Task, check_task
 from hornbeam.relational.database import Coded
-from hornbeam.relational.linked import Keys, LinkedTables, References, source_tables
-from hornbeam.relational.loading.found import Found, checked_links, declared_over
+from hornbeam.relational.linked import (
+    Found,
+    Keys,
+    LinkedTables,
+    References,
+    checked_links,
+    declared_over,
+    source_tables,
+)
 from hornbeam.relational.logic import COMPARISONS
 from hornbeam.relational.signature import Signature
 
+if TYPE_CHECKING:
+    from hornbeam.relational.ace.factbase import FactBase
+
 _OPTIONS = ("target", "nominal", "exclude", "types", "time_columns", "example_time")
-
-
-class Contents(Protocol):
-    """What a database is made of: linked tables, or facts."""
-
-    def typed(self, target: str, wanted: Collection[str] | None = None) -> TypedData: ...
-
-    def describe(self, target: str | None) -> str: ...
 
 
 class RelationalData:
@@ -40,13 +42,13 @@ class RelationalData:
 
     def __init__(
         self,
-        contents: Contents,
+        contents: LinkedTables | FactBase,
         *,
         target: str | None = None,
         bias: Bias | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        if not hasattr(contents, "typed"):
+        if not hasattr(contents, "of_target"):
             raise UsageError(
                 f"RelationalData is not made of {type(contents).__name__}; use from_frames, from_duckdb, "
                 "from_sqlite, from_csv_folder or from_ace"
@@ -108,7 +110,7 @@ class RelationalData:
         Keys and references are those of its constraints; `keys` and `references` say it where it does not, or
         otherwise. `tables` chooses some. Other options are those of `from_frames`.
         """
-        from hornbeam.relational.loading.databases import read_duckdb
+        from hornbeam.relational.loading import read_duckdb
 
         arguments.refuse_unknown("from_duckdb", options, _OPTIONS)
         return cls._of_found(declared_over(read_duckdb(database, tables), keys, references), **options)
@@ -124,7 +126,7 @@ class RelationalData:
         **options: Any,
     ) -> RelationalData:
         """The tables of a SQLite file, opened read-only, with the keys and references of its schema."""
-        from hornbeam.relational.loading.databases import read_sqlite
+        from hornbeam.relational.loading import read_sqlite
 
         arguments.refuse_unknown("from_sqlite", options, _OPTIONS)
         return cls._of_found(declared_over(read_sqlite(database, tables), keys, references), **options)
@@ -144,7 +146,7 @@ class RelationalData:
         What is not declared follows from names: `loan_id`, or `id`, is the key of table loan, or loans, and
         refers to it from other tables; `describe` says which ones were found so.
         """
-        from hornbeam.relational.loading.csv_folder import read_csv_folder
+        from hornbeam.relational.loading import read_csv_folder
 
         arguments.refuse_unknown("from_csv_folder", options, _OPTIONS)
         return cls._of_found(declared_over(read_csv_folder(folder, tables), keys, references), **options)
@@ -213,7 +215,7 @@ class RelationalData:
         wanted = None
         if bias is not None:
             wanted = [predicate for predicate in bias.types if predicate not in COMPARISONS]
-        data = self._contents.typed(name, wanted)
+        data = self._contents.of_target(name).typed(wanted)
         if columns is not None:
             data = data.narrowed(columns)
         return (data if bias is None else data.typed_by(bias)).coded(task)
@@ -228,8 +230,6 @@ class RelationalData:
     def signature(self, coded: Coded, target: str | None = None) -> Signature:
         """What relations are called in the tables they come from, for words and for SQL."""
         instance("coded", coded, Coded, "what `coded` gives")
-        if not isinstance(self._contents, LinkedTables):
-            return Signature.of(coded, named=False)
         name = self._target(coded.examples.target_name if target is None else target)
         assert name is not None
         return self._contents.of_target(name).signature(coded)

@@ -1,9 +1,13 @@
-"""Linked tables: the key of each, the columns that refer to others, and the types of columns."""
+"""Linked tables: the key of each, the columns that refer to others, and the types of columns.
+
+Readers of databases and files (`loading`) say by `Found` what they found of keys and references.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +16,7 @@ import numpy as np
 from hornbeam import arguments
 from hornbeam.arguments import refuse
 from hornbeam.errors import DataError, DataTypeError, UsageError
-from hornbeam.relational.coding import TypedData, code_type
+from hornbeam.relational.coding import code_type
 from hornbeam.relational.database import Rows
 from hornbeam.table.arrays import read_vector
 from hornbeam.table.columns import Cells, Frame, check_names
@@ -56,14 +60,8 @@ class SourceTable:
 def show_cell(cells: Cells, row: int) -> str:
     """One cell as text for an error."""
     one = slice(row, row + 1)
-    part = Cells(
-        cells.type,
-        cells.values[one],
-        None if cells.missing is None else cells.missing[one],
-        cells.labels,
-        cells.source,
-    )
-    text = cell_texts(part)[0]
+    missing = None if cells.missing is None else cells.missing[one]
+    (text,) = cell_texts(replace(cells, values=cells.values[one], missing=missing))
     return repr(text[:60]) if cells.type == "nominal" and text is not None else str(text)
 
 
@@ -71,12 +69,10 @@ def source_tables(
     frames: Mapping[str, Any], nominal: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, SourceTable]:
     """The tables by name; `nominal` lists columns of numbers that are labels."""
-    if not isinstance(frames, Mapping) or not frames:
-        raise DataTypeError(
-            f"a database is given as {{table: frame}}, not as {type(frames).__name__}"
-            if not isinstance(frames, Mapping)
-            else "a database needs at least one table; give {table: frame}"
-        )
+    if not isinstance(frames, Mapping):
+        raise DataTypeError(f"a database is given as {{table: frame}}, not as {type(frames).__name__}")
+    if not frames:
+        raise DataTypeError("a database needs at least one table; give {table: frame}")
     chosen = arguments.mapping("nominal", nominal, "{'orders': ['code']}")
     tables = {str(name): _table(str(name), data, chosen.pop(name, ())) for name, data in frames.items()}
     if chosen:
@@ -98,7 +94,7 @@ def _table(name: str, data: Any, nominal: Sequence[str]) -> SourceTable:
         raise UsageError(f"nominal of table {name!r} is {nominal!r}; give a list of columns")
     nominal = arguments.texts("nominal", nominal)
     unknown = [column for column in nominal if column not in frame.names]
-    if isinstance(nominal, str) or unknown:
+    if unknown:
         raise UsageError(
             f"nominal of table {name!r} names {list_names(unknown)}; columns are {list_names(frame.names)}"
         )
@@ -200,8 +196,7 @@ class LinkedTables:
             _check_key(self.tables[table], column)
 
     def _check_declared(self, table: str, column: str, option: str) -> None:
-        if table not in self.tables:
-            raise UsageError(f"{option} names table {table!r}; tables are {list_names(list(self.tables))}")
+        _check_table(option, table, self.tables)
         if column not in self.tables[table].columns:
             raise UsageError(
                 f"{option} names column {column!r} of table {table!r}; "
@@ -321,10 +316,6 @@ class LinkedTables:
     def _of_targets(self) -> dict[str, TargetTables]:
         return {}
 
-    def typed(self, target: str, wanted: Collection[str] | None = None) -> TypedData:
-        """The tables that are wanted (None: all, and what can be counted) with the types of their columns."""
-        return self.of_target(target).typed(wanted)
-
     def describe(self, target: str | None) -> str:
         """Tables, rows, keys and references; with a target also whose the rows are."""
         lines = [] if target is None else [f"target {target}"]
@@ -344,6 +335,11 @@ class LinkedTables:
         return "" if origin is None else f" ({origin})"
 
 
+def _check_table(option: str, table: str, tables: Collection[str]) -> None:
+    if table not in tables:
+        raise UsageError(f"{option} names table {table!r}; tables are {list_names(list(tables))}")
+
+
 def _check_key(table: SourceTable, column: str) -> None:
     cells = table.cells(column)
     known = cells.known()
@@ -361,3 +357,60 @@ def _check_key(table: SourceTable, column: str) -> None:
             f"table {table.name!r}: key {column!r} is not unique: {show_cell(cells, row)} stands in several "
             f"rows, {len(twice)} of {len(distinct)} values do; drop the duplicates or declare another key"
         )
+
+
+@dataclass(frozen=True)
+class Found:
+    """Frames by table, and what was found of keys and references; `how` says in a few words by what.
+
+    `spoilt` says of tables that others refer to by name why what is called as their key is none. `origins`
+    has `how` for each find (`table.column`) that no declaration replaced.
+    """
+
+    frames: Mapping[str, Any]
+    keys: Keys
+    references: References
+    how: str = ""
+    spoilt: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+
+def declared_over(found: Found, keys: Keys | None, references: References | None) -> Found:
+    """What was found, with what is declared in its place, column by column; None takes a find away."""
+    keys, references = checked_links(keys, references)
+    for option, given in (("keys", keys), ("references", references)):
+        for table in given:
+            _check_table(option, table, found.frames)
+    all_keys = _merged(found.keys, keys)
+    linked: dict[str, dict[str, str]] = {}
+    for table in found.frames:
+        known = {column: to for column, to in found.references.get(table, {}).items() if to in all_keys}
+        linked[table] = _merged(known, references.get(table, {}))
+    declared = _columns_in(keys, references)
+    origins = {name: found.how for name in _columns_in(found.keys, found.references) if name not in declared}
+    for table, text in found.spoilt.items():
+        if table not in keys:
+            warnings.warn(
+                f"table {table!r}: {text}; mend the column, or name the key of the table (None: it has none)",
+                stacklevel=3,
+            )
+    return Found(found.frames, all_keys, linked, origins=origins)
+
+
+def checked_links(keys: Keys | None, references: References | None) -> tuple[Keys, References]:
+    """What is declared, where it is declared in the right form; None declares nothing."""
+    keys, references = {} if keys is None else keys, {} if references is None else references
+    check_shapes(keys=keys, references=references)
+    return keys, references
+
+
+def _columns_in(keys: Keys, references: References) -> list[str]:
+    """The columns, `table.column`, that keys and references name."""
+    links = [(table, column) for table, columns in references.items() for column in columns]
+    return [f"{table}.{column}" for table, column in (*keys.items(), *links)]
+
+
+def _merged(found: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
+    """What was found, with what was given in its place; None takes it away."""
+    both = {**found, **given}
+    return {name: value for name, value in both.items() if value is not None}

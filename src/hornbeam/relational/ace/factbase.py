@@ -11,8 +11,9 @@ from hornbeam.errors import DataError
 from hornbeam.relational.ace.facts import Row
 from hornbeam.relational.bias import Bias, LookaheadDeclaration, Mode, Pattern, Placemarker
 from hornbeam.relational.coding import TypedData
-from hornbeam.relational.database import MISSING, Relation
+from hornbeam.relational.database import MISSING, Coded, Relation
 from hornbeam.relational.logic import Value
+from hornbeam.relational.signature import Signature
 from hornbeam.table.columns import Array, Cells
 from hornbeam.table.labels import nominal_from_text
 from hornbeam.table.schema import list_names
@@ -55,7 +56,14 @@ class FactBase:
         used = {type_ for types in self.types.values() for type_ in types} | {self.key_type}
         object.__setattr__(self, "numeric_types", frozenset(used - text))
 
-    def typed(self, target: str, wanted: Collection[str] | None = None) -> TypedData:
+    def of_target(self, target: str) -> FactBase:
+        """The facts themselves: what is predicted of the examples is part of them."""
+        return self
+
+    def signature(self, coded: Coded) -> Signature:
+        return Signature.of(coded, named=False)
+
+    def typed(self, wanted: Collection[str] | None) -> TypedData:
         """The predicates that are wanted as relations; rows of keys that are no examples are left out."""
         names = list(self.types) if wanted is None else list(wanted)
         unknown = [name for name in names if name not in self.types]
