@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hornbeam.arguments import refuse, shown
+from hornbeam.arguments import shown
 from hornbeam.errors import UsageError
 from hornbeam.growth.joint_walk import JointWalk, walk_together
-from hornbeam.growth.stability_records import Arm, Bifurcation, LevelStability, NodeStability, ThresholdBand
+from hornbeam.growth.stability_records import (
+    Arm,
+    Bifurcation,
+    LevelStability,
+    NodeStability,
+    ThresholdBand,
+    TreeBesideFolds,
+)
 from hornbeam.model import Tree
 from hornbeam.model.arrays import LEAF, NUMERIC, Array
-from hornbeam.model.text import DEEPEST_INDENT, Style, attribute_name, one_line, real_text, share_text
+from hornbeam.model.text import DEEPEST_INDENT, Style, attribute_name, one_line, real_text
 from hornbeam.table import Attribute
 
 if TYPE_CHECKING:
@@ -27,40 +33,18 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-class Stability:
-    """A tree of all rows beside the trees of folds. `stability[node]` is a record for a node of the tree.
+class Stability(TreeBesideFolds):
+    """A tree of all rows beside the trees of folds. `stability[node]` is a record for a node of the tree."""
 
-    Fold i is tree i of the forest, from 1. Iteration goes through the nodes in their order, the root first.
-    """
+    tree: Tree
 
     def __init__(self, trees: Sequence[Tree]) -> None:
-        if len(trees) < 2:
-            raise UsageError("stability needs the tree of all rows and that of at least one fold")
-        self.trees = tuple(trees)
-        self.tree: Tree = trees[0]
+        super().__init__(trees)
         self._joint = walk_together(trees)
         self._reader = _StabilityReader(trees, self._joint)
 
-    @property
-    def n_folds(self) -> int:
-        return self._joint.n_sets - 1
-
-    def __len__(self) -> int:
-        return self.tree.n_nodes
-
-    def __getitem__(self, node: int) -> NodeStability:
-        if not isinstance(node, (int, np.integer)) or not 0 <= node < len(self):
-            refuse("node", node, f"the tree has the nodes 0 to {len(self) - 1}")
-        return self._reader.node(int(node))
-
-    def __iter__(self) -> Iterator[NodeStability]:
-        return map(self._reader.node, range(len(self)))
-
-    def __repr__(self) -> str:
-        return (
-            f"<Stability: {self.n_folds} folds, {share_text(self.root_agreement)} agree at the root, "
-            f"{share_text(self.agreement)} of the tests that a row meets>"
-        )
+    def _record(self, node: int) -> NodeStability:
+        return self._reader.node(node)
 
     def thresholds(self, node: int) -> list[float | int]:
         """The threshold of the tree at a numeric node, then those of the folds with the same test.
@@ -84,11 +68,6 @@ class Stability:
         """For each node the folds that arrive by the same tests."""
         ends = self._joint.arm_start[self._joint.place_start]
         return np.diff(ends)[self._joint.first_place] - 1
-
-    @property
-    def root_agreement(self) -> float:
-        """The share of folds that ask at the root what the tree asks."""
-        return int(self.same[0]) / self.n_folds
 
     @cached_property
     def agreement(self) -> float:
@@ -131,10 +110,6 @@ class Stability:
 
     # faces
 
-    def table(self) -> list[dict[str, Any]]:
-        """A dict for each node, for a data frame; folds and bands are plain lists and numbers."""
-        return [record.to_record() for record in self]
-
     def to_record(self) -> dict[str, Any]:
         """What `to_json` writes."""
         return {
@@ -145,9 +120,6 @@ class Stability:
             "nodes": self.table(),
             "bifurcations": [record.to_record() for record in self.bifurcations],
         }
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_record(), allow_nan=False)
 
     def to_text(self, max_depth: int | None = None) -> str:
         """A line for each node: what it asks, how many folds do too, and below it what the others do."""

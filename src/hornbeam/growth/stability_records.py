@@ -1,12 +1,22 @@
-"""The records of a stability: a node beside the folds, a bifurcation and its arms, a band of thresholds."""
+"""The records of a stability: a node beside the folds, a bifurcation and its arms, a band of thresholds.
+
+`TreeBesideFolds` is what the stabilities of trees of every kind have in common.
+"""
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from hornbeam.arguments import refuse
+from hornbeam.errors import UsageError
 from hornbeam.model.json_form import shown_real
-from hornbeam.model.text import Style
+from hornbeam.model.text import Style, share_text
 
 _STYLE = Style()
 
@@ -141,3 +151,65 @@ class LevelStability:
 
     def to_record(self) -> dict[str, Any]:
         return asdict(self)
+
+
+class TreeBesideFolds(ABC):
+    """A tree of all rows beside the trees of folds: `stability[node]` is a record for a node of the tree.
+
+    Fold i is tree i of the forest, from 1. Iteration goes through the nodes in their order, the root first.
+    """
+
+    tree: Any
+    rows, met = "rows", "a row meets"
+    """What the trees were grown from, and which tests the agreement is a share of."""
+
+    def __init__(self, trees: Sequence[Any]) -> None:
+        if len(trees) < 2:
+            raise UsageError(f"stability needs the tree of all {self.rows} and that of at least one fold")
+        self.trees = tuple(trees)
+        self.tree = trees[0]
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.trees) - 1
+
+    def __len__(self) -> int:
+        return int(self.tree.n_nodes)
+
+    def __getitem__(self, node: int) -> NodeStability:
+        if not isinstance(node, int | np.integer) or not 0 <= node < len(self):
+            refuse("node", node, f"the tree has the nodes 0 to {len(self) - 1}")
+        return self._record(int(node))
+
+    def __iter__(self) -> Iterator[NodeStability]:
+        return map(self._record, range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.n_folds} folds, {share_text(self.root_agreement)} agree at the "
+            f"root, {share_text(self.agreement)} of the tests that {self.met}>"
+        )
+
+    @abstractmethod
+    def _record(self, node: int) -> NodeStability: ...
+
+    @property
+    def root_agreement(self) -> float:
+        """The share of folds that ask at the root what the tree asks."""
+        return self[0].same / self.n_folds
+
+    @property
+    @abstractmethod
+    def agreement(self) -> float:
+        """Of the tests that a row meets on its way down the tree, the share that a fold asks there too."""
+
+    @abstractmethod
+    def to_record(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+
+    def table(self) -> list[dict[str, Any]]:
+        """A dict for each node, for a data frame; folds and bands are plain lists and numbers."""
+        return [record.to_record() for record in self]
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_record(), allow_nan=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hornbeam.drawing import Picture
 from hornbeam.drawing.stability import (
     Agreement,
     Alternative,
@@ -19,7 +21,7 @@ from hornbeam.drawing.stability import (
 )
 from hornbeam.drawing.stability_page import render_stability
 from hornbeam.drawing.text import number_text
-from hornbeam.growth.stability_records import Arm, Bifurcation, NodeStability, ThresholdBand
+from hornbeam.growth.stability_records import Arm, Bifurcation, NodeStability, ThresholdBand, TreeBesideFolds
 from hornbeam.model.arrays import NUMERIC
 from hornbeam.model.picture import Levels, View, depth_to_draw, picture_of
 from hornbeam.model.text import DEEPEST_INDENT, INDENT, share_text
@@ -30,16 +32,57 @@ if TYPE_CHECKING:
     from hornbeam.model import Tree
 
 
-class StabilityView(View):
+class FoldsView(View):
     """A tree beside its folds: a picture in a notebook, a text by `svg` or `html`, a file by `save`."""
 
-    def __init__(self, stability: Stability) -> None:
-        self.stability = stability
+    def __init__(self, stability: TreeBesideFolds) -> None:
+        self.stability: Any = stability
 
     @cached_property
     def picture(self) -> StabilityPicture:
-        """The records that are drawn."""
-        return stability_picture(self.stability)
+        """The whole tree with what the folds do at each node, as the records that are drawn."""
+        stability = self.stability
+        partings = sorted(stability.bifurcations, key=lambda place: (-place.rows, place.depth))
+        return StabilityPicture(
+            picture=self._tree(),
+            agreements=tuple(map(self._agreement, stability)),
+            agreement=stability.agreement,
+            levels=tuple(
+                LevelRow(level.level, level.tests, level.agreement, level.forest_tests, level.f)
+                for level in stability.by_level
+            ),
+            partings=tuple(map(self._parting, partings[:MOST_PARTINGS])),
+            n_partings=len(partings),
+        )
+
+    @abstractmethod
+    def _tree(self) -> Picture:
+        """The tree of all rows."""
+
+    def _thresholds(self, record: NodeStability) -> ThresholdRange | None:
+        """Where the thresholds at a node lie on a scale, where there is one."""
+        return None
+
+    def _path(self, path: str) -> str:
+        return path
+
+    def _way(self, arm: Arm) -> Alternative:
+        return Alternative(len(arm.folds), arm.test)
+
+    def _parting(self, place: Bifurcation) -> Parting:
+        arms = tuple(map(self._way, place.arms))
+        return Parting(self._path(place.path), place.rows, arms, place.node is not None)
+
+    def _agreement(self, record: NodeStability) -> Agreement:
+        return Agreement(
+            same=record.same,
+            others=record.others,
+            leaves=record.leaves,
+            gone=record.gone,
+            astray=0 if record.agreeing is None else record.same - record.agreeing,
+            thresholds=self._thresholds(record),
+            alternatives=tuple(map(self._way, record.alternatives)),
+        )
 
     def svg(self, max_depth: Levels = "auto", *, title: str = "Stability of the tree") -> str:
         """The picture; below `max_depth` subtrees are counted instead of drawn ("auto": as `Tree.to_svg`)."""
@@ -51,7 +94,31 @@ class StabilityView(View):
         return render_stability(self.picture, title)
 
     def __repr__(self) -> str:
-        return f"<StabilityView of {self.stability!r}; save it as .svg or .html>"
+        return f"<{type(self).__name__} of {self.stability!r}; save it as .svg or .html>"
+
+
+class StabilityView(FoldsView):
+    """The view of a tree over one table."""
+
+    def _tree(self) -> Picture:
+        return picture_of(self.stability.tree)
+
+    @cached_property
+    def _scales(self) -> Scales:
+        return Scales(self.stability)
+
+    def _thresholds(self, record: NodeStability) -> ThresholdRange | None:
+        return self._scales.range_of(record) if record.band is not None and record.same else None
+
+    def _path(self, path: str) -> str:
+        return path.replace(" <= ", " ≤ ")
+
+    def _way(self, arm: Arm) -> Alternative:
+        if arm.is_leaf:
+            return super()._way(arm)
+        band = arm.band
+        condition = arm.test[len(arm.attribute) :].strip() if band is None else f"≤ {_band_text(band)}"
+        return Alternative(len(arm.folds), arm.attribute, condition)
 
 
 def to_text(stability: Stability, max_depth: int | None = None) -> str:
@@ -102,57 +169,12 @@ def arm_text(arm: Arm) -> str:
 MOST_PARTINGS = 12
 
 
-def stability_picture(stability: Stability) -> StabilityPicture:
-    """The whole tree with what the folds do at each node."""
-    scales = Scales(stability)
-    partings = sorted(stability.bifurcations, key=lambda place: (-place.rows, place.depth))
-    return StabilityPicture(
-        picture=picture_of(stability.tree),
-        agreements=tuple(_agreement(record, scales) for record in stability),
-        agreement=stability.agreement,
-        levels=tuple(
-            LevelRow(level.level, level.tests, level.agreement, level.forest_tests, level.f)
-            for level in stability.by_level
-        ),
-        partings=tuple(_parting(place) for place in partings[:MOST_PARTINGS]),
-        n_partings=len(partings),
-    )
-
-
-def _parting(place: Bifurcation) -> Parting:
-    return Parting(_pretty(place.path), place.rows, tuple(map(_way, place.arms)), place.node is not None)
-
-
-def _agreement(record: NodeStability, scales: Scales) -> Agreement:
-    return Agreement(
-        same=record.same,
-        others=record.others,
-        leaves=record.leaves,
-        gone=record.gone,
-        astray=0 if record.agreeing is None else record.same - record.agreeing,
-        thresholds=scales.range_of(record) if record.band is not None and record.same else None,
-        alternatives=tuple(map(_way, record.alternatives)),
-    )
-
-
-def _way(arm: Arm) -> Alternative:
-    if arm.is_leaf:
-        return Alternative(len(arm.folds), arm.test)
-    if arm.band is not None:
-        return Alternative(len(arm.folds), arm.attribute, f"≤ {_band_text(arm.band)}")
-    return Alternative(len(arm.folds), arm.attribute, arm.test[len(arm.attribute) :].strip())
-
-
 def _band_text(band: ThresholdBand) -> str:
     """As short as the picture writes its numbers; what differs may read the same."""
     if not isinstance(band.low, float):
         return band.text
     low, high = number_text(band.low), number_text(band.high)
     return low if low == high else f"{low} to {high}"
-
-
-def _pretty(text: str) -> str:
-    return text.replace(" <= ", " ≤ ")
 
 
 class Scales:

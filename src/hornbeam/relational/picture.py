@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Final
 
 from hornbeam import arguments
 from hornbeam.drawing import Picture, PictureNode, draw_tree
 from hornbeam.drawing.node import PAD
 from hornbeam.drawing.places import WIDEST
-from hornbeam.drawing.stability import (
-    Agreement,
-    Alternative,
-    LevelRow,
-    Parting,
-    StabilityPicture,
-    draw_stability,
-)
-from hornbeam.drawing.stability_page import render_stability
 from hornbeam.drawing.svg import BOLD
 from hornbeam.drawing.text import number_text, width_em
-from hornbeam.growth.stability_records import Bifurcation, NodeStability
-from hornbeam.growth.stability_view import MOST_PARTINGS
-from hornbeam.model.picture import READABLE_DEPTH, SMALL, Levels, View
-from hornbeam.relational.stability import RelationalStability
+from hornbeam.growth.stability_view import FoldsView
+from hornbeam.model.picture import READABLE_DEPTH, SMALL
 from hornbeam.relational.tree import RelationalTree
 from hornbeam.relational.words import test_words
 
@@ -85,59 +72,8 @@ def to_svg(tree: RelationalTree, max_depth: int | None, title: str | None) -> st
     return draw_tree(picture_of(tree), depth, title=title or f"Tree for {tree.target_name}") + "\n"
 
 
-class RelationalStabilityView(View):
-    """A picture in a notebook, a text by `svg` or `html`, a file by `save`."""
+class RelationalStabilityView(FoldsView):
+    """The view of a tree over linked tables."""
 
-    def __init__(self, stability: RelationalStability) -> None:
-        self.stability = stability
-
-    @cached_property
-    def picture(self) -> StabilityPicture:
-        """The records that are drawn."""
-        stability = self.stability
-        partings = sorted(stability.bifurcations, key=lambda place: (-place.rows, place.depth))
-        return StabilityPicture(
-            picture=picture_of(stability.tree),
-            agreements=tuple(map(_agreement, stability)),
-            agreement=stability.agreement,
-            levels=tuple(self._levels()),
-            partings=tuple(_parting(place) for place in partings[:MOST_PARTINGS]),
-            n_partings=len(partings),
-        )
-
-    def _levels(self) -> Iterator[LevelRow]:
-        """A row for each level on which the tree asks."""
-        stability = self.stability
-        for level in range(stability.tree.depth):
-            tests = [record for record in stability if record.test and record.depth == level]
-            rows = sum(record.rows for record in tests)
-            same = sum(record.same * record.rows for record in tests)
-            agreement = same / (rows * stability.n_folds) if rows else 0.0
-            yield LevelRow(level, len(tests), agreement, stability.tests_by_level[level], stability.f[level])
-
-    def svg(self, max_depth: Levels = "auto", *, title: str = "Stability of the tree") -> str:
-        small = self.stability.tree.n_nodes <= SMALL
-        depth = (None if small else READABLE_DEPTH) if max_depth == "auto" else max_depth
-        return draw_stability(self.picture, depth, title=title) + "\n"
-
-    def html(self, *, title: str = "Stability of the tree") -> str:
-        return render_stability(self.picture, title)
-
-    def __repr__(self) -> str:
-        return f"<RelationalStabilityView of {self.stability!r}; save it as .svg or .html>"
-
-
-def _parting(place: Bifurcation) -> Parting:
-    arms = tuple(Alternative(len(arm.folds), arm.test) for arm in place.arms)
-    return Parting(place.path, place.rows, arms, place.node is not None)
-
-
-def _agreement(record: NodeStability) -> Agreement:
-    return Agreement(
-        same=record.same,
-        others=record.others if record.test else record.here - record.same,
-        leaves=record.leaves,
-        gone=record.gone,
-        astray=0 if record.agreeing is None else record.same - record.agreeing,
-        alternatives=tuple(Alternative(len(arm.folds), arm.test) for arm in record.alternatives),
-    )
+    def _tree(self) -> Picture:
+        return picture_of(self.stability.tree)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from hornbeam.errors import UsageError
-from hornbeam.growth.stability_records import Arm, Bifurcation, NodeStability, ThresholdBand
+from hornbeam.growth.stability_records import (
+    Arm,
+    Bifurcation,
+    LevelStability,
+    NodeStability,
+    ThresholdBand,
+    TreeBesideFolds,
+)
 from hornbeam.growth.stability_view import arm_text, says
 from hornbeam.model.text import DEEPEST_INDENT, INDENT, Style, one_line, real_text, share_text
 from hornbeam.relational.logic import ABOVE, AT_MOST, Anything, Constant, Literal, Query
@@ -41,39 +44,17 @@ class _Meeting:
         return {i: at for arm in self.arms for i, at in arm.items()}
 
 
-class RelationalStability:
+class RelationalStability(TreeBesideFolds):
     """The tree of all examples beside those of folds. Fold i is tree i, from 1.
 
     Folds ask the same where their tests have the same literals, thresholds aside: those make a band.
     """
 
-    def __init__(self, trees: Sequence[RelationalTree]) -> None:
-        if len(trees) < 2:
-            raise UsageError("stability needs the tree of all examples and that of at least one fold")
-        self.trees = tuple(trees)
-        self.tree = trees[0]
+    tree: RelationalTree
+    rows, met = "examples", "are met"
 
-    @property
-    def n_folds(self) -> int:
-        return len(self.trees) - 1
-
-    def __len__(self) -> int:
-        return self.tree.n_nodes
-
-    def __iter__(self) -> Iterator[NodeStability]:
-        return iter(self.nodes)
-
-    def __getitem__(self, node: int) -> NodeStability:
-        if not isinstance(node, int | np.integer) or not 0 <= node < len(self):
-            raise UsageError(f"node={node!r}: the tree has the nodes 0 to {len(self) - 1}")
+    def _record(self, node: int) -> NodeStability:
         return self.nodes[node]
-
-    def __repr__(self) -> str:
-        return (
-            f"<RelationalStability: {self.n_folds} folds, {share_text(self.root_agreement)} agree at the "
-            f"root, "
-            f"{share_text(self.agreement)} of the tests that are met>"
-        )
 
     # trees walked together
 
@@ -181,11 +162,6 @@ class RelationalStability:
 
     # numbers of the whole tree
 
-    @property
-    def root_agreement(self) -> float:
-        """The share of folds that ask at the root what the tree asks."""
-        return self.nodes[0].same / self.n_folds
-
     @cached_property
     def agreement(self) -> float:
         """Of the tests that an example meets on its way, the share that a fold asks there too; of a single
@@ -194,6 +170,19 @@ class RelationalStability:
         weights = [max(record.rows, 0) for record in tests]
         same = sum(record.same * weight for record, weight in zip(tests, weights, strict=True))
         return same / (self.n_folds * sum(weights)) if sum(weights) else 0.0
+
+    @cached_property
+    def by_level(self) -> tuple[LevelStability, ...]:
+        """A record for each level on which the tree asks."""
+        levels = []
+        for level in range(self.tree.depth):
+            tests = [record for record in self if record.test and record.depth == level]
+            rows = sum(record.rows for record in tests)
+            same = sum(record.same * record.rows for record in tests)
+            agreement = same / (rows * self.n_folds) if rows else 0.0
+            found = self.tests_by_level[level], self.f[level]
+            levels.append(LevelStability(level, len(tests), rows, agreement, *found))
+        return tuple(levels)
 
     @cached_property
     def _tests_by_level(self) -> list[list[int]]:
@@ -217,18 +206,11 @@ class RelationalStability:
 
     # faces
 
-    def table(self) -> list[dict[str, Any]]:
-        """A dict for each node, for a data frame."""
-        return [record.to_record() for record in self]
-
     def to_record(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         shares = {"agreement": self.agreement, "root_agreement": self.root_agreement}
         parted = [place.to_record() for place in self.bifurcations]
         return {"n_folds": self.n_folds, **shares, "nodes": self.table(), "bifurcations": parted}
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_record(), allow_nan=False)
 
     def to_text(self) -> str:
         """A line for each node: what it asks, how many folds do too, and below it what the others do."""
