@@ -16,7 +16,7 @@ from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.task import SourceTask
 from hornbeam.distributed.engine import Done, Items, Kernel, Merge, Pick
-from hornbeam.distributed.parcels import Packed, flat
+from hornbeam.distributed.messages import Packed, flat
 from hornbeam.distributed.scanner import ClusterScanner
 from hornbeam.table.sources import Part, Source
 from hornbeam.table.sources.arrow_data import TablePart
@@ -26,12 +26,12 @@ from hornbeam.table.sources.types import normal_schema
 
 @dataclass(frozen=True)
 class _Item:
-    parcel: Packed
+    message: Packed
 
 
 class UnkindEngine:
-    """Workers that know nothing of each other, and have parcels flat or in pieces; `twice` is the chance that
-    something is delivered again."""
+    """Workers that know nothing of each other, and have messages flat or in pieces; `twice` is the chance
+    that something is delivered again."""
 
     name = "unkind"
     memory = None
@@ -49,15 +49,15 @@ class UnkindEngine:
         order = list(range(len(items)))
         self._draw.shuffle(order)
         for n, i in enumerate(order):
-            parcel = kernel(_opened(items[i]), pickle.loads(pickle.dumps(state)))
-            found[i] = _Item(flat(parcel) if self._draw.random() < 0.5 else parcel)
+            message = kernel(_opened(items[i]), pickle.loads(pickle.dumps(state)))
+            found[i] = _Item(flat(message) if self._draw.random() < 0.5 else message)
             if done is not None:
                 done(n + 1)
         return found
 
     def reduce(self, merge: Merge, items: Items, state: Any) -> Packed:
         level = [_opened(item) for item in items]
-        again = [parcel for parcel in level if self._draw.random() < self._twice]
+        again = [message for message in level if self._draw.random() < self._twice]
         self._draw.shuffle(level)
         if again:  # what comes twice is merged with all the rest: a tree must not part it
             return merge([*again, *level], pickle.loads(pickle.dumps(state)))
@@ -72,7 +72,7 @@ class UnkindEngine:
 
     def _picked(self, pick: Pick, items: Items, to: int, state: Any) -> list[Packed]:
         picked = [pick(_opened(item), to, state) for item in items]
-        picked += [parcel for parcel in picked if self._draw.random() < self._twice]
+        picked += [message for message in picked if self._draw.random() < self._twice]
         self._draw.shuffle(picked)
         return picked
 
@@ -84,7 +84,7 @@ def _opened(item: Any) -> Any:
     """A part as it comes over the network, what a map gave, or what a shuffle brought."""
     if isinstance(item, list):
         return item
-    return item.parcel if isinstance(item, _Item) else pickle.loads(item)
+    return item.message if isinstance(item, _Item) else pickle.loads(item)
 
 
 def in_parts(

@@ -1,7 +1,7 @@
 """Dask as an engine: the futures of a client, whose workers are here, over SSH, on Slurm or Kubernetes.
 
 States travel as tasks, so that they can be made again like everything else when a worker is lost. What a map
-gives stays with its worker, in piles, so that a round over many parts is a few tasks; merges begin there.
+gives stays with its worker, in batches, so that a round over many parts is a few tasks; merges begin there.
 """
 
 from __future__ import annotations
@@ -18,28 +18,37 @@ from math import ceil
 from multiprocessing import resource_tracker
 from typing import Any, NamedTuple
 
-from hornbeam.distributed.beginning import begun
-from hornbeam.distributed.engine import FAN_IN, PILE, Done, Items, Kernel, Merge, Pick, merged
-from hornbeam.distributed.parcels import Packed, size_of
+from hornbeam.distributed.engine import (
+    BATCH_BYTES,
+    FAN_IN,
+    Done,
+    Items,
+    Kernel,
+    Merge,
+    Pick,
+    merged,
+    start_apart,
+)
+from hornbeam.distributed.messages import Packed, size_of
 from hornbeam.errors import EngineError, HornbeamError, UsageError
 from hornbeam.table.sources import Part, Source
 
 _WAIT = 20  # seconds for a scheduler to answer, and for a first worker to come
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _MEMORY_PART = 2  # one task may take half of what its worker has for it
-_PILE_PART = 4  # of that a pile may be a quarter
+_BATCH_PART = 4  # of that a batch may be a quarter
 
 
 @dataclass(frozen=True, eq=False)
-class Piles:
-    """What a map gave: futures of lists of parcels."""
+class Batched:
+    """What a map gave: futures of lists of messages."""
 
     futures: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Brought:
-    """For each destination futures of lists of parcels, which are one item."""
+class Shuffled:
+    """For each destination futures of lists of messages, which are one item."""
 
     destinations: list[list[Any]]
 
@@ -72,13 +81,13 @@ class DaskEngine:
     def parts(self, source: Source) -> list[Part]:
         return list(source.parts())
 
-    def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Piles:
+    def map(self, kernel: Kernel, items: Items, state: Any, done: Done | None = None) -> Batched:
         shared = self._share(state)
         futures = [self._submit(run, kernel, *given, shared) for run, *given in self._tasks(items)]
         self._wait(futures, done)
-        return Piles(futures)
+        return Batched(futures)
 
-    def reduce(self, merge: Merge, items: Piles, state: Any) -> Packed:
+    def reduce(self, merge: Merge, items: Batched, state: Any) -> Packed:
         shared = self._share(state)
         here = [self._merged_at(worker, merge, own, shared) for worker, own in self._by_worker(items.futures)]
         level = [self._submit(_merge_sent, merge, group, shared) for group in _fanned(here)]
@@ -86,12 +95,15 @@ class DaskEngine:
             level = [self._submit(_merge_again, merge, group, shared) for group in _fanned(level)]
         found: Sent = self._results(level)[0]
         self.shipped += found.shipped
-        return found.parcel
+        return found.message
 
-    def shuffle(self, pick: Pick, items: Piles, destinations: int, state: Any) -> Brought:
-        shared, piles = self._share(state), self._heaped(items.futures)
-        return Brought(
-            [[self._submit(_pick, pick, pile, to, shared) for pile in piles] for to in range(destinations)]
+    def shuffle(self, pick: Pick, items: Batched, destinations: int, state: Any) -> Shuffled:
+        shared, batches = self._share(state), self._batched(items.futures)
+        return Shuffled(
+            [
+                [self._submit(_pick, pick, batch, to, shared) for batch in batches]
+                for to in range(destinations)
+            ]
         )
 
     def cancel(self) -> None:
@@ -111,10 +123,10 @@ class DaskEngine:
     def _tasks(self, items: Items) -> list[tuple[Any, ...]]:
         """What workers run, and on what."""
         match items:
-            case Piles(futures):
-                return [(_run_each, piles) for piles in self._heaped(futures)]
-            case Brought(destinations):
-                return [(_run_all, piles) for piles in destinations]
+            case Batched(futures):
+                return [(_run_each, batches) for batches in self._batched(futures)]
+            case Shuffled(destinations):
+                return [(_run_all, batches) for batches in destinations]
             case parts:
                 return [(_run_part, *self._bound(part)) for part in parts]
 
@@ -142,26 +154,26 @@ class DaskEngine:
         return future
 
     def _merged_at(self, worker: str | None, merge: Merge, futures: Sequence[Any], shared: Any) -> Any:
-        """All that is with a worker as one pile of one parcel, merged a few at a time."""
+        """All that is with a worker as one batch of one message, merged a few at a time."""
         level = list(futures)
         while True:
             level = [self._submit(_merge_here, merge, group, shared, at=worker) for group in _fanned(level)]
             if len(level) == 1:
                 return level[0]
 
-    def _heaped(self, futures: Sequence[Any]) -> list[list[Any]]:
-        """Piles that one task can take together: a few for each thread of a worker, none too large."""
+    def _batched(self, futures: Sequence[Any]) -> list[list[Any]]:
+        """Batched that one task can take together: a few for each thread of a worker, none too large."""
         threads: dict[str, int] = self._asked(self.client.nthreads)
         if len(futures) <= sum(threads.values()):
             return [[future] for future in futures]
         sizes = self._asked(self.client.nbytes, [future.key for future in futures], summary=False)
-        most = min(PILE, (self.memory or _PILE_PART * PILE) // _PILE_PART)
-        heaped: list[list[Any]] = []
+        most = min(BATCH_BYTES, (self.memory or _BATCH_PART * BATCH_BYTES) // _BATCH_PART)
+        batched: list[list[Any]] = []
         for worker, own in self._by_worker(futures):
             size = sum(sizes.get(future.key, 0) for future in own)
             n = min(len(own), max(threads.get(worker or "", 1), ceil(size / most)))
-            heaped += [own[i::n] for i in range(n)]
-        return heaped
+            batched += [own[i::n] for i in range(n)]
+        return batched
 
     def _by_worker(self, futures: Sequence[Any]) -> list[tuple[str | None, list[Any]]]:
         """Results that are with the same worker; where that changes meanwhile, all only takes longer."""
@@ -294,7 +306,7 @@ def _started(distributed: Any, workers: int) -> DaskEngine:
         cluster.close()
 
     resource_tracker.ensure_running()  # begun by the first worker, it would let that hear Ctrl-C again
-    client = begun(start, close)
+    client = start_apart(start, close)
     return DaskEngine(client, lambda: close(client))
 
 
@@ -330,13 +342,13 @@ def _line(error: BaseException) -> str:
 # ---- on the workers ----
 
 
-Pile = list[Packed]
+Batch = list[Packed]
 
 
 class Sent(NamedTuple):
-    """A parcel of what several workers had, and the bytes that left them."""
+    """A message of what several workers had, and the bytes that left them."""
 
-    parcel: Packed
+    message: Packed
     shipped: int
 
 
@@ -349,33 +361,33 @@ def _opened(data: bytes) -> Any:
     return pickle.loads(data)
 
 
-def _run_part(kernel: Kernel, part: Any, rows: Any, shared: bytes) -> Pile:
+def _run_part(kernel: Kernel, part: Any, rows: Any, shared: bytes) -> Batch:
     return [kernel(part if rows is None else part.of(rows), _opened(shared))]
 
 
-def _run_each(kernel: Kernel, piles: Sequence[Pile], shared: bytes) -> Pile:
-    return [kernel(item, _opened(shared)) for item in chain.from_iterable(piles)]
+def _run_each(kernel: Kernel, batches: Sequence[Batch], shared: bytes) -> Batch:
+    return [kernel(item, _opened(shared)) for item in chain.from_iterable(batches)]
 
 
-def _run_all(kernel: Kernel, piles: Sequence[Pile], shared: bytes) -> Pile:
-    return [kernel(list(chain.from_iterable(piles)), _opened(shared))]
+def _run_all(kernel: Kernel, batches: Sequence[Batch], shared: bytes) -> Batch:
+    return [kernel(list(chain.from_iterable(batches)), _opened(shared))]
 
 
-def _pick(pick: Pick, piles: Sequence[Pile], to: int, shared: bytes) -> Pile:
-    return [pick(item, to, _opened(shared)) for item in chain.from_iterable(piles)]
+def _pick(pick: Pick, batches: Sequence[Batch], to: int, shared: bytes) -> Batch:
+    return [pick(item, to, _opened(shared)) for item in chain.from_iterable(batches)]
 
 
-def _merge_here(merge: Merge, piles: Sequence[Pile], shared: bytes) -> Pile:
-    return merged(merge, chain.from_iterable(piles), _opened(shared))
+def _merge_here(merge: Merge, batches: Sequence[Batch], shared: bytes) -> Batch:
+    return merged(merge, chain.from_iterable(batches), _opened(shared))
 
 
-def _merge_sent(merge: Merge, piles: Sequence[Pile], shared: bytes) -> Sent:
+def _merge_sent(merge: Merge, batches: Sequence[Batch], shared: bytes) -> Sent:
     """What came from several workers, as one."""
-    parcels = list(chain.from_iterable(piles))
-    (found,) = merged(merge, parcels, _opened(shared))
-    return Sent(found, sum(map(size_of, parcels)))
+    messages = list(chain.from_iterable(batches))
+    (found,) = merged(merge, messages, _opened(shared))
+    return Sent(found, sum(map(size_of, messages)))
 
 
 def _merge_again(merge: Merge, several: Sequence[Sent], shared: bytes) -> Sent:
-    (found,) = merged(merge, (sent.parcel for sent in several), _opened(shared))
+    (found,) = merged(merge, (sent.message for sent in several), _opened(shared))
     return Sent(found, sum(sent.shipped for sent in several))

@@ -18,19 +18,20 @@ from hornbeam import _core
 from hornbeam.boat.bags import Finish
 from hornbeam.boat.buffer import Check, RowBuffer
 from hornbeam.boat.judging import OutsideReader, RowSums
-from hornbeam.boat.nodes import FamilyTask, Nodes
+from hornbeam.boat.nodes import Nodes
 from hornbeam.boat.plan import PlaceRecord
 from hornbeam.boat.reading import Report
 from hornbeam.boat.requests import Answer, Flags, Request
 from hornbeam.boat.scans import ScanContext
-from hornbeam.boat.survey import Survey, SurveyBuilder, without_sample
+from hornbeam.boat.survey import Survey, without_sample
 from hornbeam.boat.task import SourceTask
-from hornbeam.distributed import bag_kernels, kernels
-from hornbeam.distributed.engine import Done, Engine, Items, cancelling
-from hornbeam.distributed.parcels import Parcel, expand, unpack
+from hornbeam.distributed import kernels
+from hornbeam.distributed.engine import ClusterEngine, Done, Items, Kernel, cancelling
+from hornbeam.distributed.messages import Message, expand, unpack
 from hornbeam.errors import EngineError
 from hornbeam.model import Tree
-from hornbeam.table.sources import Tally
+from hornbeam.table.sources import Source, Tally
+from hornbeam.table.sources.draws import RowDraws
 from hornbeam.validation import Estimate
 
 T = TypeVar("T")
@@ -41,17 +42,17 @@ _BUNDLES = 4  # of families for each worker, so that none waits long for another
 class ClusterScanner:
     """The scans of a growth, made by an engine. The offsets of parts are known after the survey."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: ClusterEngine) -> None:
         self.engine = engine
         self.first_rows: dict[int, int] = {}
 
     def survey(self, task: SourceTask, report: Report) -> Survey:
-        reading = elsewhere(task)
-        state = kernels.SurveyState(reading, task.sample_rows, task.seed)
-        parcel = self._scan(task, kernels.survey_part, kernels.merge_surveys, state, report)
+        state = kernels.SurveyState(elsewhere(task), task.sample_rows, task.seed)
+        message, total = self._sum_up(task, kernels.survey_part, state, report), state.total()
+        total.add(message)
+        assert total.builder is not None
         with task.reading.naming():
-            gathering: SurveyBuilder = pickle.loads(expand(parcel["survey"]))
-            return gathering.survey()
+            return total.builder.survey()
 
     def prepare(
         self,
@@ -63,98 +64,97 @@ class ClusterScanner:
         return ClusterScan(self, context, grid, places, check)
 
     def judge(self, task: SourceTask, survey: Survey, trees: Sequence[Tree], report: Report) -> Estimate:
-        state = kernels.JudgeState(*self.outline(task, survey), [], [], self.first_rows, trees=trees)
-        parcel = self._scan(task, kernels.judge_part, kernels.merge_judged, state, report)
-        judged = state.judged()
-        judged.merge(json.loads(parcel["found"]))
-        return judged.estimate
+        state = kernels.JudgeState(*self.outline(task, survey), trees)
+        total = state.total()
+        total.add(self._sum_up(task, kernels.judge_part, state, report))
+        estimate: Estimate = total.sums.estimate
+        return estimate
+
+    def judge_outside(self, task: SourceTask, reader: OutsideReader, sums: RowSums, report: Report) -> None:
+        there = replace(reader, reading=elsewhere(task))
+        state = kernels.OutsideState(there, sums.fresh(), self.first_rows)
+        message = self._sum_up(task, kernels.judge_outside_part, state, report)
+        sums.merge(json.loads(message["found"]))
+
+    def _sum_up(self, task: SourceTask, kernel: Kernel, state: Any, report: Report) -> Message:
+        """One scan of the source, of which only what was found is kept."""
+        engine, source = self.engine, task.reading.source
+        message = sum_up(engine, source, kernel, state, rows_done(task, report))
+        self._close(source, message)
+        return message
+
+    def scan(
+        self,
+        task: SourceTask,
+        scans: Mapping[str, ClusterScan],
+        report: Report,
+        draws: RowDraws | None = None,
+    ) -> None:
+        """One scan of the source, in which its rows come to all of some scans, by bag."""
+        engine, source, some = self.engine, task.reading.source, next(iter(scans.values()))
+        places = {bag: scan.places for bag, scan in scans.items()}
+        state = some.state(kernels.ScanState, places=places, draws=draws)
+        with cancelling(engine):
+            items = engine.map(kernels.scan_part, engine.parts(source), state, rows_done(task, report))
+            message = some.found(items, state)
+        self._close(source, message)
+        for bag, scan in scans.items():
+            scan.take_in(message, bag)
+            scan.held = Held(items, bag)
 
     def run_together(
         self, task: SourceTask, survey: Survey, scans: Mapping[int, Any], report: Report
     ) -> None:
-        assert task.bags is not None
-        engine, some = self.engine, next(iter(scans.values()))
-        of_bags = {bag: buffered.places for bag, buffered in scans.items()}
-        outline = self.outline(task, survey)
-        state = bag_kernels.BagsState(
-            *outline, some.edges, [], self.first_rows, draws=task.bags, of_bags=of_bags
-        )
-        with cancelling(engine):
-            parts = engine.parts(task.reading.source)
-            items = engine.map(bag_kernels.scan_bags, parts, state, rows_done(task, report))
-            found = engine.map(bag_kernels.found_of_bags, items, None)
-            parcel = unpack(engine.reduce(bag_kernels.merge_bags, found, state))
-        self.close(task, parcel)
-        for bag, buffered in scans.items():
-            kept = parcel.notes["kept"][str(bag)]
-            buffered.take_in(parcel.parts, bag_kernels.found_for(bag, parcel), kept)
-            buffered.joint = Joint(items, bag)
+        self.scan(task, {str(bag): scan for bag, scan in scans.items()}, report, task.bags)
 
     def finish_together(self, asked: Mapping[int, Finish]) -> None:
-        joint: dict[int, list[Finish]] = {}
+        together: dict[int, list[Finish]] = {}
         for one in asked.values():
-            buffered: Any = one.buffered
-            if buffered.joint is None:
-                buffered.finish(one.nodes, one.families)
-            else:
-                joint.setdefault(id(buffered.joint.items), []).append(one)
-        for several in joint.values():
-            self._finish(several)
+            scan: Any = one.buffered
+            together.setdefault(id(scan.held.items), []).append(one)
+        for several in together.values():
+            self.finish(several)
 
-    def _finish(self, several: Sequence[Finish]) -> None:
-        """Families of bags that were scanned together, in the same bundles."""
+    def finish(self, several: Sequence[Finish]) -> None:
+        """Let workers finish families, those of bags that were scanned together in the same bundles."""
         first: Any = several[0].buffered
-        tasks: dict[str, Any] = {}
-        rows: dict[str, int] = {}
-        for one in several:
-            buffered: Any = one.buffered
-            for place, below in one.families.items():
-                name = f"{buffered.joint.bag}/{place}"
-                tasks[name] = one.nodes.family(below)
-                rows[name] = int(buffered.scan.totals(place).sum())
-        trees = first.grown(first.joint.items, tasks, rows)
-        for one in several:
-            buffered = one.buffered
-            for place, below in one.families.items():
-                for of_set, node in below.items():
-                    one.nodes.graft(node, pickle.loads(trees[f"{buffered.joint.bag}/{place}/{of_set}"]))
-                buffered.drop(place)
+        families = {
+            f"{one.buffered.held.bag}/{place}": (one, place, below)  # type: ignore[attr-defined]
+            for one in several
+            for place, below in one.families.items()
+        }
+        tasks = {name: one.nodes.family(below) for name, (one, _, below) in families.items()}
+        rows = {
+            name: int(one.buffered.scan.totals(place).sum()) for name, (one, place, _) in families.items()
+        }
+        trees = first.grown(tasks, rows)
+        for name, (one, place, below) in families.items():
+            for of_set, node in below.items():
+                one.nodes.graft(node, pickle.loads(trees[f"{name}/{of_set}"]))
+            one.buffered.drop(place)
 
-    def judge_outside(self, task: SourceTask, reader: OutsideReader, sums: RowSums, report: Report) -> None:
-        there = replace(reader, reading=elsewhere(task))
-        state = bag_kernels.OutsideState(there, sums.fresh(), self.first_rows)
-        parcel = self._scan(task, bag_kernels.ask_part, bag_kernels.merge_asked, state, report)
-        sums.merge(json.loads(parcel["found"]))
-
-    def outline(self, task: SourceTask, survey: Survey) -> tuple[Any, Survey, int, int | None, int]:
+    def outline(
+        self, task: SourceTask, survey: Survey
+    ) -> tuple[Any, Survey, int, int | None, int, dict[int, int]]:
         """What every scan of a growth is told."""
-        return elsewhere(task), without_sample(survey), task.n_targets, task.folds, task.seed
+        survey = without_sample(survey)
+        return elsewhere(task), survey, task.n_targets, task.folds, task.seed, self.first_rows
 
-    def _scan(self, task: SourceTask, kernel: Any, merge: Any, state: Any, report: Report) -> Parcel:
-        """One scan of the source, of which only what was found is kept."""
-        engine, source = self.engine, task.reading.source
-        with cancelling(engine):
-            parts = engine.parts(source)
-            found = engine.map(kernel, parts, state, rows_done(task, report))
-            parcel = unpack(engine.reduce(merge, found, state))
-        self.close(task, parcel)
-        return parcel
-
-    def close(self, task: SourceTask, parcel: Parcel) -> None:
+    def _close(self, source: Source, message: Message) -> None:
         """Count a scan of the source: every part must have been read, once."""
-        tallies = [Tally(**{**said, "columns": tuple(said["columns"])}) for said in parcel.notes["tallies"]]
-        task.reading.source.close_scan(tallies)
+        tallies = tallies_of(message)
+        source.close_scan(tallies)
         first = 0
         for tally in sorted(tallies, key=lambda tally: tally.part):
             self.first_rows[tally.part] = first
             first += tally.rows
 
 
-class Joint(NamedTuple):
-    """The parcels of a scan for several bags, where the workers have them, and which bag is meant."""
+class Held(NamedTuple):
+    """The messages of a scan, where the workers have them, and the bag that is meant of several."""
 
     items: Items
-    bag: int
+    bag: str
 
 
 class _Partition(NamedTuple):
@@ -166,6 +166,8 @@ class _Partition(NamedTuple):
 
 class ClusterScan:
     """A scan whose rows are with the workers."""
+
+    held: Held
 
     def __init__(
         self,
@@ -180,19 +182,8 @@ class ClusterScan:
         seen = [watching_held(place, grid).native() for place in places]
         self.scan = _core.SourceScan(context.layout, grid, seen)
         self._outline = scanner.outline(context.task, context.survey)
-        self.edges = [grid.edges(i) for i in range(len(context.survey.schema))]
-        self.joint: Joint | None = None
-        self._own: Items = None
+        self._edges = [grid.edges(i) for i in range(len(context.survey.schema))]
         self._dropped: set[int] = set()
-
-    def run(self, report: Report) -> None:
-        task = self._context.task
-        state = self._state(kernels.ScanState)
-        with cancelling(self._engine):
-            parts = self._engine.parts(task.reading.source)
-            self._items = self._engine.map(kernels.scan_part, parts, state, rows_done(task, report))
-            parcel = self._take_in(state)
-        self._scanner.close(task, parcel)
 
     @property
     def places(self) -> list[dict[str, Any]]:
@@ -201,26 +192,26 @@ class ClusterScan:
 
     @property
     def _items(self) -> Items:
-        """The parcels of this scan; of one that was made for several bags, those of its own."""
-        if self._own is None and self.joint is not None:
-            self._own = self._engine.map(bag_kernels.of_bag, self.joint.items, self.joint.bag)
-        return self._own
+        """The messages of this scan; of one that was made for several bags, those of its own."""
+        if self.held.bag != kernels.ALONE:
+            with cancelling(self._engine):
+                items = self._engine.map(kernels.of_bag, self.held.items, self.held.bag)
+            self.held = Held(items, kernels.ALONE)
+        return self.held.items
 
-    @_items.setter
-    def _items(self, items: Items) -> None:
-        self._own = items
+    def run(self, report: Report) -> None:
+        self._scanner.scan(self._context.task, {kernels.ALONE: self}, report)
 
-    def run_partition(self, part: _Partition) -> None:
-        state = self._state(kernels.PartitionState, place=part.place)
-        with cancelling(self._engine):
-            self._items = self._engine.map(kernels.scan_held, part.items, state)
-            self._take_in(state)
+    def run_partition(self, partition: _Partition) -> None:
+        self._map(
+            kernels.scan_held, partition.items, self.state(kernels.PartitionState, place=partition.place)
+        )
 
     def partition(self, place: int) -> _Partition:
         return _Partition(self._items, place)
 
     def spill(self, place: int) -> None:
-        """They are not here."""
+        """No row is in this process."""
 
     def take(self, pending: list[T]) -> list[T]:
         taken = pending[:]
@@ -235,58 +226,82 @@ class ClusterScan:
         self._dropped.add(place)
 
     def serve(self, requests: Sequence[Request]) -> list[Answer]:
-        state = self._state(kernels.RoundState, requests=requests, dropped=frozenset(self._dropped))
-        with cancelling(self._engine):
-            self._items = self._engine.map(kernels.take_round, self._items, state)
-            here = RowBuffer(self.scan)  # without rows: only places change
-            answers = [here.carry_out(request) for request in requests]
-            self._take_in(self._state(kernels.ScanState))
+        state = self.state(kernels.RoundState, requests=requests, dropped=frozenset(self._dropped))
+        here = RowBuffer(self.scan)  # without rows: only places change
+        answers: list[Answer] = []
+
+        def change() -> None:
+            answers.extend(here.carry_out(request) for request in requests)
+
+        self._map(kernels.take_round, self._items, state, change)
         return answers
 
     def finish(
         self, nodes: Nodes, families: Mapping[int, Mapping[int, int]], waiting: Sequence[int] = ()
     ) -> None:
-        if not families:
-            return
-        tasks = {place: nodes.family(below) for place, below in families.items()}
-        rows = {place: int(self.scan.totals(place).sum()) for place in families}
-        trees = self.grown(self._items, tasks, rows)
-        for place, below in families.items():
-            for of_set, node in below.items():
-                nodes.graft(node, pickle.loads(trees[f"{place}/{of_set}"]))
-            self.drop(place)
+        if families:
+            self._scanner.finish([Finish(self, nodes, families)])
 
-    def grown(self, items: Items, tasks: Mapping[Any, FamilyTask], rows: Mapping[Any, int]) -> Parcel:
+    def grown(self, tasks: Mapping[str, Any], rows: Mapping[str, int]) -> Message:
         """The trees of families of so many rows, which are brought together by worker."""
         bundles = [{p: tasks[p] for p in bundle} for bundle in dealt(rows, _BUNDLES * self._engine.workers)]
-        state = self._state(kernels.FinishState, bundles=bundles)
+        state = self.state(kernels.FinishState, bundles=bundles)
         with cancelling(self._engine):
-            brought = self._engine.shuffle(kernels.rows_for, items, len(bundles), state)
+            brought = self._engine.shuffle(kernels.rows_for, self.held.items, len(bundles), state)
             grown = self._engine.map(kernels.finish_bundle, brought, state)
             trees = unpack(self._engine.reduce(kernels.join, grown, None))
         self._context.meter.families += len(tasks)
         return trees
 
-    def _take_in(self, state: kernels.ScanState) -> Parcel:
-        """Merge what all workers have found into what is known here."""
-        found = self._engine.map(kernels.found_of, self._items, None)
-        parcel = unpack(self._engine.reduce(kernels.merge_found, found, state))
-        self.take_in(parcel.parts, expand(parcel["found"]), parcel.notes["kept"])
-        return parcel
+    def _map(self, kernel: Kernel, items: Items, state: Any, change: Any = None) -> None:
+        """Let workers do something with rows that they hold, and take in what they find; `change` does the
+        same with the places that are known here."""
+        with cancelling(self._engine):
+            self.held = Held(self._engine.map(kernel, items, state), kernels.ALONE)
+            if change is not None:
+                change()
+            message = self.found(self.held.items, self.state(kernels.ScanState))
+        self.take_in(message, kernels.ALONE)
 
-    def take_in(self, parts: Sequence[int], found: bytes, kept: int) -> None:
+    def found(self, items: Items, state: kernels.ScanState) -> Message:
+        """What all workers have found, merged."""
+        found = self._engine.map(kernels.found_of, items, None)
+        return unpack(self._engine.reduce(kernels.merge, found, state))
+
+    def take_in(self, message: Message, bag: str) -> None:
         """What was found in all parts, and how many bytes of rows were kept."""
         n_parts = len(self._context.task.reading.source.parts())
-        if sorted(parts) != list(range(n_parts)):
-            raise EngineError(f"{n_parts} parts were scanned and {len(parts)} came; run it again")
-        self.scan.merge_bytes(found)
+        if sorted(message.parts) != list(range(n_parts)):
+            raise EngineError(f"{n_parts} parts were scanned and {len(message.parts)} came; run it again")
+        self.scan.merge_bytes(expand(message[f"{kernels.FOUND}{bag}"]))
         if self._check is not None:
             self._check(self.scan)
-        meter = self._context.meter
+        meter, kept = self._context.meter, message.notes["kept"].get(bag, 0)
         meter.held_rows = max(meter.held_rows, kept // self._context.layout.stride)
 
-    def _state(self, kind: Any, **more: Any) -> Any:
-        return kind(*self._outline, self.edges, self.places, self._scanner.first_rows, **more)
+    def state(self, kind: Any, *, places: Any = None, **more: Any) -> Any:
+        """What workers are told."""
+        places = {kernels.ALONE: self.places} if places is None else places
+        return kind(*self._outline, self._edges, places, **more)
+
+
+def sum_up(
+    engine: ClusterEngine, source: Source, kernel: Kernel, state: Any, done: Done | None = None
+) -> Message:
+    """What a kernel finds in all parts of a source, merged."""
+    with cancelling(engine):
+        found = engine.map(kernel, engine.parts(source), state, done)
+        return unpack(engine.reduce(kernels.merge, found, state))
+
+
+def tallies_of(message: Message) -> list[Tally]:
+    """What reading each part came to."""
+    return [Tally(**{**one, "columns": tuple(one["columns"])}) for one in message.notes["tallies"]]
+
+
+def predict_by_engine(engine: ClusterEngine, source: Source, state: kernels.PredictState) -> list[Tally]:
+    """Let the workers of an engine answer for all parts."""
+    return tallies_of(sum_up(engine, source, kernels.predict_part, state))
 
 
 def elsewhere(task: SourceTask) -> Any:

@@ -1,4 +1,4 @@
-"""Spark as an engine: RDDs of parcels, which stay with the executors, made by kernels in Python workers.
+"""Spark as an engine: RDDs of messages, which stay with the executors, made by kernels in Python workers.
 
 What a map gives is persisted, and its lineage leads back to the parts: what is lost with an executor is made
 again. Jobs belong to a group, which is cancelled as a whole.
@@ -7,17 +7,18 @@ again. Jobs belong to a group, which is cancelled as a whole.
 from __future__ import annotations
 
 import pickle
+import re
 import weakref
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, TypeVar
 
+from hornbeam.boat.meter import available_memory
 from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
-from hornbeam.distributed.spark_failures import one_line
 from hornbeam.distributed.spark_frames import FrameParts, SparkPart
-from hornbeam.distributed.spark_jobs import Job, beside
-from hornbeam.distributed.spark_memory import task_memory
+from hornbeam.distributed.spark_jobs import Job, beside, one_line
 from hornbeam.distributed.spark_work import (
     Dealing,
     Listed,
@@ -30,6 +31,64 @@ from hornbeam.distributed.spark_work import (
 )
 from hornbeam.errors import UsageError
 from hornbeam.table.sources import Part, Source
+
+_PART = 2  # one task may take half of what there is for it
+_SIZE = re.compile(r"(\d+) *([a-z]?)")
+_CONTAINERS = ("yarn", "k8s://")
+"""Masters that end an executor which takes more than was asked for."""
+
+Ask = Callable[[Any], list[int]]
+"""Collects an RDD."""
+
+
+def task_memory(context: Any, workers: int, ask: Ask) -> int:
+    """Bytes that one task may take, of so many that run at a time."""
+    said, master = context.getConf(), context.master
+    room = said.get("spark.executor.pyspark.memory")
+    if room is not None or master.startswith(_CONTAINERS):
+        outside = _overhead(said) if room is None else bytes_of(room)
+        return outside // int(said.get("spark.executor.cores") or 1) // _PART
+    if master.startswith("local") and "cluster" not in master:
+        return available_memory() // workers // _PART
+    spare = min(ask(context.parallelize(range(workers), workers).mapPartitions(spare_memory)))
+    return spare // at_a_time(workers, executor_hosts(context)) // _PART
+
+
+def spare_memory(_: Iterable[int]) -> Iterator[int]:
+    """Of the machine, or the group, in which this is called."""
+    yield available_memory()
+
+
+def at_a_time(workers: int, hosts: Iterable[str]) -> int:
+    """How many of so many tasks run on one machine, as if all had as many executors as the fullest."""
+    executors = Counter(hosts)
+    return ceil(workers / max(1, executors.total())) * max(executors.values(), default=1)
+
+
+def executor_hosts(context: Any) -> list[str]:
+    """The machine of each executor. Spark lists the driver with them."""
+    hosts = [str(one.host()) for one in context._jsc.sc().statusTracker().getExecutorInfos()]
+    driver = context.getConf().get("spark.driver.host")
+    if driver in hosts:
+        hosts.remove(driver)
+    return hosts
+
+
+def _overhead(said: Any) -> int:
+    """What an executor has beside its heap, as Spark reckons it."""
+    told = said.get("spark.executor.memoryOverhead")
+    if told is not None:
+        return bytes_of(told)
+    heap = bytes_of(said.get("spark.executor.memory") or "1g")
+    share = float(said.get("spark.executor.memoryOverheadFactor") or 0.1)
+    return max(bytes_of(said.get("spark.executor.minMemoryOverhead") or "384m"), int(share * heap))
+
+
+def bytes_of(said: str) -> int:
+    """The bytes of a size as Spark writes it: 512m, 2g, 2gb; a plain number is of mebibytes."""
+    (number, unit), *_ = _SIZE.findall(said.lower())
+    return int(number) << {"b": 0, "k": 10, "": 20, "m": 20, "g": 30, "t": 40, "p": 50}[unit]
+
 
 T = TypeVar("T")
 

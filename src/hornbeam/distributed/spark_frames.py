@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hornbeam.distributed.spark_failures import one_line
+from hornbeam.distributed.spark_jobs import one_line
 from hornbeam.distributed.spark_work import Mapping, Piece
 from hornbeam.errors import UsageError
 from hornbeam.table.sources.arrow_data import ArrowPart

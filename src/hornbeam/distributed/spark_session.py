@@ -11,10 +11,9 @@ import warnings
 from typing import Any
 
 import hornbeam
-from hornbeam.distributed.beginning import begun
+from hornbeam.distributed.engine import start_apart
 from hornbeam.distributed.spark_engine import SparkEngine
-from hornbeam.distributed.spark_failures import cannot_start, line
-from hornbeam.distributed.spark_jobs import beside
+from hornbeam.distributed.spark_jobs import beside, cannot_start, line
 from hornbeam.distributed.spark_work import version
 from hornbeam.errors import EngineError, UsageError
 
@@ -111,7 +110,7 @@ def _started(pyspark: Any, master: str) -> SparkEngine:
         # Spark sets a handler of signals in the main thread, which would outlive it; in another it does not.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of pandas, which nothing here uses
-            session = begun(lambda: _quiet_session(pyspark, master, settings), lambda made: made.stop())
+            session = start_apart(lambda: _quiet_session(pyspark, master, settings), lambda made: made.stop())
     except Exception as error:
         raise cannot_start(master, error) from None
     if here and "PYSPARK_PYTHON" not in os.environ:

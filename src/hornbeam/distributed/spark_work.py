@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornbeam.distributed.engine import Kernel, Merge, Pick, merged
-from hornbeam.distributed.parcels import Packed, flat
+from hornbeam.distributed.messages import Packed, flat
 from hornbeam.errors import HornbeamError
 
 PIECE = 1 << 20
 """Bytes of a record: those of Spark are held whole by the JVM, several times over, and have 2 GiB at most."""
 
 Piece = tuple[tuple[int, int], int, int, bytes]
-"""Of a parcel: the partition that made it and which of its parcels it is, the number of the piece, how many
+"""Of a message: the partition that made it and which of its messages it is, the number of the piece, how many
 there are, and the bytes."""
 
 
@@ -42,7 +42,7 @@ class Task:
     refused: Any
 
     def guarded(self, work: Callable[[Any], list[Packed]]) -> Iterator[bytes]:
-        """The parcels that are made of the state, unless they are refused."""
+        """The messages that are made of the state, unless they are refused."""
         try:
             found = work(self.shared.value)
         except HornbeamError as error:
@@ -66,7 +66,7 @@ class Mapping(Task):
 
 @dataclass(frozen=True, eq=False)
 class Merging(Task):
-    """All parcels of a partition as one; no more than a few are here at a time."""
+    """All messages of a partition as one; no more than a few are here at a time."""
 
     merge: Merge
     shipped: Any
@@ -98,7 +98,7 @@ class Picking(Task):
 
 @dataclass(frozen=True)
 class Dealing:
-    """Pieces with the number of the group that their parcel is merged in."""
+    """Pieces with the number of the group that their message is merged in."""
 
     groups: int
 
@@ -107,16 +107,16 @@ class Dealing:
         return partition % self.groups, piece
 
 
-def cut(partition: int, parcels: Iterable[bytes]) -> Iterator[Piece]:
-    """Parcels that a partition made, in pieces."""
-    for number, parcel in enumerate(parcels):
-        starts = range(0, len(parcel), PIECE)
+def cut(partition: int, messages: Iterable[bytes]) -> Iterator[Piece]:
+    """Messages that a partition made, in pieces."""
+    for number, message in enumerate(messages):
+        starts = range(0, len(message), PIECE)
         for i, start in enumerate(starts):
-            yield (partition, number), i, len(starts), parcel[start : start + PIECE]
+            yield (partition, number), i, len(starts), message[start : start + PIECE]
 
 
 def joined(pieces: Iterable[Piece]) -> Iterator[bytes]:
-    """The parcels of some pieces, each as soon as all of it is there, in whatever order that is."""
+    """The messages of some pieces, each as soon as all of it is there, in whatever order that is."""
     waiting: dict[tuple[int, int], dict[int, bytes]] = {}
     for of, number, count, data in pieces:
         known = waiting.setdefault(of, {})

@@ -111,7 +111,8 @@ def _to_folder(asking: AnswerRequest, place: str, kind: str, threads: int) -> Pr
 def _answered(asking: AnswerRequest, folder: str, kind: str, threads: int) -> list[Tally]:
     source = asking.source
     if source.engine is not None:
-        from hornbeam.distributed.predicting import PredictState, predict_by_engine
+        from hornbeam.distributed.kernels import PredictState
+        from hornbeam.distributed.scanner import predict_by_engine
 
         elsewhere = replace(asking, source=source.elsewhere())
         return predict_by_engine(source.engine, source, PredictState(elsewhere, folder, kind))

@@ -11,7 +11,7 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import BaggedTreesClassifier, BaggedTreesRegressor
-from hornbeam.distributed import bag_kernels
+from hornbeam.distributed import kernels
 from tests.unit.cli.test_command import run
 from tests.unit.distributed.growing import People, commanding, frame_of
 from tests.unit.distributed.test_dask import Killing
@@ -67,7 +67,7 @@ def test_bags_survive_a_worker_that_is_killed(people: People) -> None:
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
     )
     with local, distributed.Client(local, set_as_default=False) as client:
-        engine = Killing(client, bag_kernels.scan_bags)
+        engine = Killing(client, kernels.scan_part)
         there = model.fit_source(hb.source(files, engine=engine), target="class")
     assert engine.killed == 2
     assert digests(there) == expected

@@ -20,7 +20,7 @@ import hornbeam as hb
 from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.distributed import kernels
 from hornbeam.distributed.dask_engine import DaskEngine, dask_engine
-from hornbeam.distributed.parcels import flat, pack, unpack
+from hornbeam.distributed.messages import flat, pack, unpack
 from hornbeam.errors import DataError, EngineError, SourceChanged, UsageError
 from hornbeam.table.sources import Reservoir
 from tests.unit.cli.test_command import run
@@ -71,26 +71,26 @@ def test_frames_of_dask_are_scanned_where_they_are(client: Any, people: People, 
         TreeClassifier(cv=3).fit_source(hb.source(frame, engine=client), target="class")
 
 
-@pytest.mark.parametrize(("most", "piles"), [(1 << 30, {1, 2}), (1, {5})])
+@pytest.mark.parametrize(("most", "batches"), [(1 << 30, {1, 2}), (1, {5})])
 def test_what_a_worker_holds_is_taken_in_piles_that_fit(
-    client: Any, people: People, monkeypatch: pytest.MonkeyPatch, most: int, piles: set[int]
+    client: Any, people: People, monkeypatch: pytest.MonkeyPatch, most: int, batches: set[int]
 ) -> None:
-    monkeypatch.setattr("hornbeam.distributed.dask_engine.PILE", most)
+    monkeypatch.setattr("hornbeam.distributed.dask_engine.BATCH_BYTES", most)
     taken: set[int] = set()
 
     class Watched(DaskEngine):
-        def _heaped(self, futures: Any) -> list[list[Any]]:
-            heaped = super()._heaped(futures)
-            assert sorted(f.key for pile in heaped for f in pile) == sorted(f.key for f in futures)
-            taken.add(len(heaped))
-            return heaped
+        def _batched(self, futures: Any) -> list[list[Any]]:
+            batched = super()._batched(futures)
+            assert sorted(f.key for batch in batched for f in batch) == sorted(f.key for f in futures)
+            taken.add(len(batched))
+            return batched
 
     model = TreeClassifier(max_depth=7).fit_source(
         hb.source(people[1], engine=Watched(client)), target="class", algorithm="boat"
     )
     assert model.tree_.digest == fitted(people[0], max_depth=7)
     assert taken
-    assert taken <= piles
+    assert taken <= batches
 
 
 def test_a_worker_that_is_killed_changes_nothing(people: People) -> None:
@@ -239,26 +239,26 @@ def test_the_command_asks_a_scheduler(client: Any, people: People) -> None:
     )
 
 
-def test_parcels_tell_damage_and_parts_that_come_twice() -> None:
+def test_messages_tell_damage_and_parts_that_come_twice() -> None:
     pieces = pack([3], {"found": b"12345", "rows": b"6"}, kept=1)
-    parcel = flat(pieces)
-    for packed in (pieces, parcel):
+    message = flat(pieces)
+    for packed in (pieces, message):
         assert (unpack(packed).parts, unpack(packed)["found"], unpack(packed)["rows"]) == (
             (3,),
             b"12345",
             b"6",
         )
-    for fewer in (pieces[:2], (*pieces, b"7"), (pieces[0], b"1234", b"56"), parcel + b"7"):
+    for fewer in (pieces[:2], (*pieces, b"7"), (pieces[0], b"1234", b"56"), message + b"7"):
         with pytest.raises(EngineError, match="came damaged"):
             unpack(fewer)
-    for place in range(len(parcel)):
-        damaged = bytearray(parcel)
+    for place in range(len(message)):
+        damaged = bytearray(message)
         damaged[place] ^= 1
         with pytest.raises(EngineError, match="came damaged"):
             [piece.open() for piece in unpack(bytes(damaged)).sealed.values()]
-    for size in range(len(parcel)):
+    for size in range(len(message)):
         with pytest.raises(EngineError, match="came damaged"):
-            unpack(parcel[:size])
+            unpack(message[:size])
     trees = [pack([i], {str(i): b"x"}) for i in (2, 0, 2, 1, 0)]
     assert unpack(kernels.join(trees, None)).parts == (0, 1, 2)
     both = kernels.join(trees[:2], None)

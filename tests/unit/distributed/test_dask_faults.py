@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hornbeam.distributed.dask_engine import Brought, DaskEngine
+from hornbeam.distributed.dask_engine import DaskEngine, Shuffled
 from hornbeam.errors import EngineError
 from tests.unit.distributed.growing import (
     People,
@@ -60,12 +60,12 @@ class _Twice(DaskEngine):
         (worker, first), *others = super()._by_worker(futures)
         return [(worker, [*first, first[0]]), *others]
 
-    def _heaped(self, futures: Any) -> list[list[Any]]:
+    def _batched(self, futures: Any) -> list[list[Any]]:
         return [[future] for future in futures]
 
-    def shuffle(self, pick: Any, items: Any, destinations: int, state: Any) -> Brought:
+    def shuffle(self, pick: Any, items: Any, destinations: int, state: Any) -> Shuffled:
         brought = super().shuffle(pick, items, destinations, state)
-        return Brought([[*piles, piles[0]] for piles in brought.destinations])
+        return Shuffled([[*batches, batches[0]] for batches in brought.destinations])
 
 
 def test_a_part_that_is_delivered_twice_is_counted_once(client: Any, people: People) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hornbeam.distributed.beginning import begun
+from hornbeam.distributed.engine import start_apart
 from tests.unit.cli.test_command import COMMAND
 from tests.unit.distributed.growing import People, need_spark
 
@@ -63,13 +63,13 @@ def test_what_begins_after_an_interrupt_is_ended() -> None:
         return "session"
 
     with pytest.raises(KeyboardInterrupt):
-        begun(work, lambda made: ended.set())
+        start_apart(work, lambda made: ended.set())
     assert not ended.is_set()
     go_on.set()
     assert ended.wait(60)
 
 
 def test_what_begins_is_given_and_what_fails_is_raised() -> None:
-    assert begun(lambda: 3, lambda made: None) == 3
+    assert start_apart(lambda: 3, lambda made: None) == 3
     with pytest.raises(KeyError):
-        begun(lambda: {}["a"], lambda made: None)
+        start_apart(lambda: {}["a"], lambda made: None)

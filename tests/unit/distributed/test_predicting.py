@@ -13,7 +13,7 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import BaggedTreesClassifier, TreeClassifier, TreeRegressor
-from hornbeam.distributed import predicting
+from hornbeam.distributed import kernels
 from hornbeam.ensemble import Answering
 from hornbeam.ensemble.answers import AnswerRequest
 from hornbeam.errors import DataError, UsageError
@@ -66,11 +66,11 @@ def test_a_part_that_is_done_again_leaves_the_same_file(people: People, tmp_path
     table, files = people
     tree = TreeClassifier(max_depth=4).fit(table.drop_columns(["class"]), table["class"]).tree_
     source = hb.source(files)
-    state = predicting.PredictState(AnswerRequest(Answering((tree,)), source), str(tmp_path), "parquet")
+    state = kernels.PredictState(AnswerRequest(Answering((tree,)), source), str(tmp_path), "parquet")
     part = source.parts()[1]
-    first = predicting.predict_part(part, state)
+    first = kernels.predict_part(part, state)
     content = (tmp_path / "part-00001.parquet").read_bytes()
-    assert predicting.predict_part(part, state) == first
+    assert kernels.predict_part(part, state) == first
     assert (tmp_path / "part-00001.parquet").read_bytes() == content
     assert [path.name for path in tmp_path.iterdir()] == ["part-00001.parquet"]
 

@@ -133,10 +133,12 @@ def test_the_command_asks_a_session(spark: Any, people: People) -> None:
     assert "this process has a Spark session at 'local[2,4]'" in other.stderr
 
 
-def test_parcels_are_whole_again_in_whatever_order_their_pieces_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_are_whole_again_in_whatever_order_pieces_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(spark_work, "PIECE", 3)
-    parcels = {0: [b"abcdefgh", b"ij"], 7: [b"klm"]}
-    pieces = [piece for partition, made in parcels.items() for piece in spark_work.cut(partition, made)]
+    messages = {0: [b"abcdefgh", b"ij"], 7: [b"klm"]}
+    pieces = [piece for partition, made in messages.items() for piece in spark_work.cut(partition, made)]
     assert len(pieces) == 5
     for order in permutations(pieces):
         assert sorted(spark_work.joined(order)) == [b"abcdefgh", b"ij", b"klm"]

@@ -17,7 +17,7 @@ import pytest
 import hornbeam as hb
 from hornbeam import TreeClassifier
 from hornbeam.distributed.spark_engine import SparkEngine, Spread
-from hornbeam.distributed.spark_failures import cannot_start, failed
+from hornbeam.distributed.spark_jobs import cannot_start, failed
 from hornbeam.distributed.spark_session import spark_engine
 from hornbeam.errors import DataError, EngineError, SourceChanged, UsageError
 from tests.unit.distributed.growing import (

@@ -9,10 +9,9 @@ import pytest
 
 import hornbeam as hb
 from hornbeam import TreeClassifier
-from hornbeam.distributed import spark_memory
+from hornbeam.distributed import spark_engine
 from hornbeam.distributed.opening import limit_for
-from hornbeam.distributed.spark_engine import SparkEngine
-from hornbeam.distributed.spark_memory import at_a_time, bytes_of, task_memory
+from hornbeam.distributed.spark_engine import SparkEngine, at_a_time, bytes_of, task_memory
 from tests.unit.distributed.growing import People
 
 GB = 1 << 30
@@ -70,7 +69,7 @@ def test_elsewhere_the_tasks_of_a_machine_share_half_of_what_it_has_to_spare() -
 def test_threads_of_spark_share_half_of_what_this_machine_has_to_spare(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(spark_memory, "available_memory", lambda: 8 * GB)
+    monkeypatch.setattr(spark_engine, "available_memory", lambda: 8 * GB)
     assert task_memory(context("local[4,4]"), 4, spare()) == GB
 
 

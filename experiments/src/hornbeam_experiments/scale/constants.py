@@ -135,7 +135,7 @@ def measure(
         counter_base=base,
         counter_digit=digit,
         entry_bytes=_mean([_listed_bytes(s, level) for s in listed for level in LEVELS]),
-        sample_bytes=growth.merged("merge_surveys")[2] / growth.sample,
+        sample_bytes=growth.merged("SurveyState")[2] / growth.sample,
         row_bytes=growth.moved / max(1, kept),
         tree_bytes=family_bytes / max(1, growth.nodes),
         decode=decode,

@@ -12,8 +12,8 @@ import hornbeam
 from hornbeam.boat.growth import grow_source
 from hornbeam.boat.stats import SourceStats
 from hornbeam.boat.task import Sampling, SourceTask, read_as
-from hornbeam.distributed.kernels import ScanState
-from hornbeam.distributed.parcels import expand, size_of, unpack
+from hornbeam.distributed.kernels import ALONE, FOUND, ScanState
+from hornbeam.distributed.messages import expand, size_of, unpack
 from hornbeam.distributed.scanner import ClusterScanner
 from hornbeam.growth import Parameters
 from hornbeam_experiments.scale.people import Shape, files_of
@@ -83,11 +83,12 @@ class WeighedGrowth:
     def cleanup(self) -> Cleanup:
         """What the cleanup scan counted."""
         state: ScanState = self.engine.mapped("scan_part")[0].state
-        first = next(one for one in self.engine.reductions if one.merge == "merge_found")
-        raw, scan = expand(unpack(first.arrived)["found"]), state.scan()
+        first = next(one for one in self.engine.reductions if one.merge == "ScanState")
+        raw, scan = expand(unpack(first.arrived)[FOUND]), state.scan()
         scan.merge_bytes(raw)
-        places = [i for i, place in enumerate(state.places) if place["counted"]]
-        counters = sum(scan.counts(i, a).size for i in places for a in state.places[i]["counted"])
+        records = state.places[ALONE]
+        places = [i for i, place in enumerate(records) if place["counted"]]
+        counters = sum(scan.counts(i, a).size for i in places for a in records[i]["counted"])
         return Cleanup(
             nodes=len(places),
             counters=counters,

@@ -21,7 +21,7 @@ from hornbeam.boat.reading import Reading
 from hornbeam.boat.survey import Survey, survey, without_sample
 from hornbeam.boat.task import SourceTask, read_as
 from hornbeam.distributed import kernels
-from hornbeam.distributed.parcels import expand, size_of, unpack
+from hornbeam.distributed.messages import expand, size_of, unpack
 from hornbeam.growth import Parameters
 from hornbeam.table.sources import Part
 from hornbeam_experiments.scale.people import Shape, columns_of, files_of
@@ -89,9 +89,9 @@ def weigh_scan(shape: Shape, folder: Path) -> WeighedScan:
     decode = _decoding(parts, state)
     items = engine.map(kernels.scan_part, parts, state)
     found = engine.map(kernels.found_of, items, None)
-    arrived = engine.reduce(kernels.merge_found, found, state)
+    arrived = engine.reduce(kernels.merge, found, state)
     (scanned, sent), (merged,) = engine.maps, engine.reductions
-    raw = expand(unpack(arrived)["found"])
+    raw = expand(unpack(arrived)[kernels.FOUND])
     return WeighedScan(
         shape,
         counted,
@@ -150,7 +150,9 @@ def _state(shape: Shape, reading: Reading, known: Survey) -> tuple[kernels.ScanS
     )
     native: list[dict[str, Any]] = [place.native() for place in tree.places]
     told = [grid.edges(i) for i in range(len(keys))]
-    return kernels.ScanState(reading, without_sample(known), 0, None, 0, told, native), counted
+    return kernels.ScanState(
+        reading, without_sample(known), 0, None, 0, {}, told, {kernels.ALONE: native}
+    ), counted
 
 
 class _Tree:

@@ -88,7 +88,7 @@ def growths(weighed: Sequence[WeighedGrowth], c: Constants) -> Sheet:
             "survey": (
                 growth.kernel("survey_part")[0],
                 cells * c.survey,
-                growth.merged("merge_surveys")[1],
+                growth.merged("SurveyState")[1],
                 growth.sample * c.sample_bytes,
             ),
             "cleanup scan": (

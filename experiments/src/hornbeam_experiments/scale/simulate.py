@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hornbeam.distributed.engine import FAN_IN, PILE
+from hornbeam.distributed.engine import BATCH_BYTES, FAN_IN
 from hornbeam_experiments.scale.constants import Constants
 from hornbeam_experiments.scale.people import FEW_VALUES, MANY_VALUES, values_listed
 
@@ -170,7 +170,7 @@ def _guessed(job: Job, workers: int, parts: int, c: Constants, assumed: Assumed)
     reached = [job.reached(level) for level in range(job.guessed)]
     nodes = 2**job.guessed - 1
     counters, kept = job.counters(nodes), job.kept * each * c.row_bytes
-    piles = min(parts, max(workers, math.ceil(parts * kept / PILE)))
+    piles = min(parts, max(workers, math.ceil(parts * kept / BATCH_BYTES)))
     of_worker, of_all = (c.watching(n, job.guessed, job.classes) for n in (job.rows / workers, job.rows))
     cells = each * job.attributes * (c.decode + c.count * job.guessed)
     yield Phase(

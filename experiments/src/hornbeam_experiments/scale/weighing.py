@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hornbeam.distributed.engine import FAN_IN, Done, Items, Kernel, Merge, Pick
-from hornbeam.distributed.parcels import Packed, size_of
+from hornbeam.distributed.messages import Packed, size_of
 from hornbeam.table.sources import Part, Source
 
 
@@ -90,7 +90,8 @@ class WeighingEngine:
         shipped = tuple(map(size_of, here))
         self.shipped += sum(shipped)
         found = work.tree(here)
-        self.reductions.append(Reduced(merge.__name__, work.seconds, work.inputs, shipped, found))
+        name = merge.__name__ if state is None else type(state).__name__
+        self.reductions.append(Reduced(name, work.seconds, work.inputs, shipped, found))
         return found
 
     def shuffle(self, pick: Pick, items: Items, destinations: int, state: Any) -> Items:

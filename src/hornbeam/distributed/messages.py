@@ -1,6 +1,6 @@
-"""Parcels: what workers send, as checksummed bytes that say which parts of the source they speak for.
+"""Messages: what workers send, as checksummed bytes that say which parts of the source they speak for.
 
-A worker keeps a parcel in its pieces, so that those which a kernel only passes on are not copied; where it
+A worker keeps a message in its pieces, so that those which a kernel only passes on are not copied; where it
 has to be one run of bytes it is flat.
 """
 
@@ -23,7 +23,7 @@ _HEAD = struct.Struct("<QI")  # bytes of the contents, and their checksum
 
 Buffer = bytes | memoryview
 Packed = tuple[Buffer, ...] | bytes
-"""A parcel: what it contains and then its pieces, each by itself, or flat."""
+"""A message: what it contains and then its pieces, each by itself, or flat."""
 
 
 class Sealed(NamedTuple):
@@ -44,7 +44,7 @@ class Sealed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Parcel:
+class Message:
     """Named pieces, found in some parts of a source, which are numbered."""
 
     parts: tuple[int, ...]
@@ -60,7 +60,7 @@ class Parcel:
 
 
 def pack(parts: Sequence[int], pieces: Mapping[str, bytes | Sealed], **notes: Any) -> Packed:
-    """The parcel in its pieces."""
+    """The message in its pieces."""
     sealed = {n: piece if isinstance(piece, Sealed) else Sealed.of(piece) for n, piece in pieces.items()}
     inside = {name: [len(piece.data), piece.checksum] for name, piece in sealed.items()}
     contents = json.dumps({"parts": list(parts), "pieces": inside, "notes": notes}).encode()
@@ -68,32 +68,32 @@ def pack(parts: Sequence[int], pieces: Mapping[str, bytes | Sealed], **notes: An
     return (b"".join([_MAGIC, head, contents]), *(piece.data for piece in sealed.values()))
 
 
-def flat(parcel: Packed) -> bytes:
-    """The parcel as one run of bytes."""
-    return parcel if isinstance(parcel, bytes) else b"".join(parcel)
+def flat(message: Packed) -> bytes:
+    """The message as one run of bytes."""
+    return message if isinstance(message, bytes) else b"".join(message)
 
 
-def size_of(parcel: Packed) -> int:
-    """Bytes of a parcel."""
-    return len(parcel) if isinstance(parcel, bytes) else sum(map(len, parcel))
+def size_of(message: Packed) -> int:
+    """Bytes of a message."""
+    return len(message) if isinstance(message, bytes) else sum(map(len, message))
 
 
-def unpack(parcel: Packed) -> Parcel:
-    """The parcel that bytes hold; refused where they are not what was sent. Pieces are checked when they are
+def unpack(message: Packed) -> Message:
+    """The message that bytes hold; refused where they are not what was sent. Pieces are checked when they are
     opened: most are only passed on."""
-    head = parcel if isinstance(parcel, bytes) else bytes(parcel[0])
+    head = message if isinstance(message, bytes) else bytes(message[0])
     said, begin = _contents(head)
     lengths = [length for length, _ in said["pieces"].values()]
-    pieces = _cut(memoryview(head)[begin:], lengths) if isinstance(parcel, bytes) else parcel[1:]
+    pieces = _cut(memoryview(head)[begin:], lengths) if isinstance(message, bytes) else message[1:]
     if [len(piece) for piece in pieces] != lengths:
         raise _damaged()
     checksums = (checksum for _, checksum in said["pieces"].values())
     sealed = dict(zip(said["pieces"], map(Sealed, pieces, checksums), strict=True))
-    return Parcel(tuple(said["parts"]), sealed, said["notes"])
+    return Message(tuple(said["parts"]), sealed, said["notes"])
 
 
 def _contents(head: bytes) -> tuple[dict[str, Any], int]:
-    """What a parcel says that it contains, and where its pieces begin if it is flat."""
+    """What a message says that it contains, and where its pieces begin if it is flat."""
     start = len(_MAGIC) + _HEAD.size
     if head[: len(_MAGIC)] != _MAGIC or len(head) < start:
         raise _damaged()
@@ -112,17 +112,17 @@ def _cut(data: memoryview, lengths: Sequence[int]) -> list[memoryview]:
     return pieces if ends[-1] >= len(data) else [*pieces, data[ends[-1] :]]
 
 
-def each_once(parcels: Sequence[Packed]) -> Iterator[Parcel]:
-    """The parcels of different parts, in their order: one that came twice is counted once."""
-    opened = sorted(map(unpack, parcels), key=lambda parcel: (parcel.parts[:1], -len(parcel.parts)))
+def each_once(messages: Sequence[Packed]) -> Iterator[Message]:
+    """The messages of different parts, in their order: one that came twice is counted once."""
+    opened = sorted(map(unpack, messages), key=lambda message: (message.parts[:1], -len(message.parts)))
     seen: set[int] = set()
-    for parcel in opened:
-        if seen.issuperset(parcel.parts) and parcel.parts:
+    for message in opened:
+        if seen.issuperset(message.parts) and message.parts:
             continue
-        if not seen.isdisjoint(parcel.parts):
+        if not seen.isdisjoint(message.parts):
             raise EngineError("the cluster delivered parts of a scan twice, merged with others; run it again")
-        seen.update(parcel.parts)
-        yield parcel
+        seen.update(message.parts)
+        yield message
 
 
 def squeeze(data: bytes) -> bytes:
