@@ -131,9 +131,7 @@ class Encoder:
     def _folds_of(self, chunk: pa.RecordBatch, first: int) -> Folds | None:
         if self._folds is None:
             return None
-        key = self._reading.key
-        keys = pa.array(np.arange(first, first + chunk.num_rows)) if key is None else chunk.column(key)
-        found = fold_of(keys, self._folds, self._seed)
+        found = folds_of(self._reading, chunk, first, self._folds, self._seed)
         return found.astype(np.uint8) if self._folds <= 2**8 else found.astype(np.uint16)
 
     def _changed(self, name: str, news: str) -> SourceChanged:
@@ -148,6 +146,14 @@ def words_of(reading: Reading, chunk: pa.RecordBatch, first: int) -> Words:
     if reading.key is not None:
         return row_words(chunk.column(reading.key))
     return numbered_row_words(first, chunk.num_rows)
+
+
+def folds_of(
+    reading: Reading, chunk: pa.RecordBatch, first: int, folds: int, seed: int
+) -> npt.NDArray[np.int32]:
+    """The fold of each row of a chunk: by its key, or by its number from `first` on."""
+    keys = np.arange(first, first + chunk.num_rows) if reading.key is None else chunk.column(reading.key)
+    return fold_of(keys, folds, seed)
 
 
 class Chunks:

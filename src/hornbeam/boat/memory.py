@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hornbeam import _core
-from hornbeam.boat.chunks import words_of
+from hornbeam.boat.chunks import folds_of, words_of
 from hornbeam.boat.grown import SourceGrowth
 from hornbeam.boat.meter import Meter
 from hornbeam.boat.reading import Report
@@ -46,7 +46,6 @@ from hornbeam.table import (
 from hornbeam.table.arrow import read_chunked
 from hornbeam.table.columns import Array, Cells, Mask
 from hornbeam.table.labels import as_nominal, check_labels
-from hornbeam.table.sources import fold_of
 from hornbeam.table.sources.hashing import Words
 from hornbeam.table.targets import no_weight
 from hornbeam.validation import estimate_by_folds, grow_folds
@@ -296,7 +295,7 @@ def _gather(
             if weight is not None:
                 weights.append(weight)
         if task.folds is not None:
-            dealt.append(fold_numbers(task, first, chunk).astype(np.int64))
+            dealt.append(folds_of(reading, chunk, first, task.folds, task.seed).astype(np.int64))
         elif task.bags is not None:
             with reading.naming(first):
                 dealt.append(words_of(reading, chunk, first).view(np.int64))
@@ -321,14 +320,6 @@ def _target(
         return ClassTarget(codes, labels, weights, task.costs(labels))
     values = np.column_stack([encode_targets(column) for column in columns])
     return NumericTarget(np.ascontiguousarray(values), task.reading.targets, weights)
-
-
-def fold_numbers(task: SourceTask, first: int, chunk: pa.RecordBatch) -> npt.NDArray[np.int32]:
-    """The fold of each row of a chunk that begins with row `first`: by its key, or by its number."""
-    assert task.folds is not None
-    key = task.reading.key
-    keys = np.arange(first, first + chunk.num_rows) if key is None else chunk.column(key)
-    return fold_of(keys, task.folds, task.seed)
 
 
 def sample_of(table: Table) -> Table:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -15,14 +17,18 @@ CHANCE = 2.0  # standard errors that chance may bring
 
 Counts = npt.NDArray[np.int64]
 """The rows of each class."""
+Stats = Any
+"""The rows of a part: Counts of each class, or the Moments of their numbers, which both add and subtract."""
 
 
 def standard_errors(parts: Sequence[tuple[int, int, Counts]]) -> float:
     """By how many of its standard errors the mean difference of what both tests give the true class is above
     0. Parts are (branch of the old test, branch of the new one, rows); the mean is the difference of gini's
     gains. It is said as if both tests had been named before the rows were seen."""
-    old = _shares([(a, rows) for a, _, rows in parts])
-    new = _shares([(b, rows) for _, b, rows in parts])
+    old, new = (
+        {branch: rows / max(1, int(rows.sum())) for branch, rows in sums.items()}
+        for sums in _by_branch(parts)
+    )
     counts = np.array([rows for *_, rows in parts], dtype=np.float64)
     better = np.array([new[b] - old[a] for a, b, _ in parts])
     n = counts.sum()
@@ -33,12 +39,13 @@ def standard_errors(parts: Sequence[tuple[int, int, Counts]]) -> float:
     return mean / math.sqrt(variance / n) if variance > 0 else 0.0
 
 
-def _shares(parts: Sequence[tuple[int, Counts]]) -> dict[int, npt.NDArray[np.float64]]:
-    """The share of each class in the branches of a test."""
-    sums: dict[int, Counts] = {}
-    for branch, rows in parts:
-        sums[branch] = sums[branch] + rows if branch in sums else rows
-    return {branch: rows / max(1, int(rows.sum())) for branch, rows in sums.items()}
+def _by_branch(parts: Sequence[tuple[int, int, Stats]]) -> list[dict[int, Stats]]:
+    """The rows of the branches of the old test, and of the new one."""
+    found: list[dict[int, Stats]] = [{}, {}]
+    for *branches, rows in parts:
+        for sums, branch in zip(found, branches, strict=True):
+            sums[branch] = sums[branch] + rows if branch in sums else rows
+    return found
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,8 @@ def standard_errors_of_numbers(parts: Iterable[tuple[int, int, Moments]]) -> flo
     present = [(a, b, rows) for a, b, rows in parts if rows.weight]
     if not present:
         return 0.0
-    old, new = _branches((a, rows) for a, _, rows in present), _branches((b, rows) for _, b, rows in present)
-    whole = _total(rows for *_, rows in present)
+    old, new = _by_branch(present)
+    whole = reduce(add, (rows for *_, rows in present))
     mean, variances = Fraction(0), list[Fraction]()
     for t in range(len(whole.y)):
         first = second = Fraction(0)
@@ -103,24 +110,6 @@ def standard_errors_of_numbers(parts: Iterable[tuple[int, int, Moments]]) -> flo
     return size if mean > 0 else -size
 
 
-Stats = Any
-"""The rows of a part: Counts of each class, or the Moments of their numbers, which both add and subtract."""
-
-
 def errors_of(parts: Sequence[tuple[int, int, Stats]]) -> float:
     """By how many standard errors the new test is better, whatever is predicted."""
     return (standard_errors_of_numbers if isinstance(parts[0][2], Moments) else standard_errors)(parts)
-
-
-def _branches(parts: Iterable[tuple[int, Moments]]) -> dict[int, Moments]:
-    sums: dict[int, Moments] = {}
-    for branch, rows in parts:
-        sums[branch] = sums[branch] + rows if branch in sums else rows
-    return sums
-
-
-def _total(parts: Iterable[Moments]) -> Moments:
-    first, *others = parts
-    for rows in others:
-        first = first + rows
-    return first

@@ -23,7 +23,7 @@ Tests = tuple[Route | None, Route]
 """The old and the new test of a node; a leaf had none."""
 
 
-class Comparison:
+class ComparedTests:
     """Standard errors of the tests of a kept tree, as `errors_of` has them."""
 
     def __init__(self, kept: KeptTree, probes: Probes) -> None:

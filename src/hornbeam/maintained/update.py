@@ -22,7 +22,7 @@ from hornbeam.boat.plan import PlaceRecord, Route
 from hornbeam.boat.scans import ScanContext
 from hornbeam.boat.sweep import Family, Sweep
 from hornbeam.errors import SourceChanged
-from hornbeam.maintained.comparison import Comparison
+from hornbeam.maintained.comparison import ComparedTests
 from hornbeam.maintained.conditions import Want
 from hornbeam.maintained.kept import Flags, KeptNode, KeptTree
 from hornbeam.maintained.probes import BETWEEN, Probes, ReadPresent, compare_tests, gather_rows, rows_between
@@ -62,7 +62,7 @@ class Update:
         foresee_all: bool = False,
     ) -> None:
         self._tree, self._meter, self._scan, self._probes = kept, meter, kept.scan, Probes(kept, read)
-        self._comparison = Comparison(kept, self._probes)
+        self._comparison = ComparedTests(kept, self._probes)
         self._old, self._foresee_all = before, foresee_all
         self._stands: Flagged | None = None
         self._kept: list[tuple[int, int]] = []
