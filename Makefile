@@ -146,8 +146,8 @@ sanitize-threads: $(VENV)/.tools
 
 SECONDS ?= 600
 
-soak: $(VENV)/.installed $(VENV)/.extra-test ## grow random forests for SECONDS=600, and compare them; prints their seed
-	$(BIN)/python -m tests.native --seconds $(SECONDS) $(ARGS)
+soak: $(VENV)/.installed $(VENV)/.extra-test ## try random cases for SECONDS=600 in all, and compare; prints their seed
+	$(BIN)/python -m tests.soak --seconds $(SECONDS) $(ARGS)
 
 # --- documents, stubs, wheels ---------------------------------------------------------------------------
 

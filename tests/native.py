@@ -1,13 +1,8 @@
-"""The core's own driver, from the library that this Python's module was linked with.
-
-`python -m tests.native --seconds 600` grows random forests for so long, and prints their seed (`make soak`).
-"""
+"""The core's own driver, from the library that this Python's module was linked with."""
 
 from __future__ import annotations
 
-import argparse
 import re
-import secrets
 import shutil
 import subprocess
 import sys
@@ -54,16 +49,6 @@ def vector_objects(folder: Path) -> list[Path]:
     return [folder / name for name in found]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.native", description="Grow random forests, and compare."
-    )
-    parser.add_argument("--seconds", type=float, default=600.0, help="for how long (600)")
-    parser.add_argument("--seed", type=int, help="which forests; none: new ones")
-    given = parser.parse_args()
-    seed = secrets.randbits(32) if given.seed is None else given.seed
-    return subprocess.run([driver(), "--soak", str(given.seconds), str(seed), FOUND]).returncode
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def soak(seconds: float, seed: int) -> int:
+    """Grows random forests for so long, and compares them; the driver's exit code."""
+    return subprocess.run([driver(), "--soak", str(seconds), str(seed), FOUND]).returncode
