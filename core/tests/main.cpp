@@ -24,6 +24,7 @@ void first_order_growth_stops_on_request();
 void first_order_trees_are_the_same_on_every_path();
 void growth_stops_on_request();
 void looking_ahead_gives_one_tree_on_every_path();
+void memory_that_runs_out_ends_a_growth_and_nothing_else();
 void random_growths_agree();
 void random_growths_agree(std::uint64_t seed, std::uint64_t number, const std::vector<Step> &steps);
 void random_growths_agree_for(double seconds, std::uint64_t seed, const std::string &folder);
@@ -53,6 +54,7 @@ int main(int n, char **given) {
     }
     random_growths_agree();
     cases_shrink_to_what_fails();
+    memory_that_runs_out_ends_a_growth_and_nothing_else();
     a_request_reaches_every_thread();
     every_path_grows_the_same_forest();
     a_table_that_was_used_up_refuses_a_second_growth();
