@@ -241,6 +241,6 @@ def test_progress_is_told_in_shares(place: Path, monkeypatch: pytest.MonkeyPatch
     def watched(_: str) -> Any:
         yield told.append
 
-    monkeypatch.setattr("hornbeam.cli.output.working", watched)
+    monkeypatch.setattr("hornbeam.cli.generate_rows.working", watched)
     assert run("agrawal", "--rows", "300000", "-o", "a.parquet").exit_code == 0
     assert told == pytest.approx([131_072 / 300_000, 262_144 / 300_000, 1.0])
