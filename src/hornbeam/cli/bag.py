@@ -12,6 +12,7 @@ from .options import (
     common_options,
     engine_options,
     memory_option,
+    model_option,
     source_options,
     target_options,
     tree_options,
@@ -51,7 +52,7 @@ from .options import (
 @tree_options
 @source_options
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the draws.")
-@click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
+@model_option
 @common_options
 def command(
     data: str,

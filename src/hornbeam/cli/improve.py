@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from .options import Whole, common_options, report_option, source_options
+from .options import (
+    Whole,
+    common_options,
+    nominal_features_option,
+    report_option,
+    source_options,
+    test_option,
+)
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _DEFAULT_SECONDS = 10.0
@@ -65,15 +72,8 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
     show_default=True,
     help="Tests on nominal attributes.",
 )
-@click.option(
-    "--nominal-features",
-    metavar="NAMES",
-    multiple=True,
-    help="Columns whose values are labels although they look like numbers: a,b (may be repeated).",
-)
-@click.option(
-    "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."
-)
+@nominal_features_option
+@test_option
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the search.")
 @click.option(
     "--resume",
@@ -91,40 +91,24 @@ def command(context: click.Context, /, **given: Any) -> None:
     It begins with a greedy tree and rebuilds subtrees by looking ahead, so that it finds what no single test
     shows. A second Ctrl-C aborts.
     """
-    _run(context, context.meta.get("hornbeam.line", ""), **given)
-
-
-def _run(
-    context: click.Context,
-    line: str,
-    *,
-    data: str | None,
-    sql: str | None,
-    output: str | None,
-    report: str | None,
-    resume: str | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Everything is computed before anything is written."""
     from .output import check_places
     from .sources import check_source
 
+    data, resume = given["data"], given["resume"]
     if data is None and resume is None:
         raise click.UsageError("DATA is missing; name a file, or a model to go on with by --resume")
-    check_places(output, report, sources=[] if data is None else [data])
+    check_places(given["output"], given["report"], sources=[] if data is None else [data])
     if data is not None:
         check_source(data)
-    if options["seconds"] is options["iterations"] is options["work"] is None:
-        options["seconds"] = _DEFAULT_SECONDS
+    if given["seconds"] is given["iterations"] is given["work"] is None:
+        given["seconds"] = _DEFAULT_SECONDS
 
     from .fit import give_out
     from .improve_learn import learn_improved, learn_resumed, refuse_settings
 
     if resume is None:
-        assert data is not None
-        learned = learn_improved(data, sql, **options)
+        learned = learn_improved(given)
     else:
         refuse_settings(context)
-        learned = learn_resumed(resume, data, sql, **options)
-    give_out(learned, line, data or resume or "", output, report, as_json)
+        learned = learn_resumed(resume, given)
+    give_out(learned, context, given | {"data": data or resume})

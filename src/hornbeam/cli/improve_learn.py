@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,7 +23,7 @@ from hornbeam.report import judge
 from hornbeam.table import Table, conform, read_path
 
 from .learn import Learned, learned_of, notes_of, rows_for
-from .options import split_names
+from .options import split_nominal
 from .output import working
 from .request import FitRequest, check_nominal
 from .sources import data_name, naming
@@ -33,16 +33,17 @@ _SETTINGS = ("objective", "granularity", "referee", "prune", "nominal", "nominal
 _LIMITS = ("seconds", "iterations", "work")
 
 
-def learn_improved(data: str, sql: str | None, *, target: str | None, **options: Any) -> Learned:
+def learn_improved(options: Mapping[str, Any]) -> Learned:
     """A first tree of the rows, improved."""
+    data, target = options["data"], options["target"]
     if target is None:
         raise UsageError("--target is missing; name the column to predict")
     share, seed, threads = options["test"], options["seed"], options["threads"]
-    nominal = tuple(split_names(options["nominal_features"]))
+    nominal = tuple(split_nominal(options["nominal_features"]))
     request = FitRequest((target,), nominal_features=nominal, test=share, seed=seed, threads=threads)
     if share is not None and not 0 < share < 1:
         raise UsageError(f"--test {share:g}: a share between 0 and 1 is allowed, for instance 0.25")
-    rows = _read(data, sql)
+    rows = _read(data, options["sql"])
     with naming(data):
         attributes, classes = _parts(rows, request)
         grown, held = rows_for(classes, share, seed)
@@ -65,17 +66,15 @@ def learn_improved(data: str, sql: str | None, *, target: str | None, **options:
     return _learned(model, request, seconds, scored)
 
 
-def learn_resumed(
-    path: str, data: str | None, sql: str | None, *, target: str | None, **options: Any
-) -> Learned:
+def learn_resumed(path: str, options: Mapping[str, Any]) -> Learned:
     """A saved search, gone on with, perhaps with further rows."""
     model = load(path)
     if not isinstance(model, AnytimeTreeClassifier):
         raise UsageError(f"--resume {path!r} is a {type(model).__name__}; only models of improve can go on")
     model.set_params(n_jobs=options["threads"])
-    target = target or noted_target(path)
+    target, data = options["target"] or noted_target(path), options["data"]
     if data is not None:
-        rows = _read(data, sql)
+        rows = _read(data, options["sql"])
         with naming(data):
             attributes, classes = _parts(rows, FitRequest((target,)))
             model.partial_fit(attributes, classes.labels[classes.codes])
@@ -116,7 +115,7 @@ def _parts(rows: pa.Table, request: FitRequest) -> tuple[pa.Table, ClassTarget]:
     return rows.drop_columns([target]), ClassTarget(*read_classes(rows, target))
 
 
-def improved(model: AnytimeTreeClassifier, options: dict[str, Any]) -> float:
+def improved(model: AnytimeTreeClassifier, options: Mapping[str, Any]) -> float:
     """Improve the model until a limit or Ctrl-C; the seconds that this took."""
     begin = time.perf_counter()
     with stopping(model.stop), _live() as say:

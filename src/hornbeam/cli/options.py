@@ -34,7 +34,7 @@ class Count(click.ParamType):  # type: ignore[type-arg]
 
 def target_options(function: F) -> F:
     """What is to be predicted, and what rows and classes weigh."""
-    return _with(
+    return with_options(
         function,
         click.option(
             "--target",
@@ -75,12 +75,7 @@ def tree_options(function: F) -> F:
             show_default=True,
             help="Tests on nominal attributes: subset, value or multiway.",
         ),
-        click.option(
-            "--nominal-features",
-            metavar="NAMES",
-            multiple=True,
-            help="Columns whose values are labels although they look like numbers: a,b (may be repeated).",
-        ),
+        nominal_features_option,
         click.option("--max-depth", type=Whole(1), metavar="N", help="The most tests on a path."),
         _count_option("--min-samples-split", "2", "Rows that a node needs to be split."),
         _count_option("--min-samples-leaf", "1", "Rows that every branch needs."),
@@ -106,7 +101,7 @@ def tree_options(function: F) -> F:
         ),
         *_pruning_options(),
     )
-    return _with(function, *options)
+    return with_options(function, *options)
 
 
 def _pruning_options() -> tuple[Callable[[F], F], ...]:
@@ -116,9 +111,7 @@ def _pruning_options() -> tuple[Callable[[F], F], ...]:
             metavar="NAME",
             help="Cut the tree back: error_based (classes), cost_complexity or reduced_error.",
         ),
-        click.option(
-            "--confidence", type=float, metavar="X", help="Of error_based, above 0 up to 1.  [default: 0.25]"
-        ),
+        confidence_option,
         click.option("--ccp-alpha", type=float, metavar="X", help="Of cost_complexity: what a leaf costs."),
         click.option(
             "--validation-fraction",
@@ -133,7 +126,7 @@ def _count_option(name: str, default: str, what: str) -> Callable[[F], F]:
     return click.option(name, type=Count(), default=default, show_default=True, help=what)
 
 
-def _with(function: F, *options: Callable[[F], F]) -> F:
+def with_options(function: F, *options: Callable[[F], F]) -> F:
     """The function with options that --help lists in this order."""
     for option in reversed(options):
         function = option(function)
@@ -142,22 +135,16 @@ def _with(function: F, *options: Callable[[F], F]) -> F:
 
 def source_options(function: F) -> F:
     """What a command takes that reads rows."""
-    return _with(
+    return with_options(
         function,
         sql_option,
-        click.option(
-            "--threads",
-            type=Whole(1, 2**15),
-            default=1,
-            show_default=True,
-            help="The result does not depend on them.",
-        ),
+        threads_option,
     )
 
 
 def scan_options(function: F) -> F:
     """How the rows of a source are scanned."""
-    return _with(
+    return with_options(
         function,
         click.option(
             "--algorithm",
@@ -175,7 +162,7 @@ def scan_options(function: F) -> F:
 
 def engine_options(function: F) -> F:
     """Who scans."""
-    return _with(
+    return with_options(
         function,
         click.option(
             "--engine",
@@ -194,7 +181,7 @@ def engine_options(function: F) -> F:
 def common_options(function: F) -> F:
     """What every command takes."""
     as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
-    return _with(function, as_json, debug_option)
+    return with_options(function, as_json, debug_option)
 
 
 debug_option = click.option(
@@ -202,6 +189,38 @@ debug_option = click.option(
 )
 
 
+nominal_features_option = click.option(
+    "--nominal-features",
+    metavar="NAMES",
+    multiple=True,
+    help="Columns whose values are labels although they look like numbers: a,b (may be repeated).",
+)
+confidence_option = click.option(
+    "--confidence", type=float, metavar="X", help="Of error_based, above 0 up to 1.  [default: 0.25]"
+)
+test_option = click.option(
+    "--test", type=float, metavar="SHARE", help="Hold this share of the rows out and score on them."
+)
+cv_option = click.option(
+    "--cv", type=Whole(2), metavar="K", help="Cross-validate by K folds, in the same growth as the tree."
+)
+threads_option = click.option(
+    "--threads",
+    type=Whole(1, 2**15),
+    default=1,
+    show_default=True,
+    help="The result does not depend on them.",
+)
+model_option = click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
+shown_option = click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
+which_option = click.option(
+    "--tree", "which", type=Whole(0), metavar="N", help="Which tree of a bagged model, from 0."
+)
+dialect_option = click.option(
+    "--dialect",
+    type=click.Choice(("duckdb", "postgresql", "sqlite")),
+    help="Whose SQL; duckdb if not said otherwise.",
+)
 sql_option = click.option("--sql", metavar="QUERY", help="The rows to take from a database.")
 memory_option = click.option(
     "--memory-limit", metavar="SIZE", help="Bound what growing takes: bytes, or a text such as 500MB or 2GiB."
@@ -219,14 +238,14 @@ def option_of(parameter: str) -> str:
     return f"{option} {table.strip(chr(39) + ']')}.COLUMN" if table else option
 
 
-def split_kept(given: tuple[str, ...]) -> list[str]:
-    """Names from repeated, comma-separated --keep."""
+def split_names(given: tuple[str, ...]) -> list[str]:
+    """Names from a repeated option, several of them separated by commas."""
     return [name for entry in given for name in entry.split(",") if name]
 
 
-def split_names(given: tuple[str, ...]) -> list[str]:
-    """Names from repeated, comma-separated --nominal-features."""
-    names = [name for entry in given for name in entry.split(",") if name]
+def split_nominal(given: tuple[str, ...]) -> list[str]:
+    """The names of --nominal-features."""
+    names = split_names(given)
     if given and not names:
         raise click.UsageError("--nominal-features names no column; name some, or leave it out")
     return names

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import common_options, engine_options, source_options, split_kept
+from .options import common_options, engine_options, source_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,19 +44,7 @@ if TYPE_CHECKING:
 )
 @engine_options
 @common_options
-def command(
-    model: str,
-    data: str,
-    sql: str | None,
-    proba: bool,
-    threads: int,
-    output: str | None,
-    keep: tuple[str, ...],
-    kind: str | None,
-    engine: str | None,
-    scheduler: str | None,
-    as_json: bool,
-) -> None:
+def command(**given: Any) -> None:
     """Answer for every row of DATA with MODEL, a file of hornbeam fit or bag; columns go by name.
 
     A glob, a folder or a database is scanned in bounded memory, and so is anything with --keep, an engine,
@@ -62,48 +52,22 @@ def command(
     """
     from .sources import is_scanned
 
-    asked = {
-        "engine": engine,
-        "scheduler": scheduler,
-        "keep": keep or None,
-        "format": kind,
-        "output": output if output is not None and _is_scanned_to(output) else None,
-    }
-    if data != "-" and (is_scanned(data, asked) or _is_folder(data)):
+    data, output = given["data"], given["output"]
+    asked = {name: given[name] or None for name in ("engine", "scheduler", "keep", "kind")}
+    asked["output"] = output if output is not None and _is_scanned_to(output) else None
+    if data != "-" and (is_scanned(data, asked) or os.path.isdir(data)):
         from .predict_source import answer_source
 
-        answer_source(
-            model,
-            data,
-            sql,
-            proba=proba,
-            threads=threads,
-            output=output,
-            keep=split_kept(keep),
-            kind=kind,
-            engine=engine,
-            scheduler=scheduler,
-            as_json=as_json,
-        )
-        return
-    _answer_table(model, data, sql, proba, threads, output, as_json)
-
-
-def _is_folder(data: str) -> bool:
-    import os
-
-    return os.path.isdir(data)
+        answer_source(given)
+    else:
+        _answer_table(given)
 
 
 def _is_scanned_to(output: str) -> bool:
-    import os
-
     return output.lower().endswith((".parquet", ".pq", "/", os.sep)) or os.path.isdir(output)
 
 
-def _answer_table(
-    model: str, data: str, sql: str | None, proba: bool, threads: int, output: str | None, as_json: bool
-) -> None:
+def _answer_table(given: Mapping[str, Any]) -> None:
     """All rows at once."""
     from hornbeam.files import write_file
     from hornbeam.table import conform, read_path
@@ -111,14 +75,15 @@ def _answer_table(
     from .output import check_places, working
     from .sources import check_source, naming
 
+    model, data, output = given["model"], given["data"], given["output"]
     check_places(output, sources=[model, data])
     check_source(data)
-    answering = answering_of(model, proba)
+    answering = answering_of(model, given["proba"])
     with working("predicting"), naming(data):
-        rows = read_path(data, sql=sql)
+        rows = read_path(data, sql=given["sql"])
         table = conform(rows, answering.schema, estimator=f"the model {model!r}", what="the data")
-        answers = answering.answers(table, threads)
-    content = json_bytes(answers) if as_json else csv_bytes(answers)
+        answers = answering.answers(table, given["threads"])
+    content = json_bytes(answers) if given["as_json"] else csv_bytes(answers)
     if output:
         write_file(output, content)
         click.echo(f"{count_of(answers.num_rows)} written to {output}", err=True)

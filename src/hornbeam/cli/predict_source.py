@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import click
 from pyarrow import csv
@@ -15,37 +16,27 @@ from hornbeam.estimators.to_source import answer
 from hornbeam.table.sources import source
 
 from .fit_source import cluster
+from .options import split_names
 from .output import check_places, print_json, working
 from .predict import answering_of, count_of
 from .sources import files_of, naming
 
 
-def answer_source(
-    model: str,
-    data: str,
-    sql: str | None,
-    *,
-    proba: bool,
-    threads: int,
-    output: str | None,
-    keep: Sequence[str],
-    kind: str | None,
-    engine: str | None,
-    scheduler: str | None,
-    as_json: bool,
-) -> None:
+def answer_source(given: Mapping[str, Any]) -> None:
     """Answer for all rows of a source, and say how many there were."""
-    _check(model, data, output, kind, as_json)
-    answering = answering_of(model, proba)
-    with working("predicting"), naming(data), cluster(engine, scheduler, threads) as workers:
-        rows = source(data, sql=sql)
-        rows.engine = workers
-        asking = AnswerRequest(answering, rows, keep, f"the model {model!r}")
+    model, data, output, threads = given["model"], given["data"], given["output"], given["threads"]
+    _check(model, data, output, given["kind"], given["as_json"])
+    answering = answering_of(model, given["proba"])
+    workers = cluster(given["engine"], given["scheduler"], threads)
+    with working("predicting"), naming(data), workers as engine:
+        rows = source(data, sql=given["sql"])
+        rows.engine = engine
+        asking = AnswerRequest(answering, rows, split_names(given["keep"]), f"the model {model!r}")
         if output is None:
             _print(asking, threads)
             return
-        found = answer(asking, output, kind or "parquet", threads)
-    if as_json:
+        found = answer(asking, output, given["kind"] or "parquet", threads)
+    if given["as_json"]:
         print_json({"rows": found.rows, "files": list(found.files)})
     else:
         click.echo(f"{count_of(found.rows)} written to {output}", err=True)

@@ -6,7 +6,19 @@ from typing import Any
 
 import click
 
-from .options import Whole, common_options, debug_option, report_option
+from .options import (
+    Whole,
+    common_options,
+    confidence_option,
+    cv_option,
+    debug_option,
+    dialect_option,
+    model_option,
+    report_option,
+    shown_option,
+    which_option,
+    with_options,
+)
 
 _FORMS = ("text", "ace", "rules", "prolog", "sql", "svg", "json", "bias")
 
@@ -21,7 +33,8 @@ def command() -> None:
 
 
 def _data_options(function: Any) -> Any:
-    options = (
+    return with_options(
+        function,
         click.option(
             "--tables", metavar="NAMES", multiple=True, help="Only these tables: a,b (may be repeated)."
         ),
@@ -61,9 +74,6 @@ def _data_options(function: Any) -> Any:
             help="Of a settings file: how long swipl may work on its rules.  [default: 60]",
         ),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
 @command.command("fit", short_help="Grow a tree over linked tables.")
@@ -89,18 +99,14 @@ def _data_options(function: Any) -> Any:
 @click.option("--lookahead", type=Whole(0), metavar="N", help="How far tests look ahead.")
 @click.option("--max-depth", type=Whole(0), metavar="N", help="The most tests on a path.")
 @click.option("--prune", metavar="NAME", help="error_based (the default for classes), safe or none.")
-@click.option(
-    "--confidence", type=float, metavar="X", help="Of error_based, above 0 up to 1.  [default: 0.25]"
-)
+@confidence_option
 @click.option(
     "--ftest",
     type=float,
     metavar="X",
     help="Of regression: how significant a test must be, above 0 up to 1.  [default: 0.05]",
 )
-@click.option(
-    "--cv", type=Whole(2), metavar="K", help="Cross-validate by K folds, in the same growth as the tree."
-)
+@cv_option
 @click.option(
     "--groups",
     metavar="TABLE",
@@ -111,7 +117,7 @@ def _data_options(function: Any) -> Any:
 @click.option(
     "--threads", type=Whole(1, 2**15), default=1, show_default=True, help="The tree does not depend on them."
 )
-@click.option("-o", "--output", metavar="FILE", help="Save the model here (model.hornbeam).")
+@model_option
 @report_option
 @common_options
 @click.pass_context
@@ -131,7 +137,7 @@ def fit(context: click.Context, /, **given: Any) -> None:
     if given["print_bias"]:
         print_bias(given)
         return
-    give_out(fitted(given), context.meta.get("hornbeam.line", ""), given)
+    give_out(fitted(given), context, given)
 
 
 @command.command("predict", short_help="Answer for the examples of a database.")
@@ -166,16 +172,12 @@ def predict(**given: Any) -> None:
     "--format", "form", type=click.Choice(_FORMS), default="text", show_default=True, help="How to show it."
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
-@click.option(
-    "--dialect",
-    type=click.Choice(("duckdb", "postgresql", "sqlite")),
-    help="Whose SQL; duckdb if not said otherwise.",
-)
-@click.option("--tree", "which", type=Whole(0), metavar="N", help="Which tree of a bagged model, from 0.")
+@dialect_option
+@which_option
 @click.option(
     "--depth", type=Whole(0), metavar="N", help="In text and svg: no more than N levels below the root."
 )
-@click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
+@shown_option
 @debug_option
 def show(**given: Any) -> None:
     """Show MODEL, a file that hornbeam relational fit wrote: in words, as ACE prints trees, as rules, Prolog,

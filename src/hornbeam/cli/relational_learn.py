@@ -22,6 +22,7 @@ from hornbeam.report import Score, score_classes, score_numbers
 from hornbeam.report.relational import RelationalStudy
 from hornbeam.table.sources.sqlite_queries import is_sqlite
 
+from .options import split_names
 from .output import working
 from .sources import data_name, naming
 
@@ -80,7 +81,7 @@ def _options(given: Mapping[str, Any], target: str | None) -> dict[str, Any]:
         references.setdefault(table, {})[name] = to
     options = {
         "target": target,
-        "tables": [name for entry in given["tables"] for name in entry.split(",") if name] or None,
+        "tables": split_names(given["tables"]) or None,
         "keys": dict(_column("--key", entry) for entry in given["keys"]) or None,
         "references": references or None,
         "exclude": list(given["exclude"]),

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import click
+
 import hornbeam
 from hornbeam.estimators.stored_relational import StoredRelational
 from hornbeam.files import write_files
@@ -18,9 +20,9 @@ from .results import estimate_record, score_pairs, score_record, tell_places
 from .sources import facts_of
 
 
-def give_out(learned: RelationalLearned, line: str, given: Mapping[str, Any]) -> None:
+def give_out(learned: RelationalLearned, context: click.Context, given: Mapping[str, Any]) -> None:
     """Write the model and the report, both or neither, then tell the result and where the rest of it is."""
-    output, report = given["output"], given["report"]
+    line, output, report = context.meta.get("hornbeam.line", ""), given["output"], given["report"]
     payload = StoredRelational.of(learned.model).payload() if output or report else {}
     results = {output: document_of(payload)} if output else {}
     if report:

@@ -14,7 +14,7 @@ from hornbeam.errors import DataError, UsageError
 from hornbeam.growth import CRITERIA, Parameters, Pruning, bytes_of
 from hornbeam.table import encode_weights, read_path
 
-from .options import split_names
+from .options import split_nominal
 from .output import working
 from .sources import data_name, naming
 from .targets import check_targets, choose_task, near_names
@@ -50,12 +50,13 @@ class FitRequest:
 
     @classmethod
     def asked(cls, options: Mapping[str, Any]) -> FitRequest:
-        """What the options of a command say; those that are not of the request are parameters of the tree."""
-        own = {entry.name for entry in fields(cls)}
-        rest = {name: value for name, value in options.items() if name not in own and value is not None}
-        nominal = tuple(split_names(options["nominal_features"]))
-        known = {name: value for name, value in options.items() if name in own}
-        return cls(**known | {"nominal_features": nominal, "parameters": rest})
+        """What the options of a command say of a tree and its rows."""
+        own = {entry.name for entry in fields(cls)} & set(options)
+        known = {name: options[name] for name in own}
+        tree = (entry.name for kind in (Parameters, Pruning) for entry in fields(kind))
+        given = {name: options[name] for name in tree if options.get(name) is not None}
+        nominal = tuple(split_nominal(options["nominal_features"]))
+        return cls(**known | {"nominal_features": nominal, "parameters": given})
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from .options import Whole, debug_option
+from .options import Whole, debug_option, dialect_option, shown_option, which_option
 
 if TYPE_CHECKING:
     from hornbeam.estimators.store import StoredModel
@@ -33,16 +33,12 @@ class Levels(Whole):
 @click.option("--text", is_flag=True, help="Short for --format text.")
 @click.option("--svg", is_flag=True, help="Short for --format svg.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
-@click.option(
-    "--dialect",
-    type=click.Choice(("duckdb", "postgresql", "sqlite")),
-    help="Whose SQL; duckdb if not said otherwise.",
-)
+@dialect_option
 @click.option("--table", metavar="NAME", help="SQL as a query of this table, with every answer.")
 @click.option("--depth", type=Levels(0), metavar="N|all", help="Show no more than N levels below the root.")
-@click.option("--tree", "which", type=Whole(0), metavar="N", help="Which tree of a bagged model, from 0.")
+@which_option
 @click.option("--competitors", is_flag=True, help="In text, the tests that each node kept beside its own.")
-@click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
+@shown_option
 @debug_option
 def command(
     model: str,

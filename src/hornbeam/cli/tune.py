@@ -83,40 +83,24 @@ def command(context: click.Context, /, **given: Any) -> None:
     Every setting is cross-validated; the table shows the size of each tree beside its error. The tree of all
     rows under the chosen setting is the result.
     """
-    from .tune_grid import grid_of
-
-    source = context.get_parameter_source
-    own = [name for name in given if source(name) is click.core.ParameterSource.COMMANDLINE]
-    grid = grid_of(given.pop("params"), {name: given[name] for name in own if name != "params"})
-    context.meta.setdefault("hornbeam.options", {}).update({name: f"--param {name}=" for name in grid})
-    _run(context.meta.get("hornbeam.line", ""), grid, **given)
-
-
-def _run(
-    line: str,
-    grid: dict[str, Any],
-    *,
-    data: str,
-    sql: str | None,
-    output: str | None,
-    report: str | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Everything is computed before anything is written."""
     from .output import check_places
     from .sources import check_source
+    from .tune_grid import grid_of
 
-    check_places(output, report, sources=[data])
+    data, said = given["data"], context.get_parameter_source
+    options = {name: given[name] for name in given if said(name) is click.core.ParameterSource.COMMANDLINE}
+    grid = grid_of(given["params"], options)
+    context.meta.setdefault("hornbeam.options", {}).update({name: f"--param {name}=" for name in grid})
+    check_places(given["output"], given["report"], sources=[data])
     check_source(data)
 
     from .fit import give_out
     from .request import FitRequest, learn_from
     from .tune_learn import SearchRequest, learn_search
 
-    own = {name: options.pop(name) for name in ("repeats", "mean", "select", "scoring", "nested")}
-    asked = SearchRequest(FitRequest.asked(options), grid, **own)
+    own = {name: given[name] for name in ("repeats", "mean", "select", "scoring", "nested")}
+    asked = SearchRequest(FitRequest.asked(given), grid, **own)
     learned = learn_from(
-        data, sql, "growing and choosing", lambda rows, share: learn_search(rows, asked, share)
+        data, given["sql"], "growing and choosing", lambda rows, share: learn_search(rows, asked, share)
     )
-    give_out(learned, line, data, output, report, as_json)
+    give_out(learned, context, given)
