@@ -6,9 +6,9 @@ __version__ = "0.1.0"
 # Where each public name lives; nothing is imported before it is asked for.
 _HOMES = {
     "AnytimeTreeClassifier": "hornbeam.estimators.anytime",
-    "BaggedTreesClassifier": "hornbeam.estimators.bagged_classifier",
-    "BaggedTreesRegressor": "hornbeam.estimators.bagged_regressor",
-    "C45Classifier": "hornbeam.estimators.c45",
+    "BaggedTreesClassifier": "hornbeam.estimators.bagging",
+    "BaggedTreesRegressor": "hornbeam.estimators.bagging",
+    "C45Classifier": "hornbeam.estimators.trees",
     "CrossValidatedC45": "hornbeam.estimators.cross_validated_c45",
     "LookaheadTreeClassifier": "hornbeam.estimators.lookahead",
     "MaintainedTree": "hornbeam.estimators.maintained",
@@ -18,8 +18,8 @@ _HOMES = {
     "RelationalTreeClassifier": "hornbeam.estimators.relational_tree",
     "RelationalTreeRegressor": "hornbeam.estimators.relational_tree",
     "Tree": "hornbeam.model",
-    "TreeClassifier": "hornbeam.estimators.classifier",
-    "TreeRegressor": "hornbeam.estimators.regressor",
+    "TreeClassifier": "hornbeam.estimators.trees",
+    "TreeRegressor": "hornbeam.estimators.trees",
     "load": "hornbeam.estimators.store",
     "save": "hornbeam.estimators.store",
     "source": "hornbeam.distributed.opening",

@@ -15,9 +15,8 @@ import pyarrow as pa
 from hornbeam import AnytimeTreeClassifier
 from hornbeam.anytime.course import SearchCourse, state_text
 from hornbeam.errors import DataError, UsageError
-from hornbeam.estimators.model_parameters import plain
+from hornbeam.estimators.model_parameters import ANYTIME, plain
 from hornbeam.estimators.store import StoredModel, load
-from hornbeam.estimators.stored_search import ANYTIME
 from hornbeam.growth import ClassTarget, Pair
 from hornbeam.report import judge
 from hornbeam.table import Table, conform, read_path

@@ -1,4 +1,4 @@
-"""What both estimators of bagged trees share: drawing bags, growing them, and asking the rows outside.
+"""Bagged trees, for classes and for numbers: drawing bags, growing them, and asking the rows outside.
 
 Bags are drawn from a table, or row by row from a source, whose trees grow in the same scans.
 """
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbeam.arguments import flag, generator, threads_of
+from hornbeam.arguments import flag, generator, one_of, threads_of
 from hornbeam.ensemble import (
+    VOTING,
     Answering,
     Bags,
     Committee,
@@ -28,13 +29,15 @@ from hornbeam.ensemble import (
     grow_bags,
 )
 from hornbeam.errors import UsageError
-from hornbeam.growth import Forest
+from hornbeam.growth import ClassTarget, Forest, NumericTarget
 from hornbeam.model import Tree
 from hornbeam.table import Schema
+from hornbeam.validation.scores import accuracy, r2
 
 from .from_source import FromSource
-from .table_estimator import TreeParameters
+from .table_estimator import ReadsClasses, ReadsNumbers, TreeParameters
 from .to_source import check_proba
+from .trees import TreeClassifier, TreeRegressor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,3 +233,142 @@ def _warn_of_few(stacklevel: int) -> None:
         UserWarning,
         stacklevel=stacklevel,
     )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaggedTreesClassifier(ReadsClasses, BaggedTrees):
+    """Trees of bootstrap samples, grown together, that predict a class by the mean of what they say.
+
+    Parameters
+    ----------
+    n_estimators : int, default=25
+        How many bags are drawn, a tree for each.
+    algorithm : {"auto", "serial", "overlapping"}, default="auto"
+        How the trees are grown: one after the other, or together. The trees never depend on it.
+    max_samples : int, float or None, default=None
+        Rows that a bag draws: a number, a share of all rows (of the sum of weights, where rows weigh), or
+        as many as there are.
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement.
+    oob_score : bool, default=False
+        Whether to score the trees by the rows outside their bags.
+    voting : {"soft", "hard"}, default="soft"
+        "soft" takes the mean of the class shares of the leaves; with "hard" every tree has one vote.
+    criterion, nominal, nominal_features, max_depth, min_samples_split, min_samples_leaf,
+    min_impurity_decrease, min_objs, prune, confidence, ccp_alpha, validation_fraction, competitors,
+    class_weight, cost_matrix
+        Of the trees, as in `TreeClassifier`; each tree is pruned by the rows of its bag.
+    random_state : int, RandomState or None, default=None
+        Draws the bags: those of scikit-learn's BaggingClassifier with the same `random_state`.
+    n_jobs : int or None, default=None
+        Threads; the trees never depend on them. None is one, -1 all processors.
+
+    Attributes
+    ----------
+    estimators_ : list of TreeClassifier
+        The tree of each bag as an estimator that a fit of the bag's rows alone would give.
+    trees_ : list of hornbeam.Tree
+    forest_ : Forest
+        The trees as they were grown together: `tree(i)`, `bifurcations`, `levels`.
+    estimators_samples_ : list of ndarray
+        The rows that each bag has drawn.
+    bags_ : Bags
+        Their seeds, from which they are drawn again.
+    oob_score_ : float
+        Accuracy on the rows outside the bags; only with `oob_score=True`, as is the next.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        What the trees say of rows outside their bags; NaN where every bag has the row.
+    classes_ : ndarray
+        The class labels, sorted.
+    n_classes_, n_features_in_, n_outputs_ : int
+    feature_names_in_ : ndarray of str
+        Only if X has column names.
+    feature_importances_ : ndarray
+        The mean over the trees.
+    schema_ : Schema
+        Names, kinds and categories of the attributes.
+    """
+
+    _tree = TreeClassifier
+    _outside = "oob_decision_function_"
+
+    voting: str = "soft"
+    class_weight: Any = None
+    cost_matrix: Any = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Draw bags from a table X and the class y of each of its rows, and grow a tree from each.
+
+        `sample_weight` says how likely a row is drawn.
+        """
+        one_of("voting", self.voting, VOTING)
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _keep_outside(self, outside: Outside, target: ClassTarget) -> None:
+        self.oob_decision_function_ = outside.answers
+        known = outside.known
+        self.oob_score_ = accuracy(target.codes[known], self._committee().codes(outside.answers[known]))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row: the largest of `predict_proba`, or the cheapest; the first among equals."""
+        committee, answers = self._answers(X)
+        labels: NDArray[Any] = self.classes_.take(committee.codes(answers))
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The mean of the trees' class shares, or the share of their votes, in the order of `classes_`."""
+        return self._answers(X)[1]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The natural logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._answers(X)[1])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaggedTreesRegressor(ReadsNumbers, BaggedTrees):
+    """Trees of bootstrap samples, grown together, that predict numbers by the mean of what they say.
+
+    Parameters
+    ----------
+    n_estimators, algorithm, max_samples, bootstrap, oob_score, random_state, n_jobs
+        As in `BaggedTreesClassifier`.
+    criterion, nominal, nominal_features, max_depth, min_samples_split, min_samples_leaf,
+    min_impurity_decrease, min_objs, prune, confidence, ccp_alpha, validation_fraction, competitors
+        Of the trees, as in `TreeRegressor`; each tree is pruned by the rows of its bag.
+
+    Attributes
+    ----------
+    estimators_ : list of TreeRegressor
+        The tree of each bag as an estimator that a fit of the bag's rows alone would give.
+    oob_score_ : float
+        R² on the rows outside the bags; only with `oob_score=True`, as is the next.
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        What the trees say of rows outside their bags; NaN where every bag has the row.
+    trees_, forest_, estimators_samples_, bags_, n_features_in_, n_outputs_, feature_names_in_,
+    feature_importances_, schema_
+        As in `BaggedTreesClassifier`.
+    """
+
+    criterion: str = "variance"
+    _tree = TreeRegressor
+    _outside = "oob_prediction_"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Draw bags from a table X and the number, or row of numbers, y of each row; grow a tree from each.
+
+        `sample_weight` says how likely a row is drawn.
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _keep_outside(self, outside: Outside, target: NumericTarget) -> None:
+        self.oob_prediction_ = outside.answers[:, 0] if self.n_outputs_ == 1 else outside.answers
+        known = outside.known
+        self.oob_score_ = r2(target.values[known], outside.answers[known])
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The mean of what the trees say of each row."""
+        answers = self._answers(X)[1]
+        return answers[:, 0] if self.n_outputs_ == 1 else answers

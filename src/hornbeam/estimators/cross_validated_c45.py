@@ -14,7 +14,7 @@ from hornbeam.errors import UsageError
 from hornbeam.validation.tree_search import TreeSearchCV
 
 from .answering import ClassAnswers
-from .c45 import C45Classifier
+from .trees import C45Classifier
 
 PAPER_VALUES = (*range(1, 11), 12, 15, 20, 25, *range(30, 101, 10))
 RULES = ("min_objs", "min_samples_split")

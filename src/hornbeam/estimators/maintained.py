@@ -39,7 +39,7 @@ from .maintained_settings import (
     plain_parameters,
     task_of,
 )
-from .tree_estimator import TreeEstimator
+from .trees import TreeEstimator
 
 if TYPE_CHECKING:
     from hornbeam.boat.task import SourceTask

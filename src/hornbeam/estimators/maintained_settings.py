@@ -17,9 +17,7 @@ from hornbeam.maintained.rows import LeftOut
 from hornbeam.maintained.store import PublishedStore, Store
 from hornbeam.table.sources import Source
 
-from .classifier import TreeClassifier
-from .regressor import TreeRegressor
-from .tree_estimator import TreeEstimator
+from .trees import TreeClassifier, TreeEstimator, TreeRegressor
 
 if TYPE_CHECKING:
     from hornbeam.boat.task import SourceTask

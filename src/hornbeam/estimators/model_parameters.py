@@ -20,6 +20,16 @@ CLASS_PARAMETERS = {"class_weight", "cost_matrix"}
 TREE_PARAMETERS = {entry.name for kind in (Parameters, Pruning) for entry in fields(kind)}
 TREE_PARAMETERS |= {"nominal_features", "random_state", "n_jobs"}
 
+# Trees that look ahead, and searches that can go on.
+LOOKAHEAD, ANYTIME = "LookaheadTreeClassifier", "AnytimeTreeClassifier"
+SEARCHED = (LOOKAHEAD, ANYTIME)
+
+_BOTH = {"nominal", "nominal_features", "max_time", "max_work", "prune", "random_state", "n_jobs"}
+SEARCHED_PARAMETERS = {
+    LOOKAHEAD: _BOTH | {"r", "sample_fraction"},
+    ANYTIME: _BOTH | {"objective", "granularity", "max_iter", "referee"},
+}
+
 Path = str | os.PathLike[str]
 
 

@@ -11,7 +11,10 @@ from hornbeam.errors import UsageError
 from hornbeam.model import Tree, document_of, read_document, reading, refused, write_document
 
 from .model_parameters import (
+    ANYTIME,
     CLASS_PARAMETERS,
+    SEARCHED,
+    SEARCHED_PARAMETERS,
     TREE_PARAMETERS,
     check_parameters,
     class_array,
@@ -20,7 +23,6 @@ from .model_parameters import (
     plain,
 )
 from .stored_bags import BAGGED, StoredBag
-from .stored_search import ANYTIME, SEARCHED, SEARCHED_PARAMETERS
 
 CLASSIFIER, C45, REGRESSOR = "TreeClassifier", "C45Classifier", "TreeRegressor"
 RELATIONAL = ("RelationalTreeClassifier", "RelationalTreeRegressor", "RelationalBagging")

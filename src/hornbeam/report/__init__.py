@@ -2,8 +2,15 @@
 
 from .page import render_page
 from .records import Errors, Points, Score, Study
-from .scores import Judged, accuracy_error, judge, r2_error, score_classes, score_numbers
-from .tree_scores import judge_leaves
+from .scores import (
+    Judged,
+    accuracy_error,
+    judge,
+    judge_leaves,
+    r2_error,
+    score_classes,
+    score_numbers,
+)
 
 __all__ = [
     "Errors",

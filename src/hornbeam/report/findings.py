@@ -1,8 +1,14 @@
-"""The second half of the page: what decides, where it errs, the tree as text, the data, how to repeat it."""
+"""The second half of the page: what decides, where it errs, the tree as text, the data, how to repeat it.
+
+And what stands there of some trees alone: how one was improved, and how the rows of a source were read.
+"""
 
 from __future__ import annotations
 
 import hornbeam
+from hornbeam.anytime.course import SearchCourse
+from hornbeam.anytime.states import SearchState
+from hornbeam.boat.stats import SourceStats, seconds_text
 from hornbeam.drawing.page import section, table, tag
 from hornbeam.drawing.text import clean, count_text, escape, number_text, percent_text, shorten
 
@@ -156,3 +162,52 @@ def repeat_section(study: Study) -> str:
     listed = [tag("dt", name) + tag("dd", tag("code", escape(value))) for name, value in entries if value]
     line = tag("pre", escape(study.command), class_="run") if study.command else ""
     return section("Reproduce", "", line, tag("dl", *listed, class_="meta"))
+
+
+def course_section(course: SearchCourse) -> str:
+    """What was found by when."""
+    first, last = course.states[0], course.last
+    what = "the fewest leaves" if course.objective == "size" else "the fewest expected errors"
+    rebuilt = f"{count_text(last.iteration)} subtrees were rebuilt in {last.elapsed:.1f} seconds"
+    hint = f"A search for {what}: {rebuilt}."
+    said = [
+        ("Found:", f"{_size(last.leaves)} instead of {_size(first.leaves)}, {_errors(first, last)}."),
+        ("Ended because", f"{course.why}."),
+    ]
+    sentences = [tag("p", tag("b", escape(name)), " ", escape(text), class_="said") for name, text in said]
+    curve = tag("div", course.to_svg(inline=True), class_="scroll")
+    return section("How this tree was improved", hint, *sentences, curve, class_="long")
+
+
+def _size(leaves: int) -> str:
+    return "1 leaf" if leaves == 1 else f"{count_text(leaves)} leaves"
+
+
+def _errors(first: SearchState, last: SearchState) -> str:
+    return f"{last.expected_error:.1f} expected errors instead of {first.expected_error:.1f}"
+
+
+_TOLD = ("algorithm", "seconds")  # elsewhere in the section
+
+
+def scans_section(stats: SourceStats) -> str:
+    """What growing from the source took."""
+    hint = f"Grown by the algorithm {stats.algorithm}: {stats.reason}."
+    entries = [
+        tag("dt", escape(name)) + tag("dd", escape(value))
+        for name, value in stats.to_pairs(count_text)
+        if name not in _TOLD
+    ]
+    longest = max(stats.seconds.values(), default=0.0) or 1.0
+    bars = [
+        tag("div", escape(phase), class_="n")
+        + tag("div", class_="b", style=f"width:{seconds / longest * 100:.1f}%")
+        + tag("div", escape(seconds_text(seconds)), class_="v")
+        for phase, seconds in stats.seconds.items()
+    ]
+    return section(
+        "How the rows were read",
+        hint,
+        tag("dl", *entries, class_="meta"),
+        tag("div", *bars, class_="bars"),
+    )

@@ -9,10 +9,8 @@ import hornbeam
 from hornbeam.drawing.page import tag, write_page
 
 from . import findings, overview
-from .course import course_section
 from .questions import questions_of
 from .records import Study
-from .scans import scans_section
 from .search import search_section
 
 
@@ -24,13 +22,13 @@ def render_page(study: Study) -> str:
         overview.figures(study),
         overview.tree_section(study),
         search_section(study.search) if study.search is not None else "",
-        course_section(study.course) if study.course is not None else "",
+        findings.course_section(study.course) if study.course is not None else "",
         overview.icicle_section(study),
         overview.ask_section() if ask is not None else "",
         _side_by_side(findings.importance_section(study), findings.error_section(study)),
         findings.text_section(study),
         findings.data_section(study),
-        scans_section(study.growth.stats) if study.growth is not None else "",
+        findings.scans_section(study.growth.stats) if study.growth is not None else "",
         findings.repeat_section(study),
     )
     script = (resources.files(__package__) / "page.js").read_text(encoding="utf-8")
