@@ -22,7 +22,7 @@ from hornbeam.boat.task import Sampling, SourceTask
 from hornbeam.errors import SourceChanged
 from hornbeam.growth import Parameters
 from hornbeam.model import Tree
-from tests.laws.source_cases import SourceCase
+from tests.laws.source_cases import SourceCase, random_case
 
 LITERAL = "boat as the paper has it"
 
@@ -154,6 +154,14 @@ def case_task(case: SourceCase, algorithm: str) -> SmallTask:
         # With room for one node at a time it would scan hundreds of times.
         avc_entries=10**6 if algorithm == LITERAL else None,
     )
+
+
+@functools.cache
+def digest_of_case(seed: int) -> str:
+    """The digest of the tree of a random case, all rows of it in memory."""
+    case = random_case(seed)
+    digest: str = fitted(case.table, case.parameters).digest
+    return digest
 
 
 def fitted(table: pa.Table, parameters: dict[str, Any]) -> Tree:

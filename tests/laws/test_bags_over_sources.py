@@ -18,13 +18,14 @@ from hornbeam.ensemble import Committee, OutsideSums
 from hornbeam.growth import ClassTarget, NumericTarget, TableGrower
 from hornbeam.table import encode_classes, encode_targets, from_data
 from hornbeam.table.sources.draws import RowDraws, numbered_row_words
+from tests.depth import seeds
 from tests.laws import number_cases
 from tests.laws.cluster_growing import grow_by_cluster
 from tests.laws.source_cases import random_case
 from tests.laws.source_growing import case_task
 
 LEVELS = sorted(set(SCANNING) - {"boat"})
-SEEDS = range(24)
+SEEDS = seeds(0, 12, 24)
 
 
 def drawn(seed: int) -> RowDraws:
