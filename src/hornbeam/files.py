@@ -111,7 +111,7 @@ def _refusing(path: Path) -> Iterator[None]:
 
 
 def _names(path: Path, *, folder: bool = False) -> tuple[str, str]:
-    """Where the path leads, and the temporary name beside that."""
+    """The place to which a path leads, and the temporary name beside that place."""
     try:
         place = os.path.realpath(path)
     except ValueError as error:

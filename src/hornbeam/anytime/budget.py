@@ -43,7 +43,7 @@ class Budget:
         return Budget(left, self.iterations, self.work)
 
     def after(self, iterations: int, work: int) -> Budget:
-        """The same limits for what comes after so many iterations and so much work."""
+        """These limits for a search that has made so many iterations and so much work already."""
         return Budget(
             self.seconds,
             None if self.iterations is None else self.iterations + iterations,

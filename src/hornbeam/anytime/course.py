@@ -36,7 +36,7 @@ class SearchCourse:
         return self.last.status == PROVED
 
     def to_record(self) -> dict[str, Any]:
-        """For JSON."""
+        """The course as plain values for JSON."""
         return {
             "objective": self.objective,
             "status": self.last.status,
@@ -74,7 +74,7 @@ class SearchCourse:
 
 
 def thinned(states: tuple[SearchState, ...]) -> list[SearchState]:
-    """So many of the states that a picture stays readable, the first and the last among them."""
+    """As many states as a picture can show, the first and the last among them."""
     if len(states) <= _MOST_MOMENTS:
         return list(states)
     step = (len(states) - 1) / (_MOST_MOMENTS - 1)

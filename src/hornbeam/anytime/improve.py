@@ -95,7 +95,7 @@ class Improvement:
         with self.clock.running():
             now = taken_in(self.now, lookahead, self.objective, moved)
         self.lookahead, self.now = lookahead, now
-        self.claim = None  # it was of other rows
+        self.claim = None  # the claim was about other rows
         for made in ("chooser", "referee", "prover"):
             self.__dict__.pop(made, None)
 
@@ -166,7 +166,8 @@ class Improvement:
         try:
             with self.stop.listening(deadline):
                 self._show_again(deadline)
-                if not (deadline.is_over and self.now.floor is None):  # it is not worth asking any more
+                # With no time left and no bound known, a proof is not worth asking for.
+                if not (deadline.is_over and self.now.floor is None):
                     self._prove(deadline)
                     if self.is_proved:
                         return states.PROVED, None
@@ -226,7 +227,7 @@ class Improvement:
             self.now = after
 
     def _iterate(self, chosen: Chosen, deadline: Deadline) -> None:
-        """One rebuild, kept if it is better. An interrupt leaves all as it is."""
+        """Rebuild one subtree and keep it if it is better. An interrupt leaves the search as it was."""
         try:
             with self.stop.listening(deadline):
                 after = self._after(chosen, deadline)
@@ -239,7 +240,7 @@ class Improvement:
             self.now, self.last = after, Iteration(chosen, accepted)
 
     def _after(self, chosen: Chosen, deadline: Deadline) -> Incumbent | None:
-        """Where the search stands after a rebuild; None where time did not suffice."""
+        """The incumbent after a rebuild; None where time did not suffice."""
         now, objective = self.now, self.objective
         rows = now.sketch.rows_of(chosen.node)
         key = iteration_key(self.seed, now.iterations)

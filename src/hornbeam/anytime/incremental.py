@@ -90,8 +90,11 @@ def _behind(first: Column, second: Column) -> Column:
 def taken_in(
     now: Incumbent, lookahead: Lookahead, objective: Objective, moved: dict[int, Codes]
 ) -> Incumbent:
-    """Where a search stands when its table, which now is longer, is that of the lookahead. Each new row goes
-    to its leaf; sizes: a leaf that it makes impure is parted by ID3, where the rows can be parted."""
+    """The incumbent of a search whose table has become that of the lookahead, which is longer.
+
+    Each new row goes to its leaf. A search for size parts a leaf that becomes impure by ID3, where its rows
+    can be parted.
+    """
     rows = np.arange(len(now.sketch.order), lookahead.table.n_rows)
     sketch = _renamed(now.sketch, moved)
     ends = lookahead.leaves(sketch, rows)
@@ -153,7 +156,7 @@ def _renamed(sketch: Sketch, moved: dict[int, Codes]) -> Sketch:
 
 
 def _filled(sketch: Sketch, lookahead: Lookahead, rows: Rows, ends: Rows) -> Sketch:
-    """The same tests with further rows at the leaves where they end."""
+    """A sketch with the tests of another one, and further rows at the leaves where they end."""
     leaves = np.flatnonzero(sketch.is_leaf)
     at = np.concatenate((np.repeat(leaves, sketch["rows"][leaves]), ends))
     order = np.concatenate((sketch.order, rows))

@@ -54,20 +54,20 @@ class Incumbent:
         return cls(sketch, values, made, made, np.full(n, np.nan), [None] * n)
 
     def tried(self, chosen: Chosen) -> Incumbent:
-        """After a rebuild that was not better."""
+        """The incumbent after a rebuild that was not better."""
         last_r = self.last_r.copy()
         last_r[chosen.node] = chosen.r
         return replace(self, last_r=last_r, **self._counted(chosen))
 
     def improved(self, chosen: Chosen, part: Incumbent, objective: Objective) -> Incumbent:
-        """After one that was."""
+        """The incumbent after a rebuild that was better: the part stands in the place of its node."""
         return replace(self.grafted(chosen.node, part, objective), **self._counted(chosen))
 
     def _counted(self, chosen: Chosen) -> dict[str, Any]:
         return {"iterations": self.iterations + 1, "work": self.work + chosen.cost}
 
     def grafted(self, node: int, part: Incumbent, objective: Objective) -> Incumbent:
-        """With a part in the place of a node; what follows from the node's rows as such stays."""
+        """The incumbent with a part in the place of a node; what follows from the node's rows alone stays."""
         end, whole = self.sketch.end_of(node), self.sketch.graft(node, part.sketch)
         least = splice(self.least, node, end, part.least)
         least[node] = self.least[node]

@@ -191,7 +191,7 @@ class Lookahead:
         return Parameters(CRITERION, self.nominal, min_objs=min_objs)
 
     def leaves(self, sketch: Sketch, rows: Rows) -> Rows:
-        """Where some rows end, as nodes of a sketch."""
+        """The node of a sketch in which each of some rows ends."""
         return sketch.by_level[self._routed.leaves(self.tree(sketch), rows, self.threads)]
 
     def answers(self, sketch: Sketch, rows: Rows) -> npt.NDArray[np.int32]:

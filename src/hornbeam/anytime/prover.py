@@ -15,7 +15,7 @@ MOST_ROWS: Final = 4096
 MOST_TESTS: Final = 2048
 _FIRST, _FACTOR = 256, 4  # sets of rows that the first attempt remembers, and how many times more the next
 MOST_ATTEMPTS: Final = 7  # the last one remembers a million sets
-_SHARE: Final = 2  # of rows times tests, what remembering a set costs in units of work, as measured
+_SHARE: Final = 2  # remembering a set costs rows times tests, divided by this, in units of work; measured
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,12 @@ class Prover:
         return replace(now, floor=proof.lower, least=least)
 
     def _cost(self, now: Incumbent, effort: Effort) -> int:
-        """Of the next attempt."""
+        """The work that the next attempt costs."""
         return _sets(now) * len(now.sketch.order) * effort.tests(MOST_TESTS) // _SHARE
 
     def attempt(self, now: Incumbent, effort: Effort, deadline: Deadline) -> Incumbent | None:
-        """After one more attempt; None where time was up. A smaller tree that it finds is a smallest one."""
+        """The incumbent after one more attempt; None where time was up. A smaller tree that the attempt finds
+        is a smallest one."""
         rows = self.lookahead.all_rows
         proof = self.lookahead.prove(rows, _sets(now), now.sketch.n_leaves, deadline.left)
         if deadline.is_over:

@@ -114,5 +114,5 @@ class Referee:
 
 
 def _folds_of(largest: int) -> int:
-    """As many folds as there are, but no more than the rows of the largest class."""
+    """How many folds judge: no more than the largest class has rows."""
     return min(FOLDS, largest)

@@ -146,7 +146,7 @@ class Sketch:
 
     @classmethod
     def of_native(cls, found: Mapping[str, Array]) -> Sketch:
-        """That of the arrays which the engine gives."""
+        """The sketch of the arrays that the engine gives."""
         nodes: dict[str, Array] = {name: found[name] for name in SHARED}
         nodes |= {name: found[name].astype(np.int64) for name in ("rows", "span", "leaves", "start")}
         for begins, held in LISTS.items():
@@ -157,7 +157,7 @@ class Sketch:
 
     @classmethod
     def of(cls, tree: Tree, rows: Rows, leaves: Array) -> Sketch:
-        """That of a tree and the rows that it was grown from, `leaves` being where each of them ends."""
+        """The sketch of a tree and the rows that it was grown from; `leaves` has the leaf of each row."""
         nodes = np.array(preorder(tree), dtype=np.int64)
         place = np.empty_like(nodes)
         place[nodes] = np.arange(len(nodes))
@@ -184,7 +184,7 @@ def lists_of(arrays: Mapping[str, Array], nodes: Array, begins: str, held: Seque
 
 
 def starting(lengths: Array) -> Rows:
-    """Where lists of these lengths begin, one after the other, and where the last one ends."""
+    """The places at which lists of these lengths begin, one after the other, and the end of the last one."""
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 
@@ -202,7 +202,7 @@ def sizes_of(n_children: Array) -> dict[str, Array]:
 
 
 def starts_of(nodes: Mapping[str, Array]) -> Rows:
-    """Where the rows of each node begin: after those of the leaves before it."""
+    """The place at which the rows of each node begin: behind the rows of the leaves before it."""
     at_leaves = np.where(nodes["kind"] == LEAF, nodes["rows"], 0)
     starts: Rows = np.cumsum(at_leaves) - at_leaves
     return starts

@@ -43,7 +43,7 @@ class SearchState(NamedTuple):
     status: str
 
     def to_record(self) -> dict[str, Any]:
-        """For JSON."""
+        """The state as plain values for JSON."""
         return self._asdict()
 
 

@@ -90,7 +90,8 @@ def to_record(search: Improvement) -> dict[str, Any]:
 
 
 def _profile_of(search: Improvement) -> list[SearchState]:
-    """With the bounds that its file has, where it came from one and they were not shown again yet."""
+    """The profile of a search. A search from a file that has not shown its bounds again has those of the
+    file."""
     if search.claim is None:
         return search.profile
     return [*search.claim.profile, *search.profile[len(search.claim.profile) :]]

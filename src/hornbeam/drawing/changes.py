@@ -18,14 +18,14 @@ from .svg import BOLD, circle, class_fill, element, frame, label, path, swatch, 
 from .text import clean, count_text, escape, width_em
 from .tree import caption_of, draw_parts
 
-MOST_BOXES = 64  # of a tree that is read beside another
+MOST_BOXES = 64  # boxes of a tree that is read beside another one
 _BOX = 44.0
 _GAP = 8.0
 _BETWEEN = 28.0
 _SPARE = 20.0
 _LEGEND = 30.0
 _HEADING = 28.0
-_LETTERS = 16.0  # of the heading
+_LETTERS = 16.0  # height of the letters of the heading
 _EASY_BOXES = 15
 _MOST_ROWS = 500  # changes in the list of all of them
 _STYLE = (
@@ -41,7 +41,7 @@ STATES = {
     BEYOND: "moved beyond chance",
     REBUILT: "rebuilt",
 }
-"""In words, from little to much."""
+"""The states of nodes in words, from little change to much."""
 _FILLS = {
     KEPT: "var(--hb-other)",
     CHANCE: class_fill(0),
@@ -106,7 +106,7 @@ class ChangesPicture:
 
     @property
     def depth(self) -> int:
-        """Of the deeper tree."""
+        """The depth of the deeper tree."""
         return max((side.picture.depth for side in self.sides if side), default=0)
 
     @property
@@ -130,7 +130,7 @@ class ChangesPicture:
         )
 
     def depths(self, most: int) -> list[int]:
-        """From 2 down, while no tree has more boxes than these."""
+        """The depths from 2 on at which no tree has more boxes than these."""
         return fitting_depths(self.boxes, most)
 
 
@@ -140,7 +140,7 @@ def state_fill(state: str) -> str:
 
 
 def shown_counts(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Without the ways of moving that do not occur."""
+    """The counts of states without the ways of moving that do not occur."""
     return [(state, count) for state, count in counts if count or state in (KEPT, REBUILT)]
 
 

@@ -26,7 +26,7 @@ class SearchPoint:
     spread: float
     leaves: int
     name: str
-    """The tooltip."""
+    """What the tooltip of the setting says."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class SearchCurve:
     y_name: str
     marks: tuple[NamedPoint, ...]
     names: tuple[str, ...] = ()
-    """Where x is no number: what stands at 0, 1, ..."""
+    """The names that stand at 0, 1, ... where x is no number."""
     loose: bool = False
     by_leaves: bool = False
     """Whether x is the number of leaves; else a second axis tells it."""
     percent: bool = False
     more_is_better: bool = False
     level: float | None = None
-    """The 1-SE line."""
+    """The error up to which a setting is as good as the best one, by one standard error."""
     level_text: str = ""
     tops: tuple[tuple[float, str], ...] = ()
     """What the second axis says at values of x."""
@@ -227,7 +227,7 @@ class _Chart:
         return "L".join(f"{self.x(p.x):.1f} {self.y(p.y + side * p.spread):.1f}" for p in points)
 
     def _band(self, points: Sequence[SearchPoint], kind: int) -> str:
-        """One standard error to each side."""
+        """The area up to one standard error above and below the line."""
         outline = f"{self._joined(points, 1)}L{self._joined(reversed(points), -1)}"
         return path(f"M{outline}Z", style=f"fill:{class_fill(kind)};stroke:none", fill_opacity=_PALE)
 

@@ -215,7 +215,8 @@ def _class_bar(
 
 
 def _mean_track(node: PictureNode, legend: Legend, x: float, y: float, width: float) -> str:
-    """Where the mean lies between all means of the tree, with one standard deviation to both sides."""
+    """A track from the smallest to the largest mean of the tree, with this mean and one standard deviation to
+    both sides."""
     track = rect(x, y, width, _BAR, 4, class_="k")
     if not node.means:
         return track

@@ -115,7 +115,7 @@ def _round_powers(low: float, high: float) -> list[float]:
 
 
 def _apart(values: list[float], at: Callable[[float], float], room: float) -> list[float]:
-    """As many of the values as keep their distance; the first have precedence."""
+    """The values that keep their distance from each other; earlier values have precedence."""
     kept: list[float] = []
     for value in values:
         if all(abs(at(value) - at(other)) >= room for other in kept):

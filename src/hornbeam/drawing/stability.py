@@ -59,7 +59,8 @@ _WIDEST_GAP = 112.0
 
 @dataclass(frozen=True)
 class ThresholdRange:
-    """Where thresholds lie on the scale of their attribute: 0 is its smallest threshold, 1 its largest."""
+    """The places of thresholds on the scale of their attribute: 0 is its smallest threshold, 1 its
+    largest."""
 
     own: float
     low: float
@@ -103,7 +104,7 @@ class Agreement:
     gone: int
     """Folds that parted above."""
     astray: int = 0
-    """At a leaf: folds of `same` that give another answer."""
+    """How many folds of `same` give another answer; 0 where the tree asks."""
     thresholds: ThresholdRange | None = None
     alternatives: tuple[Alternative, ...] = ()
     """What the others that are here do, the most folds first."""
@@ -129,7 +130,8 @@ class Agreement:
 
     @property
     def fill(self) -> str:
-        """From pale (no fold) to dark (every fold): a scale of one hue, so it holds on grey paper too."""
+        """The colour of the share, from pale (no fold) to dark (every fold). The scale has one hue, so it
+        holds on grey paper too."""
         return step_fill(self.share)
 
     @property

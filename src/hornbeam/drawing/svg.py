@@ -65,7 +65,7 @@ def pale_class(rank: int) -> str:
 
 
 def pale_step(share: float) -> str:
-    """The same for a position between the smallest and the largest mean."""
+    """The colour of a position between the smallest and the largest mean as a ground for text."""
     return _pale(_mix(_LOW, _HIGH, min(1.0, max(0.0, share))), 0.45)
 
 

@@ -60,7 +60,7 @@ def shorten(text: str, room_em: float) -> str:
 
 
 def _fitting(text: str, room: float) -> str:
-    """As many characters from the beginning as the room takes."""
+    """The beginning of a text, as far as the room goes."""
     kept: list[str] = []
     for character in text:
         room -= _character_width(character)

@@ -34,7 +34,7 @@ class Answering:
 
     @property
     def schema(self) -> Schema:
-        """Of the rows that are asked about."""
+        """The schema of the rows that are asked about."""
         return self.trees[0].schema
 
     @property
@@ -109,13 +109,13 @@ class AnswerRequest:
 
     @property
     def columns(self) -> list[str]:
-        """All that is read."""
+        """The names of the columns that are read."""
         wanted = {*self.asked, *self.keep}
         return [name for name in self.source.schema.names if name in wanted]
 
     @property
     def schema(self) -> pa.Schema:
-        """Of what comes back: the kept columns, then the answers."""
+        """The schema of the answers: the kept columns, then what the trees say."""
         source = self.source.schema
         kept = plain_schema(pa.schema([source.field(name) for name in self.keep]))
         empty = self._table(source.empty_table().select(self.asked))
@@ -146,7 +146,7 @@ class AnswerRequest:
 
 
 def file_name(index: int, kind: str) -> str:
-    """Of the answers for a part."""
+    """The name of the file with the answers for a part."""
     return f"part-{index:05}.{kind}"
 
 

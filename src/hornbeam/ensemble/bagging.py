@@ -83,11 +83,12 @@ class Copies:
     many: Rows
     """How many there are of each row."""
     further: Rows
-    """Where the second copy of each row is; the others follow."""
+    """The place of the second copy of each row; further copies follow it."""
 
     @classmethod
     def of(cls, bags: Bags) -> Copies:
-        """As many of each row as it is expected in a bag, in hundreds."""
+        """The copies of rows for some bags: one of a row for each hundred times that a bag is expected to
+        draw it."""
         shares = 1.0 / bags.n_rows if bags.weights is None else bags.weights / bags.weights.sum()
         expected = np.broadcast_to(np.asarray(bags.draws * shares), (bags.n_rows,))
         many = np.maximum(np.ceil(expected / OFTEN), 1).astype(np.int64)
@@ -96,7 +97,7 @@ class Copies:
         return cls(np.concatenate((rows, np.repeat(rows, many - 1))), many, further)
 
     def spread(self, rows: Rows) -> Rows:
-        """The same rows in the longer table, the copies of each in turn."""
+        """Drawn rows as rows of the longer table, which takes the copies of a row in turn."""
         often = np.flatnonzero(self.many[rows] > 1)
         if len(often) == 0:
             return rows

@@ -20,7 +20,7 @@ Leaves = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Committee:
-    """At least one tree; all have the same attributes, and the same classes or targets.
+    """Trees that answer together: at least one, all over the same attributes, classes or targets.
 
     `voting` is "soft", the mean of the class shares of the leaves, or "hard", the share of the trees that say
     a class.

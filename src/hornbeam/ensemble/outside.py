@@ -22,7 +22,8 @@ Score = Callable[[npt.NDArray[np.int64], npt.NDArray[Any]], float]
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """Of each row the mean answer of the trees whose bags do not have it, NaN where every bag has it."""
+    """The mean answer for each row of the trees whose bags do not have it; NaN where every bag has the
+    row."""
 
     answers: Numbers
     """[rows, classes or targets]."""
@@ -86,7 +87,7 @@ class OutsideSums:
         self.rows, self._sums = 0, sums_of(committee.trees[0])
 
     def fresh(self) -> OutsideSums:
-        """The same before any row, for one thread."""
+        """Sums over the same trees and bags that have seen no row yet, for another thread."""
         return OutsideSums(self.committee, self.draws)
 
     def add(self, rows: tuple[Table, npt.NDArray[Any], npt.NDArray[np.uint64]]) -> None:

@@ -74,7 +74,8 @@ def frozen(arrays: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def rows_of(start: Array, nodes: Array) -> tuple[Array, Array]:
-    """For lists kept as start positions: (which of `nodes` an entry belongs to, the entry's position)."""
+    """The entries of some nodes in lists that are kept one after the other: for each entry the place of its
+    node in `nodes`, and its own position."""
     lengths = start[nodes + 1] - start[nodes]
     owner = np.repeat(np.arange(len(nodes)), lengths)
     ends = np.cumsum(lengths)

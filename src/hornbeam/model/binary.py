@@ -75,7 +75,7 @@ class EmptyColumn:
     name: str = "nothing is asked"
 
     def values(self, table: Table) -> npt.NDArray[np.float64]:
-        """Zeros."""
+        """A column of zeros."""
         return np.zeros(table.n_rows)
 
 
@@ -96,7 +96,7 @@ class BinaryNode:
     depth: int = 0
     column: int = -1
     bound: float | int | None = None
-    """Of a test on a number; a test column is compared with a half."""
+    """The bound of a test on a number; None for a test column, which is compared with a half."""
     left: int = -1
     right: int = -1
     missing_left: bool = False
@@ -127,7 +127,7 @@ class BinaryTree:
 
     @cached_property
     def place(self) -> npt.NDArray[np.int64]:
-        """For each node of the tree the one that stands for it."""
+        """The place of the binary node that stands for each node of the tree."""
         places = np.full(self.tree.n_nodes, -1)
         for place, node in reversed(list(enumerate(self.nodes))):
             if node.first == 0:
@@ -136,7 +136,7 @@ class BinaryTree:
 
     @cached_property
     def ends(self) -> list[int]:
-        """For each node the place behind its last descendant."""
+        """The place behind the last descendant of each node."""
         ends = list(range(1, len(self.nodes) + 1))
         for place in reversed(range(len(self.nodes))):
             if self.nodes[place].right >= 0:
@@ -149,7 +149,7 @@ class BinaryTree:
         return [place for place, node in enumerate(self.nodes) if node.first]
 
     def matrix(self, table: Table) -> npt.NDArray[np.float64]:
-        """A column for each of ours."""
+        """The values of all columns for the rows of a table."""
         values = np.empty((table.n_rows, len(self.columns)))
         for place, column in enumerate(self.columns):
             values[:, place] = column.values(table)

@@ -38,16 +38,16 @@ class Competitor:
     attribute: str
     kind: str
     threshold: Any
-    """Of a numeric test; None for the others."""
+    """The threshold of a numeric test; None for the others."""
     branches: tuple[tuple[str, int], ...]
-    """Of a nominal test: each category present at the node, and the child it goes to."""
+    """Each category that is present at the node of a nominal test, and the child it goes to."""
     default_child: int
     quality: float
     gain: float
 
 
 class Competitors:
-    """Those of all nodes, as flat read-only arrays. They say nothing about what the tree predicts."""
+    """The competitors of all nodes, as flat read-only arrays. They have no part in what the tree predicts."""
 
     def __init__(self, schema: Schema, arrays: Mapping[str, Array]) -> None:
         self.schema = schema
@@ -67,7 +67,7 @@ class Competitors:
         return cls(schema, copies)
 
     def of(self, node: int) -> range:
-        """Where the node's competitors are, best first."""
+        """The places of a node's competitors, best first."""
         return range(int(self.arrays["start"][node]), int(self.arrays["start"][node + 1]))
 
     def branch_codes(self, number: int, child: int, /) -> Array:
@@ -96,7 +96,7 @@ def _starts(sizes: Array) -> Array:
 
 
 def _problem(schema: Schema, arrays: Mapping[str, Array], node_kinds: Array) -> str | None:
-    """What is wrong, or None."""
+    """What is wrong with the arrays, or None."""
     n, many = len(node_kinds), len(arrays["kind"])
     if any(len(arrays[name]) != many for name in PER_TEST):
         return "the lists differ in length"

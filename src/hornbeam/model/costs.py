@@ -78,5 +78,5 @@ def sums_in_order(start: Array, values: Array) -> npt.NDArray[np.float64]:
 
 
 def costs_of(weights: Sequence[float], matrix: tuple[tuple[float, ...], ...] | None) -> Costs | None:
-    """As the grower tells them; None where all classes weigh and cost the same."""
+    """The costs that the grower was given; None where all classes weigh and cost the same."""
     return Costs(tuple(weights), matrix) if len(weights) else None

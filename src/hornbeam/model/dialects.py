@@ -123,7 +123,8 @@ class Dialect:
 
 
 class DuckDB(Dialect):
-    """A literal without exponent is a decimal there: it loses digits, and FLOAT columns round it."""
+    """DuckDB takes a literal without exponent for a decimal, which loses digits and which FLOAT columns
+    round."""
 
     name = "duckdb"
     title = "DuckDB"
@@ -177,7 +178,8 @@ class DuckDB(Dialect):
 
 
 class PostgreSQL(Dialect):
-    """Its times end at microseconds, so thresholds are rounded down to them; a setting gives \\ a meaning."""
+    """PostgreSQL keeps times in microseconds, so thresholds are rounded down to them. A setting of it gives
+    \\ a meaning."""
 
     name = "postgresql"
     title = "PostgreSQL"
@@ -196,7 +198,7 @@ class PostgreSQL(Dialect):
         return f"{column} = 'NaN'::float8"
 
     def category(self, attribute: Attribute, label: str) -> tuple[str, ...]:
-        return () if "\0" in label else (self.text(label),)  # its texts hold no null character
+        return () if "\0" in label else (self.text(label),)  # no text of PostgreSQL holds a null character
 
     def date(self, attribute: Attribute, code: int, column: str) -> tuple[str, str]:
         if not self.first_day <= code <= self.last_day:
@@ -220,7 +222,8 @@ class PostgreSQL(Dialect):
 
 
 class SQLite(Dialect):
-    """Booleans are 0 and 1, dates and times ISO 8601 text with a space (zones in UTC), NaN is NULL.
+    """SQLite keeps booleans as 0 and 1, dates and times as ISO 8601 text with a space (zones in UTC), NaN as
+    NULL.
 
     A name in double quotes that is no column would silently be a text, hence the other quotes. Numbers of
     many digits are read wrong by a unit in the last place, hence the arithmetic.
@@ -230,7 +233,7 @@ class SQLite(Dialect):
     title = "SQLite"
     quote = "`"
     character = "char"
-    # Its parser has a stack of 100 entries, enough for some fifteen.
+    # The parser of SQLite has a stack of 100 entries, enough for some fifteen.
     nesting = 8
 
     def category(self, attribute: Attribute, label: str) -> tuple[str, ...]:

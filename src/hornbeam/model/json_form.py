@@ -67,7 +67,7 @@ def shortest(values: Array) -> list[Any]:
 
 
 def threshold(tests: StoredTests, i: int) -> float | int | None:
-    """That of a numeric test, exact."""
+    """The exact threshold of a numeric test; None of others."""
     if tests.arrays["kind"][i] != NUMERIC:
         return None
     attribute = tests.schema.attributes[tests.arrays["attribute"][i]]

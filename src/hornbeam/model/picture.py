@@ -1,4 +1,4 @@
-"""From a tree to the plain records that are drawn, and what every view of such a picture can do.
+"""The plain records that a tree is drawn from, and what every view of such a picture can do.
 
 Thresholds are rounded in pictures, and exact in texts.
 """
@@ -26,7 +26,7 @@ Levels = int | Literal["auto"] | None
 
 SMALL = 40  # nodes that one picture holds
 READABLE_DEPTH = 4
-MOST_LABELS = 60  # of a branch, spelt out; the others are counted
+MOST_LABELS = 60  # labels that a branch spells out; further ones are counted
 
 
 def picture_of(tree: Tree, *, missing: bool = False) -> Picture:

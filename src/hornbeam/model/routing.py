@@ -1,4 +1,4 @@
-"""From a table to leaves and paths: the Python face of the native router."""
+"""The leaves and the paths of the rows of a table, by the native router."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Rule:
     """What leads to one leaf and what it says; a rule without conditions holds for every row."""
 
     leaf: int
-    """The node."""
+    """The number of the leaf among the nodes."""
     conditions: tuple[Condition, ...]
     prediction: Label | tuple[float, ...]
     """The class; of a regression the means of the targets."""
@@ -297,7 +297,7 @@ def nominal_condition(attribute: Attribute, part: Categories) -> NominalConditio
 
 
 def bounds_of(span: Interval) -> tuple[float | int | None, float | int | None]:
-    """Where no known value lies between them, bounds say nothing."""
+    """The bounds of an interval; none where no known value lies between them, for then they say nothing."""
     if not span.known:
         return None, None
     return span.above, None if span.at_most == math.inf else span.at_most

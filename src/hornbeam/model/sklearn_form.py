@@ -125,7 +125,8 @@ def count_changes(model: Any, rows: Rounded, leaves: npt.NDArray[np.int64]) -> i
 
 
 def warn_of_costs(tree: Tree) -> None:
-    """Where classes cost differently a leaf may predict another than its most frequent one; theirs cannot."""
+    """Warn of leaves that predict another class than their most frequent one, as they do where classes cost
+    differently: leaves of scikit-learn cannot."""
     if tree.classes is None:
         return
     leaves = np.flatnonzero(tree.arrays["kind"] == LEAF)
@@ -150,7 +151,7 @@ class TreeColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.tree = tree
 
     def fit(self, X: Any = None, y: Any = None) -> TreeColumns:
-        """Nothing."""
+        """Do nothing: there is nothing to learn."""
         return self
 
     def transform(self, X: Any) -> npt.NDArray[np.float64]:

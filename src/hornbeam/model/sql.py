@@ -221,7 +221,7 @@ def joined(conditions: list[str]) -> str:
 
 
 def common_answers(children: Sequence[Sequence[int]], write: Writer) -> list[str | None]:
-    """For each node the answer that all of its leaves give, None where they differ."""
+    """The answer that all leaves below a node give, for each node; None where they differ."""
     answers: list[str | None] = [None] * len(children)
     for node in reversed(range(len(children))):  # children come after their node
         if not children[node]:
@@ -233,7 +233,7 @@ def common_answers(children: Sequence[Sequence[int]], write: Writer) -> list[str
 
 
 def heavy_children(children: Sequence[Sequence[int]], answers: list[str | None]) -> list[int]:
-    """For each node without a common answer the child (0-based) that nests deepest, the last of equals."""
+    """The child (0-based) that nests deepest, the last of equals, for each node without a common answer."""
     levels, heavy = [0] * len(children), [0] * len(children)
     for node in reversed(range(len(children))):
         if answers[node] is not None:

@@ -145,12 +145,12 @@ class Tree:
 
     @property
     def n_classes(self) -> int:
-        """0 for regression."""
+        """How many classes there are; 0 for regression."""
         return 0 if self.classes is None else len(self.classes)
 
     @property
     def n_targets(self) -> int:
-        """0 for classification."""
+        """How many targets there are; 0 for classification."""
         return 0 if self.targets is None else len(self.targets)
 
     @cached_property
@@ -234,7 +234,7 @@ class Tree:
         return shares
 
     def present_shares(self, nodes: Array) -> tuple[Array, Array, npt.NDArray[np.float64]]:
-        """Of the classes that the given nodes have: (place in `nodes`, class code, share)."""
+        """The shares of the classes that some nodes have: (place in `nodes`, class code, share) of each."""
         return self._shares_at(arguments.places("nodes", nodes, self.n_nodes))
 
     def _shares_at(self, nodes: Array) -> tuple[Array, Array, npt.NDArray[np.float64]]:
@@ -285,7 +285,7 @@ class Tree:
 
     @cached_property
     def binary(self) -> BinaryTree:
-        """The same tree over numbers alone, two branches a node."""
+        """The tree over numbers alone, with two branches a node."""
         return BinaryTree(self)
 
     # routing

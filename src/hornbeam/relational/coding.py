@@ -1,4 +1,4 @@
-"""From typed columns to codes: types by a bias, one domain for each type, and its columns coded by it."""
+"""Typed columns and how they become codes: types by a bias, one domain for each type, codes by the domain."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TypedData:
         return replace(self, key_type=bias.key_type, relations=tuple(relations.values()))
 
     def narrowed(self, columns: Mapping[str, Sequence[str]]) -> TypedData:
-        """Of each relation the columns that are named, in that order; others are not looked at."""
+        """The relations with the columns that are named, in that order; other columns are not looked at."""
         relations = (_narrow(of, columns.get(of.name, of.columns)) for of in self.relations)
         return replace(self, relations=tuple(relations))
 

@@ -42,9 +42,9 @@ class Step:
     test: str
     holds: bool
     rows: tuple[Witness, ...]
-    """Of yes: a row for each literal of this test. Of no: rows for as many of its literals as can be met."""
+    """A row for each literal of the test where it holds, else for as many of its literals as can be met."""
     unmet: str | None = None
-    """Of no: the first part of the test that cannot be met together with what is before it."""
+    """The first part of a test that fails which cannot be met together with what is before it."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,8 @@ class BiasCodes:
     def _constants(
         self, predicate: str, values: tuple[Value, ...], kind: str | None
     ) -> list[list[tuple[int, int]]]:
-        """One list where the type is known, else one for each type: that of the comparison's variable."""
+        """The codes of constants: one list where their type is known, else one for each type that the
+        variable of the comparison may have."""
         kinds: Iterable[str] = self.domain_of if kind is None else (kind,)
         return [self._codes(predicate, values, self.domain_of[one]) for one in kinds]
 

@@ -73,7 +73,7 @@ class FirstOrderParameters:
     threads: int = 1
 
     def checked(self, task: str) -> FirstOrderParameters:
-        """The same in plain types; UsageError where one means nothing for the task."""
+        """The parameters in plain types; UsageError where one means nothing for the task."""
         criterion = ALIASES.get(str(self.criterion), "")
         if criterion not in CRITERIA[task]:
             criterion = one_of("criterion", self.criterion, CRITERIA[task], f" for {task}")
@@ -204,7 +204,7 @@ class RelationalForest:
 
 Numbers = npt.NDArray[np.int64]
 Judge = Callable[[int, RelationalTree, Numbers, Numbers], None]
-"""Hears of each set its tree, the examples outside it, and the leaf of each of them."""
+"""Is called for each set with its number, its tree, the examples outside it and the leaf of each of them."""
 
 
 def learn(

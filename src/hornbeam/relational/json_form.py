@@ -156,7 +156,8 @@ def _read_term(term: object, place: str) -> Term:
 
 
 def _check_shape(nodes: tuple[Node, ...]) -> None:
-    """In preorder yes is the next node, and no the one after its subtree: so every node is reached once."""
+    """Refuse nodes that are not in preorder, where the yes branch of a node follows it and the no branch
+    follows the subtree of the yes branch: then every node is reached once."""
     ends, waiting = 0, [0]
     while waiting:
         i = waiting.pop()

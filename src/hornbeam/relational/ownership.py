@@ -94,7 +94,8 @@ def example_times(
 
 
 def _moment_of(text: str, target: str, kinds: set[str]) -> Any:
-    """One moment given as text, as the times that it is compared with; a misspelt column is none."""
+    """A moment that is given as text, in the type of the times that it is compared with. A misspelt column is
+    no moment."""
     try:
         moment = datetime.datetime.fromisoformat(text)
         return text if kinds <= {"nominal"} else np.datetime64(moment.replace(tzinfo=None), "us")
@@ -400,7 +401,7 @@ def _meetings(data: LinkedTables, target: str, by: str) -> Pairs:
 
 
 def _directly(data: LinkedTables, owners: Mapping[str, RowOwners], by: str) -> Pairs | None:
-    """By rows of examples that refer to rows of the table, or that those refer to."""
+    """The rows of a table that rows of examples refer to, or that refer to those, with the examples."""
     owned = {name: rows.pairs() for name, rows in owners.items() if rows.owner is not None}
     near = steps_to(data, by, owned)
     return pairs_by(data, by, near, owned) if near else None

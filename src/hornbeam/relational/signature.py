@@ -48,7 +48,7 @@ class Predicate:
     identity: int | None = None
     """The column that no two rows share: the row's own name."""
     routes: tuple[Route, ...] = ()
-    """Of rows that belong to an example without naming it; of several ways each one alone will do."""
+    """The ways from rows that do not name their example to it; each of several ways is enough by itself."""
     table: str | None = None
     fields: tuple[str, ...] = ()
     """The columns of the table, where they are called otherwise than `columns`."""

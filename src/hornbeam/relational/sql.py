@@ -204,7 +204,8 @@ class ExistsQuery:
         return self.places[term]
 
     def _exclude_nan(self, column: str, kind: str) -> None:
-        """To databases a NaN is above every number and equals itself; to a tree it is missing."""
+        """Leave out rows with a NaN: databases take it for a number above all others, a tree for a missing
+        value."""
         nan = self.dialect.is_nan(column) if kind in self.signature.floats else None
         if nan is not None:
             self.conditions.append(f"NOT {nan}")

@@ -164,8 +164,8 @@ class RelationalStability(TreeBesideFolds):
 
     @cached_property
     def agreement(self) -> float:
-        """Of the tests that an example meets on its way, the share that a fold asks there too; of a single
-        leaf the share of folds that are one as well."""
+        """The share of the tests an example meets on its way that a fold asks there too; for a single leaf
+        the share of folds that are a single leaf as well."""
         tests = [record for record in self.nodes if record.test] or list(self.nodes)
         weights = [max(record.rows, 0) for record in tests]
         same = sum(record.same * weight for record, weight in zip(tests, weights, strict=True))

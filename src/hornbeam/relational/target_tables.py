@@ -80,7 +80,8 @@ class TargetTables:
     # what is coded
 
     def typed(self, wanted: Collection[str] | None) -> TypedData:
-        """See LinkedTables.typed."""
+        """The relations that are wanted (None: all tables, and what can be counted) with the types of
+        columns."""
         counts = {count.name: count for count in self.counts}
         relations: list[Relation[Cells]] = []
         for name in [*self.data.tables, *counts] if wanted is None else wanted:

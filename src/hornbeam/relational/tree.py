@@ -91,7 +91,7 @@ class RelationalTree:
 
     @cached_property
     def parents(self) -> list[int]:
-        """For each node the one above it, -1 for the root."""
+        """The node above each node, -1 for the root."""
         parents = [-1] * self.n_nodes
         for i, node in enumerate(self.nodes):
             if not node.is_leaf:
@@ -100,7 +100,7 @@ class RelationalTree:
 
     @cached_property
     def depths(self) -> list[int]:
-        """For each node how many tests are above it."""
+        """How many tests are above each node."""
         depths = [0] * self.n_nodes
         for i, node in enumerate(self.nodes):
             if not node.is_leaf:
@@ -109,7 +109,7 @@ class RelationalTree:
 
     @cached_property
     def queries(self) -> list[Query]:
-        """For each node the tests of the yes branches above it, from the root down, without its own test."""
+        """The tests of the yes branches above each node, from the root down, without its own test."""
         queries: list[Query] = [()] * self.n_nodes
         for i, node in enumerate(self.nodes):
             if not node.is_leaf:
@@ -118,7 +118,7 @@ class RelationalTree:
 
     @cached_property
     def leaves_below(self) -> list[int]:
-        """For each node the number of leaves of its subtree."""
+        """How many leaves the subtree of each node has."""
         counts = [1] * self.n_nodes
         for i in reversed(range(self.n_nodes)):
             node = self.nodes[i]
@@ -210,7 +210,8 @@ class RelationalTree:
 
     @cached_property
     def digest(self) -> str:
-        """Of tests, classes and counts: trees with the same digest say the same. No names of tables in it."""
+        """The hash of tests, classes and counts, without names of tables: trees with the same digest answer
+        alike."""
         from hornbeam.relational.json_form import digest_of
 
         return digest_of(self)
@@ -305,7 +306,7 @@ def cut_at(tree: RelationalTree, leaf: list[bool]) -> RelationalTree:
 
 
 def cut_places(tree: RelationalTree, pruned: RelationalTree) -> npt.NDArray[np.int64]:
-    """For each node of a tree the node of what pruning left of it that takes its examples."""
+    """The node of a pruned tree that takes the examples of each node of the unpruned one."""
     places = np.zeros(tree.n_nodes, dtype=np.int64)
     waiting = [(0, 0)]
     while waiting:

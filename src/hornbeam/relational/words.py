@@ -109,7 +109,7 @@ class _PathWords:
         name = None if place is None else literal.terms[place]
         if place is not None and place == predicate.key:  # the example's own row
             conditions = self._conditions(predicate, literal, comparisons, {place}, None)
-            return listed(conditions)  # that it has this row goes without saying
+            return listed(conditions)  # that an example has its own row need not be said
         if isinstance(name, Variable) and self._is_known(name):
             row = self.names.get(name)
             subject = self._reference(name)

@@ -79,7 +79,7 @@ def _count(count: int, share: float, right: bool) -> str:
 
 
 def _confusions(errors: Errors) -> str:
-    """For many classes the most frequent mistakes say more than a large table."""
+    """The most frequent mistakes, which say more than a large table where there are many classes."""
     wrong = [
         (count, i, j)
         for i, row in enumerate(errors.counts)
@@ -120,7 +120,7 @@ def text_section(study: Study) -> str:
 
 
 def folded_section(title: str, hint: str, text: str, most_open: int, most: int | None = None) -> str:
-    """At most so many lines of a text, folded away where there are more than `most_open`."""
+    """The first lines of a text, folded away where there are more than `most_open`."""
     lines = text.rstrip("\n").split("\n")
     shown = [escape(clean(line)) for line in lines[:most]]
     if len(shown) < len(lines):

@@ -25,13 +25,13 @@ class Score:
     """How well the tree answers on one set of rows, beside the best constant answer."""
 
     measure: str
-    """"accuracy" or "r2"."""
+    """Which score this is: "accuracy" or "r2"."""
     value: float
     baseline: float
     rows: int
     held_out: bool
     mean_absolute_error: tuple[float, ...] = ()
-    """Of each target; none where only the tree was asked."""
+    """The error for each target; none where only the tree was asked."""
     by_weight: bool = False
     """Whether rows count by what they weigh."""
 

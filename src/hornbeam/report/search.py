@@ -84,7 +84,7 @@ def search_headline(search: SearchRecord, leaves: str, target: str) -> str:
 
 
 def search_lead(search: SearchRecord) -> str:
-    """Where that expectation comes from."""
+    """The sentence below the headline: by which folds the score was estimated."""
     folds = f"Estimated by {heading_text(search)}"
     if search.nested is not None:
         outer = f"{len(search.nested.scores)} outer folds"

@@ -104,12 +104,12 @@ def _refuse_target(targets: Array, finite: Array) -> DataError:
 def encode_weights(weights: Any, n_rows: int, name: str = "sample_weight") -> Array | None:
     """Finite numbers from 0, not all of them 0, one for each row; None where there are none.
 
-    Errors call them by their name.
+    Errors call the weights by `name`.
     """
     if weights is None:
         return None
     if isinstance(weights, numbers.Real) and not isinstance(weights, bool):
-        weights = np.full(n_rows, weights)  # one for all, as scikit-learn takes it
+        weights = np.full(n_rows, weights)  # one number weighs every row, as in scikit-learn
     if is_arrow_vector(weights) and not isinstance(getattr(weights, "dtype", None), np.dtype):
         from hornbeam.table.arrow import to_chunked
 

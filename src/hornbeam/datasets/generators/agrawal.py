@@ -53,7 +53,7 @@ INVERTED = "inverted"
 
 @dataclass(frozen=True)
 class Profile:
-    """In what the paper and the programs differ."""
+    """One reading of the generator: that of the paper, or of a program that differs from it."""
 
     whole: bool  # are amounts of money whole numbers?
     commission_share: float  # how many of those with a low salary get a commission
@@ -281,7 +281,8 @@ _FORM = "ATTRIBUTE OP VALUE, joined by 'and', for instance 'age>=60 and elevel==
 
 @dataclass(frozen=True)
 class Region:
-    """Where every condition (attribute, comparison, number or code of a label) holds."""
+    """The people for whom every condition holds: an attribute, a comparison, a number or the code of a
+    label."""
 
     conditions: tuple[tuple[str, str, float], ...]
 

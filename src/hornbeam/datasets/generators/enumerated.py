@@ -12,7 +12,7 @@ from .family import CLASS, GeneratedColumn, TableFamily, integer, labelled
 from .streams import Integers, Rows, Values
 
 SIDES = ("left_weight", "left_distance", "right_weight", "right_distance")
-MOST = 5  # of a weight and of a distance
+MOST = 5  # the largest weight, and the largest distance
 TIPS = ("L", "B", "R")  # B: it is balanced
 
 

@@ -57,7 +57,7 @@ class LinkedFamily(GeneratedFamily):
 
     @abstractmethod
     def facts(self, tables: Tables) -> Iterator[str]:
-        """The same as ground facts, keyed on the example, one line each."""
+        """The tables as ground facts, one a line, whose first argument is the key of the example."""
 
 
 def count_examples(family: LinkedFamily, examples: int | None, start: int) -> int:

@@ -201,7 +201,7 @@ def _ready(step: Step, bound: set[str]) -> bool:
     if step.operator == "is":
         return needed <= bound
     known = [{variable.name for variable in variables_in(side)} <= bound for side in (step.left, step.right)]
-    if step.operator == "=":  # one side may be a variable that gets its value from the other
+    if step.operator == "=":  # a variable on one side gets its value from the other side
         return (known[0] and (known[1] or isinstance(step.right, Var))) or (
             known[1] and isinstance(step.left, Var)
         )

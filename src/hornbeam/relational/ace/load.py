@@ -1,4 +1,4 @@
-"""From ACE's files to data, bias and parameters."""
+"""ACE's files as data, a bias and parameters of estimators."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class _Application:
         return Bias(self._key_type, dict(types), tuple(modes), tuple(lookaheads), depth)
 
     def _with_key(self, patterns: tuple[Pattern, ...], key: Placemarker = _KEY) -> tuple[Pattern, ...]:
-        """In the models format the key is no argument; here it is the first one."""
+        """Patterns with a place for the key of the model, which modes of the models format do not write."""
         if not self._models:
             return patterns
         return tuple(

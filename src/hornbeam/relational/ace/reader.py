@@ -210,7 +210,7 @@ class _Parser:
         return Atom(token.text, token.at, token.kind == "quoted"), 0
 
     def _number(self, token: Token) -> Number:
-        if token.value == LARGEST and isinstance(token.value, int):  # it exists with a minus only
+        if token.value == LARGEST and isinstance(token.value, int):  # 2^63 exists with a minus only
             raise self._source.refuse(token.at, f"number {token.text} does not fit 64 bits")
         return Number(token.value, token.at)
 

@@ -114,7 +114,7 @@ def open_dataset(data: Any, columns: Sequence[str] | None) -> Origin:
     schema = normal_schema(choose(unified, columns), shown)
     try:
         fragments = list(data.get_fragments())
-    except ValueError:  # of a filtered dataset
+    except ValueError:  # a filtered dataset has no fragments
         part = DatasetPart(0, shown, schema, None, 0, None, data, unified)
         return Origin(shown, "Arrow dataset", schema, (part,), cannot=(_GROUPS,))
     parts: list[Part] = []

@@ -38,7 +38,7 @@ TYPES = {
     "timestamp": pa.timestamp("us"),
 }
 _FAILURES = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error, DataError)
-_LARGEST_BLOCK = 2**31 - 1  # that pyarrow takes
+_LARGEST_BLOCK = 2**31 - 1  # the largest block that pyarrow takes
 _BLOCK = 1 << 20  # bytes; Arrow reads some 30 blocks ahead
 _LATE = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to .*?: invalid value (.*)")
 
@@ -71,7 +71,8 @@ def _read(path: str | None, opened: Callable[[], BinaryIO], shown: str, missing:
             late, ragged = "conversion error" in str(error), "columns, got" in str(error)
             if not late and not ragged:
                 raise
-            table = read(whole=late, threads=not ragged)  # one thread knows the number of the row it refuses
+            # With one thread Arrow knows the number of the row that it refuses.
+            table = read(whole=late, threads=not ragged)
         check_text(table, shown)
         return table
     except _FAILURES as error:

@@ -50,7 +50,7 @@ class RowDraws:
         return max(1, round(self.rate * rows))
 
     def most(self, rows: int) -> int:
-        """How many it has at most."""
+        """How many rows a bag of so many has at most."""
         return rows * max(1, len(self._bounds))
 
     @property
@@ -94,5 +94,5 @@ def row_words(keys: Any) -> Words:
 
 
 def numbered_row_words(first: int, count: int) -> Words:
-    """Those of rows that are known by their numbers."""
+    """The words of rows that are known by their numbers."""
     return row_words(np.arange(first, first + count))

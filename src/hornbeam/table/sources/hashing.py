@@ -57,7 +57,7 @@ def numbered_words(seed: int, name: str, first: int, count: int) -> Words:
 
 
 def words_at(seed: int, name: str, places: npt.NDArray[np.int64]) -> Words:
-    """Some words of the stream."""
+    """The words at some places of the random stream that a seed and a name stand for."""
     start = np.uint64(named_word(f"{name}/{seed}"))
     return mix(places.astype(np.uint64) * _MISSING + start)
 

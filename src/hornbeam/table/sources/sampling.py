@@ -66,7 +66,7 @@ class Reservoir:
         self._held: list[pa.Table] = []
 
     def add(self, chunk: pa.RecordBatch) -> None:
-        """Let the next rows go by."""
+        """Take in the next rows."""
         first, self._seen = self._seen, self._seen + chunk.num_rows
         words = numbered_words(self._seed, _STREAM, first, chunk.num_rows)
         chosen = np.flatnonzero(words <= self._bound)
@@ -87,7 +87,8 @@ class Reservoir:
             self._bound = self._words.max()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process: what it can work out again, and equal texts, are not sent."""
+        """The state that another process needs: words, which it can work out again, and equal texts are not
+        sent."""
         said = self.__dict__ | {"_rows": np.diff(self._rows, prepend=0)}
         del said["_words"]
         return said | {"_held": [_coded(table) for table in self._held]}
@@ -99,7 +100,7 @@ class Reservoir:
         self._held = [table.cast(plain_schema(table.schema)) for table in said["_held"]]
 
     def settle(self) -> None:
-        """Let go what is held too much."""
+        """Let go the rows that are not of the sample."""
         if self._held:
             self._settle()
 
@@ -123,7 +124,7 @@ def _likely_bound(n: int, total: int) -> np.uint64:
 
 
 def _coded(table: pa.Table) -> pa.Table:
-    """The same rows, text by dictionary."""
+    """A table with its text by dictionary."""
     columns = [
         column.dictionary_encode() if pa.types.is_string(column.type) else column for column in table.columns
     ]

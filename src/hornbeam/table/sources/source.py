@@ -46,7 +46,7 @@ class Source:
         self._seen: dict[frozenset[str], dict[int, Tally]] = {}
         known = [part.rows for part in origin.parts if part.rows is not None]
         self._rows = sum(known) if len(known) == len(origin.parts) else None
-        self.engine: Any = None  # of a cluster that scans it (`hornbeam.distributed`)
+        self.engine: Any = None  # the cluster that scans the source (`hornbeam.distributed`), if one does
         _check_weight(weight, origin)
         if self._rows == 0:
             raise _no_rows(origin)
@@ -190,7 +190,7 @@ class Source:
     def _take(
         self, part: Part, rows: npt.NDArray[np.int64], read: Callable[[Part], PartScan]
     ) -> Iterator[pa.Table]:
-        """Those of some rows of the source that are in a part, plain."""
+        """The rows of a part that are among some rows of the source, with text as it is."""
         first, count = part.first_row or 0, part.rows or 0
         begin, end = np.searchsorted(rows, [first, first + count])
         for piece, places in part.narrow(rows[begin:end] - first):
