@@ -60,7 +60,7 @@ class Clock:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Counts while this lasts."""
+        """Count the seconds of the block that runs under this."""
         self._since = time.perf_counter(), time.process_time()
         try:
             yield
@@ -92,7 +92,7 @@ class Stop:
         self._until: Deadline | None = None
 
     def request(self) -> None:
-        """Work that listens is interrupted, also in the core."""
+        """Interrupt the work that listens, in the core too."""
         with self._lock:
             self._asked = True
             if self._thread is not None:
@@ -133,7 +133,7 @@ class Stop:
 
 
 class TimeIsUp(Exception):  # noqa: N818 - no error: an end
-    """Thrown by `Deadline.look`."""
+    """The end of the time, which `Deadline.look` throws."""
 
 
 class Deadline:
@@ -146,7 +146,7 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds, 0 where it is over."""
+        """The seconds that are left; 0 where the time is over."""
         return max(0.0, self._end - time.perf_counter())
 
     @property
@@ -186,7 +186,7 @@ class Contract:
     sample_fraction: float | None = None
 
     def grown(self, r: int, seconds: float = math.inf) -> Sketch | None:
-        """LSID3(r); None where the seconds did not suffice."""
+        """The tree of LSID3(r) for all rows; None where the seconds did not suffice."""
         rows = self.lookahead.all_rows
         return self.lookahead.lsid3(rows, self.key, r, sample_fraction=self.sample_fraction, seconds=seconds)
 
@@ -207,7 +207,7 @@ class Contract:
         return r, sketch
 
     def whole(self, r: int) -> Sketch:
-        """LSID3(r), however long it takes."""
+        """The tree of LSID3(r) for all rows, however long it takes."""
         sketch = self.grown(r)
         assert sketch is not None
         return sketch

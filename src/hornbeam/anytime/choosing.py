@@ -32,22 +32,23 @@ class Chooser:
     granularity: Fraction
 
     def effort(self, now: Incumbent, node: int) -> Effort:
-        """EXPECTED-COST's counts at a node, counted when first asked for."""
+        """The counts from which EXPECTED-COST of the paper follows at a node; they are made when first asked
+        for."""
         known = now.efforts[node]
         if known is None:
             known = now.efforts[node] = self.lookahead.effort(now.sketch.rows_of(node))
         return known
 
     def next_r(self, last_r: int) -> int:
-        """NEXT-R: once, then twice as much each time."""
+        """The samples of the next rebuild (NEXT-R of the paper): one, then twice as many each time."""
         return next_r(last_r)
 
     def cost_of(self, effort: Effort, rows: int, r: int) -> int:
-        """EXPECTED-COST of a rebuild with r samples."""
+        """The expected cost of a rebuild with r samples."""
         return effort.cost(rows, r)
 
     def cost(self, now: Incumbent, node: int) -> int:
-        """EXPECTED-COST of the next rebuild of a node."""
+        """The expected cost of the next rebuild of a node."""
         r, rows = self.next_r(int(now.last_r[node])), int(now.sketch["rows"][node])
         return self.cost_of(self.effort(now, node), rows, r)
 
@@ -84,7 +85,7 @@ class Chooser:
     def _count(
         now: Incumbent, nodes: Iterable[int], count: Callable[[Incumbent, int], object], look: Look
     ) -> None:
-        """What is counted of many nodes may take long."""
+        """Count something for many nodes, with a look at the time before each: that may take long."""
         for node in nodes:
             look()
             count(now, int(node))

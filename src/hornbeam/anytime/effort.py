@@ -27,26 +27,26 @@ class Effort:
     nominal_below: int
 
     def tests(self, r: int) -> int:
-        """The tests that LSID3(r) evaluates here."""
+        """How many tests LSID3(r) evaluates at the node."""
         most = DRAWS * r
         return self.nominal_tests + sum(min(cuts, most) for cuts in self.cuts)
 
     @property
     def at_most(self) -> Effort:
-        """No node of some of these rows has more."""
+        """The effort that no node of some of these rows exceeds."""
         return replace(self, nominal_tests=self.nominal_below)
 
     def cost(self, rows: int, r: int) -> int:
-        """r m n^2 t: samples for every test, and in each of them every attribute of every row."""
+        """The cost r m n^2 t of r samples for each of t tests, each with every attribute of every row."""
         return r * self.tests(r) * self.greedy_cost(rows)
 
     def greedy_cost(self, rows: int) -> int:
-        """m n^2: one tree without looking ahead."""
+        """The cost of one tree without looking ahead, m n^2 for m rows and n usable attributes."""
         return rows * self.usable**2
 
 
 def next_r(last_r: int) -> int:
-    """NEXT-R: once, then twice as much each time."""
+    """The samples of the next rebuild (NEXT-R of the paper): one, then twice as many each time."""
     return 1 if last_r == 0 else 2 * last_r
 
 

@@ -162,7 +162,7 @@ class Improvement:
                     self._iterate(chosen, deadline)
 
     def _outlook(self, budget: Budget, deadline: Deadline) -> tuple[str, Chosen | None]:
-        """Whether it goes on, and with which node."""
+        """Whether the search goes on, and with which node."""
         try:
             with self.stop.listening(deadline):
                 self._show_again(deadline)
@@ -194,16 +194,16 @@ class Improvement:
         return self._asking(chosen.node, int(self.now.made_r[chosen.node]), chosen.r)
 
     def _asking(self, node: int, *sides: int) -> int:
-        """What asking the referee counts as."""
+        """The work that asking the referee counts as."""
         counts = self.now.sketch.counts_of(node)[1]
         return self.referee.cost(self.chooser.effort(self.now, node), counts, *sides)
 
     def _interrupted(self, deadline: Deadline) -> str:
-        """Who did that: somebody, or the end of the time."""
+        """The status after an interrupt: the time was up, or somebody stopped the search."""
         return states.TIME if deadline.is_over and not self.stop.requested else states.STOPPED
 
     def _show_again(self, deadline: Deadline) -> None:
-        """What a file claims is not believed but shown, before anything is built on it."""
+        """Show what a file claims before anything is built on it; it is not believed."""
         if self.claim is None or deadline.is_over:
             return
         if self.now.proofs:
@@ -216,7 +216,7 @@ class Improvement:
         self.claim = None
 
     def _prove(self, deadline: Deadline) -> None:
-        """Attempts at a proof, while they are due."""
+        """Attempt a proof as long as attempts are due."""
         if self.prover is None or self.is_proved:
             return
         effort = self.chooser.effort(self.now, 0)
@@ -269,7 +269,7 @@ class Improvement:
 
     @property
     def state(self) -> SearchState:
-        """The state that it is in."""
+        """The state that the search is in."""
         return self._state(self.status, False)
 
     def _state(self, status: str, improved: bool) -> SearchState:

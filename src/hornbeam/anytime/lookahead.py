@@ -213,7 +213,7 @@ class Lookahead:
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     def effort(self, rows: Rows) -> Effort:
-        """What the node of these rows has to be counted for."""
+        """The effort of a rebuild at the node of these rows."""
         return self.known.answer("effort", rows, self._efforts.of)
 
     def can_part(self, rows: Rows) -> bool:
@@ -233,5 +233,5 @@ class Lookahead:
         )
 
     def bound(self, rows: Rows) -> int:
-        """No tree of these rows has fewer leaves."""
+        """The number of leaves that no tree of these rows falls below."""
         return self.known.answer("bound", rows, lambda rows: self.engine.bound(rows.astype(np.int32)))

@@ -32,12 +32,12 @@ class Objective(Protocol):
     def name(self) -> str: ...
 
     def first(self, lookahead: Lookahead, rows: Rows) -> Sketch:
-        """GREEDY-BUILD-TREE."""
+        """The first tree (GREEDY-BUILD-TREE of the paper)."""
 
     def rebuilt(
         self, lookahead: Lookahead, rows: Rows, key: int, r: int, seconds: float = inf
     ) -> Sketch | None:
-        """REBUILD-TREE; None where the seconds did not suffice."""
+        """Another tree for the rows of a node (REBUILD-TREE); None where the seconds did not suffice."""
 
     def values(self, sketch: Sketch) -> Values: ...
 
@@ -48,13 +48,13 @@ class Objective(Protocol):
         """What EXPECTED-BENEFIT takes off the value of a node: no rebuild has less."""
 
     def benefits(self, values: Values, least: Values) -> Values:
-        """EXPECTED-BENEFIT; 0 where there is nothing to gain."""
+        """What a rebuild of each node may gain (EXPECTED-BENEFIT); 0 where there is nothing to gain."""
 
     def utility(self, benefit: float, cost: int) -> Fraction | float:
-        """Benefit a unit of cost, as it is compared."""
+        """The benefit a unit of cost, in the numbers by which nodes are compared."""
 
     def better(self, new: float, old: float) -> bool:
-        """BETTER."""
+        """Whether a value is better than an older one (BETTER)."""
 
     def rebuildable(self, sketch: Sketch) -> npt.NDArray[np.bool_]:
         """The nodes that a rebuild could change at all."""

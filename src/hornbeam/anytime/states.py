@@ -60,7 +60,8 @@ class Claim:
 
 
 def _follows(state: SearchState, bound: float | None) -> bool:
-    """Fewer rows, or fewer remembered sets of them, have no higher bound."""
+    """Whether a state of a profile can be true beside this bound: fewer rows, or fewer remembered sets of
+    them, have no higher bound."""
     if state.status == PROVED and state.leaves != bound:
         return False
     return state.bound is None or (bound is not None and state.bound <= bound)

@@ -211,7 +211,7 @@ def _is_state(state: SearchState) -> bool:
 
 
 def _check_rows(sketch: Sketch, lookahead: Lookahead) -> None:
-    """The rows must reach the nodes in the numbers that the tree has."""
+    """Refuse rows that do not reach the nodes in the numbers that the tree has."""
     n_rows, at_leaves = lookahead.table.n_rows, sketch["rows"][sketch.is_leaf]
     # Added up as Python's integers, and before anything is made as long: a file may say any number.
     if sum(at_leaves.tolist()) != n_rows or int(sketch["rows"][0]) != n_rows:

@@ -155,7 +155,7 @@ def _card(node: PictureNode, fill: str, x: float, y: float, width: float, height
 
 
 def _tint(fill: str, x: float, y: float, width: float, height: float, rx: float) -> str:
-    """A breath of a colour over a card, and its edge."""
+    """A pale colour over a card, and an edge of that colour."""
     return rect(x, y, width, height, rx, style=f"fill:{fill};stroke:{fill}", fill_opacity=0.13)
 
 

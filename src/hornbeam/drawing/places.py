@@ -40,7 +40,7 @@ class Layout:
     width: float
     height: float
     down: bool
-    """Top-down; else from left to right."""
+    """Whether the tree grows top-down, rather than from left to right."""
 
 
 def place_boxes(shown: Sequence[Shown], picture: Picture) -> Layout:

@@ -33,7 +33,7 @@ class PictureNode:
     labels: tuple[str, ...] = ()
     """The first of the category labels that lead here, where the branch names labels."""
     n_labels: int = 0
-    """How many they are altogether."""
+    """How many category labels lead here altogether."""
     others: bool = False
     """Whether its one sibling has fewer labels, so that these may be called the others."""
     lines: tuple[str, ...] = ()

@@ -107,7 +107,7 @@ class Agreement:
     """How many folds of `same` give another answer; 0 where the tree asks."""
     thresholds: ThresholdRange | None = None
     alternatives: tuple[Alternative, ...] = ()
-    """What the others that are here do, the most folds first."""
+    """What the other folds that arrive here do, that of the most folds first."""
 
     @property
     def folds(self) -> int:
@@ -136,7 +136,7 @@ class Agreement:
 
     @property
     def spread(self) -> ThresholdRange | None:
-        """The thresholds, where they differ."""
+        """The thresholds where those of the folds differ, else None."""
         found = self.thresholds
         return found if found and found.low != found.high else None
 
@@ -187,7 +187,7 @@ class StabilityPicture:
     partings: tuple[Parting, ...] = ()
     """The bifurcations to be listed, those that touch the most rows first."""
     n_partings: int = 0
-    """How many there are altogether."""
+    """How many bifurcations there are altogether."""
     text: str = ""
 
     @property

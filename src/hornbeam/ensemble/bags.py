@@ -126,7 +126,7 @@ def _draws(max_samples: Any, all_of_them: int, whole: float) -> int:
 
 
 def whole_number(name: str, value: Any, what: str, most: int) -> int:
-    """A parameter that is a whole number from 1 on."""
+    """The value of a parameter that has to be a whole number from 1 on."""
     if not is_number(value, numbers.Integral) or not 1 <= value <= most:
         refuse(name, value, f"{what} from 1 to {most} is allowed")
     return int(value)

@@ -35,7 +35,7 @@ class Committee:
 
     @property
     def width(self) -> int:
-        """Classes, or targets."""
+        """How many numbers an answer has: one a class, or one a target."""
         return self.trees[0].n_classes or self.trees[0].n_targets
 
     def leaves(self, table: Table, threads: int = 1) -> Iterator[tuple[Tree, Leaves]]:

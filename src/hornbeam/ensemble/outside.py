@@ -26,7 +26,7 @@ class Outside:
     row."""
 
     answers: Numbers
-    """[rows, classes or targets]."""
+    """The answers as an array [rows, classes or targets]."""
     trees: npt.NDArray[np.int64]
     """How many trees were asked of each row."""
     alone: Numbers
@@ -34,7 +34,7 @@ class Outside:
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Which rows some bag lacks."""
+        """The rows that some bag lacks, as a mask."""
         return self.trees > 0
 
 
@@ -101,12 +101,12 @@ class OutsideSums:
 
     @property
     def known(self) -> int:
-        """How many rows some bag lacks."""
+        """The number of rows that some bag lacks."""
         return self._sums.rows
 
     @property
     def found(self) -> list[int]:
-        """What `merge` takes."""
+        """The sums as numbers that `merge` takes."""
         return [self.rows, *self._sums.found]
 
     def merge(self, found: Sequence[int]) -> None:

@@ -251,7 +251,7 @@ class SQLite(Dialect):
     def real(self, value: float) -> str:
         if math.isinf(value):
             return f"{'-' if value < 0 else ''}9e999"
-        return repr(value) if is_read_alike(value) else binary_text(value)
+        return repr(value) if reads_back(value) else binary_text(value)
 
     def whole(self, attribute: Attribute, code: int, column: str) -> tuple[str, str]:
         if attribute.decode(code) >= 2**63:
@@ -315,7 +315,7 @@ def moment(ticks: int, digits: int) -> tuple[str, bool, str]:
     return *calendar_day(day), clock_text(since_midnight, digits)
 
 
-def is_read_alike(value: float) -> bool:
+def reads_back(value: float) -> bool:
     """Whether every SQLite reads the shortest decimal of a double as that double.
 
     With at most 15 digits and a power of ten up to 22 both are exact, and one division or product remains.

@@ -92,7 +92,7 @@ def thresholds(tests: StoredTests) -> list[float | int | str | None]:
 
 
 def shown_real(x: float) -> float | str:
-    """JSON has no infinite numbers."""
+    """A number as JSON can hold it: an infinite one as text."""
     return x if abs(x) != float("inf") else str(x)
 
 

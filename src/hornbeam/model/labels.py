@@ -40,7 +40,7 @@ def checked_classes(classes: Sequence[Any] | None) -> tuple[Label, ...] | None:
 
 
 def fits_64_bits(labels: Sequence[Any]) -> bool:
-    """Whether one type holds all of them: int64, or uint64."""
+    """Whether one type, int64 or uint64, holds all labels."""
     low, high = min(labels), max(labels)
     return bool(low >= -(2**63) and high < (2**63 if low < 0 else 2**64))
 

@@ -57,7 +57,7 @@ def picture_of(tree: Tree, *, missing: bool = False) -> Picture:
 
 
 def depth_to_draw(tree: Tree) -> int | None:
-    """All of a small tree; of a larger one as much as can be read."""
+    """The depth to draw a tree to: none for a small tree, else as deep as a picture can be read."""
     return None if tree.n_nodes <= SMALL else READABLE_DEPTH
 
 

@@ -175,7 +175,7 @@ class Interval:
 
     @property
     def known(self) -> bool:
-        """Whether any known value lies in it."""
+        """Whether any known value lies in the interval."""
         return self.above is None or self.above < (math.inf if self.at_most is None else self.at_most)
 
     @property
@@ -288,7 +288,7 @@ def condition_of(attribute: Attribute, part: Part) -> Condition:
 
 
 def nominal_condition(attribute: Attribute, part: Categories) -> NominalCondition:
-    """Says which labels or which not, whichever list is shorter."""
+    """The condition by the labels that meet it or by those that do not, whichever list is shorter."""
     codes, excluded = part.codes, part.excluded
     if excluded and 2 * len(codes) > len(attribute.labels):
         codes, excluded = frozenset(range(len(attribute.labels))) - codes, False

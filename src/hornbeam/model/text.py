@@ -109,7 +109,7 @@ def branch_text(tests: StoredTests, node: int, child: int, style: Style) -> str:
 
 
 def share_text(share: float) -> str:
-    """A share never reads 0% or 100% unless it is."""
+    """A share in percent, which never reads 0% or 100% unless it is."""
     percent = 100 * share
     if percent in (0.0, 100.0):
         return f"{percent:.0f}%"

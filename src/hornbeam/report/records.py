@@ -65,16 +65,16 @@ class Study:
     errors: Errors | None = None
     points: Points | None = None
     estimate: Estimate | None = None
-    """What folds promise for new rows, where there were any."""
+    """The estimate of folds for new rows, where there were folds."""
     search: SearchRecord | None = None
-    """What the tree was chosen from, where it was."""
+    """The search that chose the tree, where one did."""
     course: SearchCourse | None = None
-    """How the tree became what it is, where it was improved."""
+    """The course of the search that improved the tree, where one did."""
     growth: SourceGrowth | None = None
-    """What was seen of the rows of a source."""
+    """What growing from a source took, where the rows came from one."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     seed: int | None = None
-    """None where nothing was drawn."""
+    """The seed of random choices; None where nothing was drawn."""
     seconds: float = 0.0
     title: str = ""
     command: str = ""

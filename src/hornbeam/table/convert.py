@@ -114,8 +114,8 @@ def _rescale(codes: Array, times: int, by: int) -> Array:
     if by > INT64_MAX:
         return (codes > 0).astype(np.int64)
     if by > 1:
-        quotient, rest = np.divmod(codes, by)
-        codes = quotient + (rest != 0)
+        quotient, remainder = np.divmod(codes, by)
+        codes = quotient + (remainder != 0)
     if times == 1:
         return codes
     highest, lowest = INT64_MAX // times, -(-INT64_MIN // times)

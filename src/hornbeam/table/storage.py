@@ -62,21 +62,21 @@ def parse_type(text: str) -> Storage:
     """The storage that an `Attribute.type` names; DataError for anything else."""
     if text in _PLAIN:
         return _PLAIN[text]
-    family, _, rest = text.partition(":")
+    family, _, parts = text.partition(":")
     if family == "decimal":
-        return Storage("decimal", scale=_parse_scale(text, rest))
-    unit, colon, zone = rest.partition(":")
+        return Storage("decimal", scale=_parse_scale(text, parts))
+    unit, colon, zone = parts.partition(":")
     zoned = family == "timestamp" or not zone
     if unit in TICKS and family in ("timestamp", "time", "duration") and bool(zone) == bool(colon) and zoned:
         return Storage(family, unit=unit, zone=zone)
     raise _unknown(text)
 
 
-def _parse_scale(text: str, rest: str) -> int:
-    digits = rest.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 3 and str(int(rest)) == rest):
+def _parse_scale(text: str, scale: str) -> int:
+    digits = scale.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 3 and str(int(scale)) == scale):
         raise _unknown(text)
-    return int(rest)
+    return int(scale)
 
 
 def _unknown(text: str) -> DataError:
@@ -98,8 +98,8 @@ def format_code(storage: Storage, code: int) -> str:
         return _format_day(code)
     ticks = TICKS[storage.unit]
     if storage.family == "timestamp":
-        day, rest = divmod(code, ticks * SECONDS_A_DAY)
-        return f"{_format_day(day)}T{_format_clock(rest, ticks)}{'Z' if storage.zone else ''}"
+        day, since_midnight = divmod(code, ticks * SECONDS_A_DAY)
+        return f"{_format_day(day)}T{_format_clock(since_midnight, ticks)}{'Z' if storage.zone else ''}"
     if storage.family == "time":
         return _format_clock(code, ticks)
     return _format_duration(code, ticks)
@@ -125,13 +125,13 @@ def _format_clock(ticks_of_day: int, ticks: int) -> str:
 
 def _format_duration(code: int, ticks: int) -> str:
     seconds, fraction = divmod(abs(code), ticks)
-    day, rest = divmod(seconds, SECONDS_A_DAY)
+    day, within = divmod(seconds, SECONDS_A_DAY)
     tail = f".{fraction:0{len(str(ticks)) - 1}d}".rstrip("0") if fraction else ""
     clock = "".join(
-        f"{count}{letter}" for count, letter in ((rest // 3600, "H"), (rest // 60 % 60, "M")) if count
+        f"{count}{letter}" for count, letter in ((within // 3600, "H"), (within // 60 % 60, "M")) if count
     )
-    if rest % 60 or tail:
-        clock += f"{rest % 60}{tail}S"
+    if within % 60 or tail:
+        clock += f"{within % 60}{tail}S"
     body = (f"{day}D" if day else "") + (f"T{clock}" if clock else "")
     return f"{'-' if code < 0 else ''}P{body or 'T0S'}"
 

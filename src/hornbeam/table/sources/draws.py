@@ -36,7 +36,7 @@ class RowDraws:
         return len(self.seeds)
 
     def times(self, words: Words, bag: int) -> Times:
-        """How often a bag has rows of such words."""
+        """How often a bag has each of the rows that have these words."""
         salt = np.uint64(named_word(f"bag/{self.seeds[bag]}"))
         own = mix(words + salt)
         return np.searchsorted(self._bounds, own, side="right").astype(np.uint8)

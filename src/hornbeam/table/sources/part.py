@@ -117,7 +117,7 @@ class Part(ABC):
 
     @abstractmethod
     def failures(self) -> tuple[type[Exception], ...]:
-        """What reading raises where the data are to blame."""
+        """The exceptions of reading that are due to the data."""
 
     @abstractmethod
     def refuse(self, error: Exception, rows: int) -> HornbeamError:
@@ -144,7 +144,7 @@ class PartScan(Iterator[pa.RecordBatch]):
         return next(self._chunks)
 
     def close(self) -> None:
-        """Leave the rest unread."""
+        """Leave all further rows unread."""
         close: Any = getattr(self._chunks, "close", None)
         if close is not None:
             close()
@@ -185,7 +185,7 @@ class PartScan(Iterator[pa.RecordBatch]):
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
-        """Say of refused values where they are."""
+        """Name the part and the row in errors about values."""
         try:
             yield
         except DataError as error:

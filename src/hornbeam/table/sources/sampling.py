@@ -89,15 +89,15 @@ class Reservoir:
     def __getstate__(self) -> dict[str, Any]:
         """The state that another process needs: words, which it can work out again, and equal texts are not
         sent."""
-        said = self.__dict__ | {"_rows": np.diff(self._rows, prepend=0)}
-        del said["_words"]
-        return said | {"_held": [_coded(table) for table in self._held]}
+        state = self.__dict__ | {"_rows": np.diff(self._rows, prepend=0)}
+        del state["_words"]
+        return state | {"_held": [_coded(table) for table in self._held]}
 
-    def __setstate__(self, said: dict[str, Any]) -> None:
-        self.__dict__.update(said)
-        self._rows = np.cumsum(said["_rows"])
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._rows = np.cumsum(state["_rows"])
         self._words = words_at(self._seed, _STREAM, self._rows)
-        self._held = [table.cast(plain_schema(table.schema)) for table in said["_held"]]
+        self._held = [table.cast(plain_schema(table.schema)) for table in state["_held"]]
 
     def settle(self) -> None:
         """Let go the rows that are not of the sample."""

@@ -284,7 +284,7 @@ def spool(scan: Callable[[], Iterator[pa.RecordBatch]], schema: pa.Schema, path:
 
 
 def _groups(chunks: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Chunks put together to row groups, however small they come."""
+    """Row groups put together from chunks of any size."""
     held: list[pa.RecordBatch] = []
     for chunk in chunks:
         held.append(chunk)
