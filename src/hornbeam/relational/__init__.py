@@ -6,9 +6,10 @@ A fit goes through these modules in this order:
 - `linked`: `LinkedTables`, tables with keys and references; `ace.factbase` has facts in their place.
 - `target_tables`: `TargetTables`, the tables as the examples of one target see them; `ownership` says whose
   the rows are, `default_bias` which tests suggest themselves.
-- `coding`: `TypedData`, relations of typed columns, which become `records`: `Coded`, relations of codes.
-- `engine`: `NativeDatabase` and `BiasCodes`, the same in the numbers of the native engine.
-- `growth`: `grow_first_order` and `learn`; `forest` reads the grown trees, `prune` cuts them.
+- `coding`: `TypedData`, relations of typed columns, which become a `database`: `Coded`, relations of codes,
+  from which the native engine answers queries.
+- `growth`: `grow_first_order` and `learn`; `forest` has the bias in numbers and reads the grown trees, and
+  `tree` has what pruning leaves of them.
 
 A grown `tree.RelationalTree` shows itself by `text`, `words`, `prolog`, `sql`, `picture`, `json_form` and
 `explain`; what its predicates are called in a database is its `signature`.
