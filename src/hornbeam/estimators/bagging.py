@@ -35,9 +35,9 @@ from hornbeam.table import Schema
 from hornbeam.validation.scores import accuracy, r2
 
 from .from_source import FromSource
-from .table_estimator import ReadsClasses, ReadsNumbers, TreeParameters
+from .table_estimator import ReadsClasses, ReadsNumbers
 from .to_source import check_proba
-from .trees import TreeClassifier, TreeRegressor
+from .trees import TreeClassifier, TreeParameters, TreeRegressor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

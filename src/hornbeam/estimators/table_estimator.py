@@ -7,7 +7,6 @@ import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -42,27 +41,6 @@ if TYPE_CHECKING:
 
     from hornbeam.ensemble import Answering
     from hornbeam.table.sources import Source
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class TreeParameters:
-    """The parameters by which every tree is grown and pruned, whatever it predicts."""
-
-    criterion: str = "gini"
-    nominal: str = "subset"
-    nominal_features: Any = "from_dtype"
-    max_depth: int | None = None
-    min_samples_split: int | float = 2
-    min_samples_leaf: int | float = 1
-    min_impurity_decrease: float = 0.0
-    min_objs: float | None = None
-    prune: str | None = None
-    confidence: float = 0.25
-    ccp_alpha: float = 0.0
-    validation_fraction: float = 0.33
-    competitors: int = 0
-    random_state: Any = None
-    n_jobs: int | None = None
 
 
 class TableEstimator(NamedParameters, BaseEstimator):  # type: ignore[misc]

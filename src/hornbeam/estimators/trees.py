@@ -36,12 +36,33 @@ from hornbeam.table import Table, check_same_length, conform, encode_targets, en
 
 from .answering import ClassAnswers, TreeAnswers
 from .from_source import FromSource, seed_of
-from .table_estimator import ReadsNumbers, TreeParameters, refuse_keywords
+from .table_estimator import ReadsNumbers, refuse_keywords
 
 if TYPE_CHECKING:
     from hornbeam.boat.meter import Listener
     from hornbeam.boat.task import SourceTask
     from hornbeam.table.sources import Source
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreeParameters:
+    """The parameters by which every tree is grown and pruned, whatever it predicts."""
+
+    criterion: str = "gini"
+    nominal: str = "subset"
+    nominal_features: Any = "from_dtype"
+    max_depth: int | None = None
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    min_impurity_decrease: float = 0.0
+    min_objs: float | None = None
+    prune: str | None = None
+    confidence: float = 0.25
+    ccp_alpha: float = 0.0
+    validation_fraction: float = 0.33
+    competitors: int = 0
+    random_state: Any = None
+    n_jobs: int | None = None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

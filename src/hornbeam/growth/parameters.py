@@ -55,6 +55,13 @@ class Parameters:
         """The parameters that an object carries under the same names."""
         return cls(**{entry.name: getattr(source, entry.name) for entry in fields(cls)})
 
+    @property
+    def native(self) -> dict[str, Any]:
+        """What the core is told once; what admits a test it is told for each setting (`Admission`)."""
+        told = {**vars(self), "max_depth": -1 if self.max_depth is None else self.max_depth}
+        del told["min_samples_leaf"], told["min_objs"]
+        return told
+
     def checked(self, task: str) -> Parameters:
         """The same parameters in plain types and by their own names; UsageError where one means nothing."""
         criterion = ALIASES.get(str(self.criterion), "")
