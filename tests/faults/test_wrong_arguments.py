@@ -114,3 +114,16 @@ def test_every_public_name_is_called() -> None:
     assert functions <= set(CALLS)
     assert len(CALLS) > 150
     assert all(call.parameters or call.name.partition(".")[2] for call in CALLS.values())
+
+
+def test_a_batch_without_rows_leaves_a_maintained_tree_as_it_is(world: World) -> None:
+    kept, empty = world.maintained, world.source.schema.empty_table()
+    before = kept.tree.digest
+    for nothing in (empty, empty.to_pandas(), []):
+        changes = kept.insert(nothing)
+        assert (changes.inserted, changes.deleted, changes.digest_after) == (0, 0, before)
+
+
+def test_any_number_of_bytes_may_be_kept_of_answered_queries(world: World) -> None:
+    huge = hornbeam.RelationalTreeClassifier(cache_bytes=2**70).fit(world.db)
+    assert huge.tree_ == hornbeam.RelationalTreeClassifier(cache_bytes=0).fit(world.db).tree_
