@@ -48,9 +48,19 @@ _running: list[Transcript] = []
 
 
 def agree(given: object, found: T, expected: Callable[[], T]) -> None:
-    """Asserts that the package finds what the oracle says of what is given; both must have a plain `repr`."""
-    if not _running or _running[-1].asks:
+    """Asserts that the package finds what the oracle says of what is given."""
+
+    def judge() -> None:
         assert found == expected()
+
+    agree_by(given, found, judge)
+
+
+def agree_by(given: object, found: object, judge: Callable[[], None]) -> None:
+    """The same where a function asks the oracle and asserts that what is found agrees with it. What is given
+    and found is written down by `repr`, so it must be plain values."""
+    if not _running or _running[-1].asks:
+        judge()
     if _running:
         _running[-1].add(given, found)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import reject
 
 from tests.oracle.canonical import Form, canonical_form, label_value, number, threshold_value
-from tests.oracle.grow import TreeNode, grow
+from tests.oracle.grow import TreeNode
 from tests.oracle.table import Classes, Column, Targets
 from tests.strategies import Case
 
@@ -178,18 +178,5 @@ def oracles_form_and_numbers(case: Case, nodes: Sequence[TreeNode]) -> FormAndNu
     return form, [(node.stats.n, node.impurity, node.gain) for node in nodes]
 
 
-Grower = Callable[[Case], Form]
-
-
-def by_oracle(case: Case) -> Form:
-    return canonical_form(grow(case.columns, case.target, case.parameters), case.columns, case.target)
-
-
 def by_package(case: Case) -> Form:
     return form_of(fields(fit(case).tree_))
-
-
-either_grower = pytest.mark.parametrize(
-    "grower",
-    [pytest.param(by_oracle, id="oracle"), pytest.param(by_package, id="package", marks=needs_package)],
-)

@@ -13,6 +13,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from hornbeam import C45Classifier, CrossValidatedC45
+from tests.agreement import agree_by
 from tests.laws.reading import frame, target_array
 from tests.laws.test_tuning_choice import classes_of, labels_of, small_case
 from tests.oracle.search import Search, choose, dealt
@@ -32,6 +33,7 @@ def settings_of(rule: str, confidence: float) -> tuple[Mapping[str, Any], ...]:
     return tuple({rule: m, "prune": "error_based", "confidence": confidence} for m in values)
 
 
+@pytest.mark.agreed
 @settings(max_examples=max(12, EXAMPLES // 2))
 @given(SEED, st.sampled_from(["min_objs", "min_samples_split"]), st.booleans(), st.sampled_from([0.25, 0.6]))
 def test_m_is_the_oracles(seed: int, rule: str, small: bool, confidence: float) -> None:
@@ -39,15 +41,12 @@ def test_m_is_the_oracles(seed: int, rule: str, small: bool, confidence: float) 
     source = random.Random(seed)
     case, k, runs = small_case(source), source.choice([2, 3, 5]), 3 if small else 1
     shared = AllParameters("c45", "multiway")
-    oracle = Search(case.columns, classes_of(case), shared, settings_of(rule, confidence))
     shuffle = np.random.RandomState(seed % 1000)
-    found: list[tuple[int, Fraction, int, int]] = []
-    for run in range(runs):
-        orders = [shuffle.permutation(case.n).tolist() for _ in range(5)]
-        marks = oracle.marks([dealt(labels_of(case), order, k) for order in orders])
-        s = choose(marks, "trimmed")
-        found.append((marks[s].leaves, -marks[s].estimate("trimmed"), run, s))
-    leaves, estimate, run, s = min(found)
+    folds = [
+        [dealt(labels_of(case), shuffle.permutation(case.n).tolist(), k) for _ in range(5)]
+        for _ in range(runs)
+    ]
+    grid = settings_of(rule, confidence)
     model = CrossValidatedC45(
         min_objs=VALUES,
         rule=rule,
@@ -57,12 +56,25 @@ def test_m_is_the_oracles(seed: int, rule: str, small: bool, confidence: float) 
         confidence=confidence,
         random_state=seed % 1000,
     ).fit(frame(case.columns), target_array(case))
-    chosen = oracle.grid[s][rule]
+    chosen = model.best_params_[rule]
+    places = [record.chosen for record in model.searches_]
+    run = next(i for i, search in enumerate(model.searches_) if search is model.search_)
+    leaves, score = model.tree_.n_leaves, float(model.best_score_)
+
+    def judge() -> None:
+        oracle = Search(case.columns, classes_of(case), shared, grid)
+        found: list[tuple[int, Fraction, int, int]] = []
+        for i, of_run in enumerate(folds):
+            marks = oracle.marks(of_run)
+            s = choose(marks, "trimmed")
+            found.append((marks[s].leaves, -marks[s].estimate("trimmed"), i, s))
+        fewest, estimate, first, s = min(found)
+        assert (run, leaves, chosen) == (first, fewest, oracle.grid[s][rule])
+        assert score == pytest.approx(float(-estimate), rel=1e-14)
+        assert places == [place for *_, place in found]
+
+    agree_by((case, grid, folds), (chosen, score, places, run, leaves), judge)
     assert model.best_params_ == {rule: chosen}
-    assert model.best_score_ == pytest.approx(float(-estimate), rel=1e-14)
-    assert [record.chosen for record in model.searches_] == [place for *_, place in found]
-    assert model.search_ is model.searches_[run]
-    assert model.tree_.n_leaves == leaves
     alone = C45Classifier(confidence=confidence, **{"min_objs": None, rule: chosen})
     assert model.tree_.digest == alone.fit(frame(case.columns), target_array(case)).tree_.digest
     event("smaller than the first" if run else "the first")

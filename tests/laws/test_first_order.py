@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from hornbeam.relational.database import route, solve, witness
 from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
 from hornbeam.relational.tree import Node
+from tests.agreement import agree
 from tests.laws.relational_cases import KEY_TYPE, Case, cases, random_database, random_query
 from tests.oracle import first_order as oracle
 from tests.oracle.facts import Database, holds, match
@@ -73,25 +75,34 @@ def folds(case: Case) -> list[tuple[int, ...]]:
     return [everyone(case), *(times for times in sets if any(times))]
 
 
+def assert_oracles(case: Case, sets: Sets, forests: Sequence[FirstOrderForest]) -> None:
+    """Every forest has the oracle's tree of each set."""
+    trees = [nodes(forest) for forest in forests]
+    assert all(others == trees[0] for others in trees[1:])
+    agree((case, sets), trees[0], lambda: expected(case, sets))
+
+
+@pytest.mark.agreed
 @given(cases())
 def test_a_tree_is_the_oracles(case: Case) -> None:
-    assert nodes(grown(case, [everyone(case)])) == expected(case, [everyone(case)])
+    sets = [everyone(case)]
+    assert_oracles(case, sets, [grown(case, sets)])
 
 
+@pytest.mark.agreed
 @given(cases())
 def test_folds_grown_together_are_the_trees_of_each_alone(case: Case) -> None:
     sets = folds(case)
-    trees = expected(case, sets)
     partition = ("folds",) if len(sets) > 2 else ()
-    for algorithm in ("serial", "overlapping", *partition, "auto"):
-        assert nodes(grown(case, sets, algorithm)) == trees
+    algorithms = ("serial", "overlapping", *partition, "auto")
+    assert_oracles(case, sets, [grown(case, sets, algorithm) for algorithm in algorithms])
 
 
+@pytest.mark.agreed
 @given(cases())
 def test_bags_grown_together_are_the_trees_of_each_alone(case: Case) -> None:
-    trees = expected(case, case.sets)
-    for algorithm in ("serial", "overlapping", "auto"):
-        assert nodes(grown(case, case.sets, algorithm)) == trees
+    algorithms = ("serial", "overlapping", "auto")
+    assert_oracles(case, case.sets, [grown(case, case.sets, algorithm) for algorithm in algorithms])
 
 
 @given(cases(), st.sampled_from(SWITCHES), st.sampled_from([1, 2]))
@@ -107,13 +118,13 @@ def test_a_cache_that_forgets_changes_nothing(case: Case) -> None:
     assert nodes(tiny) == nodes(grown(case, sets, "serial", engine=QueryEngine(cache=False)))
 
 
+@pytest.mark.agreed
 @given(cases(5), st.integers(1, 15), st.sampled_from(SWITCHES))
 def test_a_budget_drops_the_same_tests_whatever_the_way(case: Case, budget: int, engine: QueryEngine) -> None:
     tight = replace(case, settings=replace(case.settings, budget=budget))
     sets = folds(tight)
-    trees = expected(tight, sets)
-    for algorithm in ("serial", "auto"):
-        assert nodes(grown(tight, sets, algorithm, engine=engine)) == trees
+    algorithms = ("serial", "auto")
+    assert_oracles(tight, sets, [grown(tight, sets, algorithm, engine=engine) for algorithm in algorithms])
 
 
 @given(cases(), st.integers(1, 6))
@@ -125,18 +136,24 @@ def test_what_a_budget_drops_is_told(case: Case, budget: int) -> None:
         assert str(dropped)
 
 
+@pytest.mark.agreed
 @given(cases())
 def test_examples_go_where_their_queries_send_them(case: Case) -> None:
     sets = folds(case)
     forest, data = grown(case, sets), coded(case.database, case.target, KEY_TYPE)
+    leaves = [route(data, forest.tree(i)).tolist() for i in range(len(sets))]
+    agree((case, sets), leaves, lambda: [leaves_of(case, times) for times in sets])
     for i, times in enumerate(sets):
-        root = oracle.Growth.of(case.database, case.bias, case.target, case.settings, times).grow()
-        preorder = {id(node): number for number, node in enumerate(root.preorder())}
-        leaves = [preorder[id(oracle.route(case.database, root, e))] for e in range(len(case.database.keys))]
-        assert route(data, forest.tree(i)).tolist() == leaves
         held = forest.held_out(i)
         assert held.examples.tolist() == [e for e, m in enumerate(times) if m == 0]
-        assert held.leaf.tolist() == [leaves[e] for e in held.examples]
+        assert held.leaf.tolist() == [leaves[i][e] for e in held.examples]
+
+
+def leaves_of(case: Case, times: Sequence[int]) -> list[int]:
+    """To which node, by its number in preorder, the oracle's tree of a set sends each example."""
+    root = oracle.Growth.of(case.database, case.bias, case.target, case.settings, times).grow()
+    preorder = {id(node): number for number, node in enumerate(root.preorder())}
+    return [preorder[id(oracle.route(case.database, root, e))] for e in range(len(case.database.keys))]
 
 
 @settings(max_examples=min(50, settings.default.max_examples))  # type: ignore[union-attr]

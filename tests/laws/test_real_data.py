@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from hornbeam import TreeClassifier, TreeRegressor
+from tests.agreement import agree_by
 from tests.real_data import RealSet
 
 # Sets of at least 1000 rows with numeric columns; of the larger ones a sample is taken. Not of letter: its
@@ -42,6 +44,11 @@ def numeric_part(real: RealSet) -> tuple[npt.NDArray[np.float64], npt.NDArray[An
     return X[rows], y[rows]
 
 
+def hash_of(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> str:
+    """Of what the models are given: the sets are files of their own."""
+    return hashlib.sha256(repr((X.tolist(), y.tolist())).encode()).hexdigest()
+
+
 def mean_score(models: list[Any], X: Any, y: Any, folds: Any) -> float:
     """Mean of the models' own scores over all folds."""
     scores = [
@@ -52,6 +59,7 @@ def mean_score(models: list[Any], X: Any, y: Any, folds: Any) -> float:
     return float(np.mean(scores))
 
 
+@pytest.mark.agreed
 @pytest.mark.filterwarnings("ignore:The least populated class")
 @pytest.mark.parametrize("leaf", [1, 10])
 @pytest.mark.parametrize("name", SETS)
@@ -61,13 +69,18 @@ def test_ten_fold_accuracy_is_within_a_point_of_scikit_learns(
     X, y = numeric_part(real_set(name))
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     ours = mean_score([TreeClassifier(min_samples_leaf=leaf)], X, y, folds)
-    seeds = SEEDS if X.shape[1] < 50 else range(1)
-    peers = [DecisionTreeClassifier(min_samples_leaf=leaf, random_state=seed) for seed in seeds]
-    theirs = mean_score(peers, X, y, folds)
-    print(f"{name}, leaf {leaf}: {ours:.4f}, scikit-learn {theirs:.4f}, difference {ours - theirs:+.4f}")
-    assert abs(ours - theirs) <= POINT
+
+    def judge() -> None:
+        seeds = SEEDS if X.shape[1] < 50 else range(1)
+        peers = [DecisionTreeClassifier(min_samples_leaf=leaf, random_state=seed) for seed in seeds]
+        theirs = mean_score(peers, X, y, folds)
+        print(f"{name}, leaf {leaf}: {ours:.4f}, scikit-learn {theirs:.4f}, difference {ours - theirs:+.4f}")
+        assert abs(ours - theirs) <= POINT
+
+    agree_by((hash_of(X, y), leaf), ours, judge)
 
 
+@pytest.mark.agreed
 @pytest.mark.parametrize("leaf", [1, 10])
 def test_ten_fold_r2_is_within_two_hundredths_of_scikit_learns(
     real_set: Callable[[str], RealSet], leaf: int
@@ -75,7 +88,11 @@ def test_ten_fold_r2_is_within_two_hundredths_of_scikit_learns(
     X, y = numeric_part(real_set("abalone"))
     folds = KFold(10, shuffle=True, random_state=0)
     ours = mean_score([TreeRegressor(min_samples_leaf=leaf)], X, y, folds)
-    peers = [DecisionTreeRegressor(min_samples_leaf=leaf, random_state=seed) for seed in SEEDS]
-    theirs = mean_score(peers, X, y, folds)
-    print(f"abalone, leaf {leaf}: {ours:.4f}, scikit-learn {theirs:.4f}, difference {ours - theirs:+.4f}")
-    assert abs(ours - theirs) <= 0.02
+
+    def judge() -> None:
+        peers = [DecisionTreeRegressor(min_samples_leaf=leaf, random_state=seed) for seed in SEEDS]
+        theirs = mean_score(peers, X, y, folds)
+        print(f"abalone, leaf {leaf}: {ours:.4f}, scikit-learn {theirs:.4f}, difference {ours - theirs:+.4f}")
+        assert abs(ours - theirs) <= 0.02
+
+    agree_by((hash_of(X, y), leaf), ours, judge)

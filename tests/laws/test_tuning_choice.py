@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from hornbeam import TreeClassifier, TreeRegressor
 from hornbeam.model_selection import TreeSearchCV
 from hornbeam.validation.selection import SelectionRule, trimmed_mean
 from hornbeam.validation.selection import SettingScores as RoomScores
+from tests.agreement import agree_by
 from tests.laws.reading import frame, target_array
 from tests.laws.test_folds import some_rows
 from tests.laws.tuning_cases import QUIET
@@ -71,6 +72,24 @@ def labels_of(case: Case) -> tuple[Label, ...]:
     return classes_of(case).labels
 
 
+class Figures(NamedTuple):
+    """Of each setting: its scores, their mean, its standard error, the leaves of its tree."""
+
+    scores: list[list[float]]
+    means: list[float]
+    errors: list[float]
+    leaves: list[int]
+
+
+def figures(results: Sequence[Any]) -> Figures:
+    return Figures(
+        [list(map(float, result.scores)) for result in results],
+        [float(result.score) for result in results],
+        [float(result.error) for result in results],
+        [int(result.leaves) for result in results],
+    )
+
+
 def dealt_folds(case: Case, k: int, repeats: int, state: int) -> list[list[list[int]]]:
     """Of each repetition: scikit-learn's folds where there is one, C4.5's where there are more."""
     if repeats == 1:
@@ -79,6 +98,7 @@ def dealt_folds(case: Case, k: int, repeats: int, state: int) -> list[list[list[
     return [dealt(labels_of(case), shuffle.permutation(case.n).tolist(), k) for _ in range(repeats)]
 
 
+@pytest.mark.agreed
 @given(
     SEED,
     st.sampled_from(range(len(GRIDS))),
@@ -93,8 +113,6 @@ def test_the_choice_is_the_oracles(seed: int, which: int, repeats: int, how: str
     if repeats == 1:
         k = min(k, max(Counter(labels_of(case)).values()))
     folds = dealt_folds(case, k, repeats, state)
-    oracle = Search(case.columns, classes_of(case), AllParameters(), tuple(grid))
-    marks = oracle.marks(folds)
     found = TreeSearchCV(
         TreeClassifier(),
         lists(grid),
@@ -104,22 +122,26 @@ def test_the_choice_is_the_oracles(seed: int, which: int, repeats: int, how: str
         select=select,
         random_state=state,
     ).fit(frame(case.columns), target_array(case))
-    record = found.search_
-    assert [list(result.scores) for result in record.results] == [list(map(float, m.folds)) for m in marks]
-    assert [result.score for result in record.results] == pytest.approx(
-        [float(m.estimate(how)) for m in marks], rel=1e-14
-    )
-    assert [result.error**2 for result in record.results] == pytest.approx(
-        [float(m.squared_error()) for m in marks], rel=1e-9, abs=1e-30
-    )
-    assert [result.leaves for result in record.results] == [m.leaves for m in marks]
-    assert record.best == choose(marks, how)
-    assert record.chosen == found.best_index_ == choose(marks, how, select)
+    record, results = found.search_, figures(found.search_.results)
+
+    def judge() -> None:
+        marks = Search(case.columns, classes_of(case), AllParameters(), tuple(grid)).marks(folds)
+        assert results.scores == [list(map(float, m.folds)) for m in marks]
+        assert results.means == pytest.approx([float(m.estimate(how)) for m in marks], rel=1e-14)
+        squares = [error**2 for error in results.errors]
+        assert squares == pytest.approx([float(m.squared_error()) for m in marks], rel=1e-9, abs=1e-30)
+        assert results.leaves == [m.leaves for m in marks]
+        assert record.best == choose(marks, how)
+        assert record.chosen == choose(marks, how, select)
+        event("tie" if len({m.estimate(how) for m in marks}) < len(marks) else "no tie")
+
+    agree_by((case, grid, folds, how, select), (results, record.best, record.chosen), judge)
+    assert record.chosen == found.best_index_
     assert (record.folds, record.repeats, record.mean, record.select) == (k, repeats, how, select)
-    event("tie" if len({m.estimate(how) for m in marks}) < len(marks) else "no tie")
     event("other than the best" if record.chosen != record.best else "the best")
 
 
+@pytest.mark.agreed
 @settings(max_examples=max(10, EXAMPLES // 2))
 @given(SEED, st.sampled_from([1, 3]), st.sampled_from(["mean", "trimmed"]))
 def test_with_a_cost_matrix_the_score_is_what_answers_cost(seed: int, repeats: int, how: str) -> None:
@@ -130,22 +152,26 @@ def test_with_a_cost_matrix_the_score_is_what_answers_cost(seed: int, repeats: i
     weights = [source.choice([0.5, 1.0, 2.0]) for _ in range(case.n)] if source.random() < 0.4 else None
     grid, state = source.choice(GRIDS), source.randrange(10**6)
     folds = dealt_folds(case, 4, repeats, state)
-    shared = AllParameters(cost_matrix=matrix)
-    oracle = Search(
-        case.columns, classes_of(case), shared, tuple(grid), None if weights is None else tuple(weights)
-    )
-    marks = oracle.marks(folds)
     found = TreeSearchCV(
         TreeClassifier(cost_matrix=matrix), lists(grid), cv=4, repeats=repeats, mean=how, random_state=state
     ).fit(frame(case.columns), target_array(case), sample_weight=weights)
-    record = found.search_
+    record, results = found.search_, figures(found.search_.results)
+    best = float(found.best_score_)
+
+    def judge() -> None:
+        shared = AllParameters(cost_matrix=matrix)
+        weighs = None if weights is None else tuple(weights)
+        marks = Search(case.columns, classes_of(case), shared, tuple(grid), weighs).marks(folds)
+        assert results.scores == [list(map(float, m.folds)) for m in marks]
+        assert results.leaves == [m.leaves for m in marks]
+        assert record.chosen == choose(marks, how)
+        assert best == pytest.approx(float(marks[record.chosen].estimate(how)), rel=1e-14)
+
     assert record.measure == "cost"
-    assert [list(result.scores) for result in record.results] == [list(map(float, m.folds)) for m in marks]
-    assert [result.leaves for result in record.results] == [m.leaves for m in marks]
-    assert record.chosen == choose(marks, how)
-    assert found.best_score_ == pytest.approx(float(marks[record.chosen].estimate(how)), rel=1e-14)
+    agree_by((case, matrix, weights, grid, folds, how), (results, record.chosen, best), judge)
 
 
+@pytest.mark.agreed
 @settings(max_examples=max(10, EXAMPLES // 2))
 @given(
     SEED,
@@ -162,8 +188,7 @@ def test_the_nested_choice_is_the_oracles(seed: int, repeats: int, how: str, sel
     k, inner = (min(k, most), min(inner, most)) if repeats == 1 else (k, inner)
     grid = source.choice(GRIDS)
     outer = nested_folds(case, k, inner, repeats, state)
-    oracle = Search(case.columns, classes_of(case), AllParameters(), tuple(grid))
-    expected = [choice for folds in outer for choice in oracle.nested(folds, how, select)]
+    final = dealt_folds(case, inner, repeats, state)
     found = TreeSearchCV(
         TreeClassifier(),
         lists(grid),
@@ -176,12 +201,19 @@ def test_the_nested_choice_is_the_oracles(seed: int, repeats: int, how: str, sel
     ).fit(frame(case.columns), target_array(case))
     record = found.search_.nested
     assert record is not None
-    assert list(record.params) == [grid[s] for s, _ in expected]
-    assert list(record.scores) == [float(score) for _, score in expected]
+    params, scores, chosen = list(record.params), list(map(float, record.scores)), int(found.best_index_)
+
+    def judge() -> None:
+        oracle = Search(case.columns, classes_of(case), AllParameters(), tuple(grid))
+        expected = [choice for folds in outer for choice in oracle.nested(folds, how, select)]
+        assert params == [grid[s] for s, _ in expected]
+        assert scores == [float(score) for _, score in expected]
+        # nesting changes nothing of the final choice
+        assert chosen == choose(oracle.marks(final), how, select)
+
+    agree_by((case, grid, outer, final, how, select), (params, scores, chosen), judge)
     assert record.score == found.nested_score_ == pytest.approx(np.mean(record.scores), rel=1e-14)
     assert record.error == pytest.approx(np.std(record.scores, ddof=1) / np.sqrt(k), rel=1e-12)
-    final = oracle.marks(dealt_folds(case, inner, repeats, state))
-    assert found.best_index_ == choose(final, how, select)  # nesting changes nothing of the final choice
 
 
 def nested_folds(case: Case, k: int, inner: int, repeats: int, state: int) -> list[list[list[int]]]:
