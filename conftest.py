@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from tests import databases, real_data
 
-pytest_plugins = ["tests.recorded", "tests.agreement", "tests.scheduling", "pytester"]
+pytest_plugins = ["tests.recorded", "tests.recorded_answers", "tests.scheduling", "pytester"]
 
 COMMON: dict[str, Any] = {
     "deadline": None,  # a busy machine must not fail a test

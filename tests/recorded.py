@@ -24,6 +24,7 @@ from hypothesis import settings
 UNCHANGED = "recorded: its inputs are those with which it passed"
 # Examples depend on the whole version of Hypothesis, what the others compute on two numbers of it.
 EXACT = {"hypothesis"}
+OURS = {"hornbeam", "hornbeam_experiments"}
 PYTHON = f"python {sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -49,7 +50,7 @@ def own_files(root: Path, name: str) -> list[Path]:
 
 def inputs(root: Path, module: Path, *, of_library: bool = False) -> tuple[list[Path], list[str]]:
     """The sources that a module of tests depends on, and the libraries. Tests of the library itself, which
-    `tests.agreement` records, depend on it as well: it is left out."""
+    `tests.recorded_answers` records, depend on it as well: it is left out."""
     sources, libraries, waiting = set(), set(), [module]
     while waiting:
         source = waiting.pop()
@@ -60,9 +61,9 @@ def inputs(root: Path, module: Path, *, of_library: bool = False) -> tuple[list[
             found, first = own_files(root, name), name.split(".")[0]
             if found:
                 waiting += found
-            elif first == "hornbeam" and of_library:
+            elif first in OURS and of_library:
                 continue
-            elif first == "hornbeam":
+            elif first in OURS:
                 raise pytest.UsageError(
                     f"{module} is recorded and {source} imports hornbeam; unmark its tests"
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from hornbeam.relational.forest import FirstOrderForest
 from hornbeam.relational.growth import FirstOrderParameters, QueryEngine, grow_first_order
 from hornbeam.relational.tree import RelationalTree, expected_errors, prune
 from hornbeam_experiments.relational.sets import bongard
+from tests.agreement import agree
 from tests.oracle.facts import Const, Literal, Query, Var, holds
 from tests.oracle.first_order import Growth, Node, Settings
 from tests.oracle.first_order_prune import Labelling
@@ -200,36 +202,45 @@ def packaged(problem: Problem, settings: Settings, depth: int | None, folds: int
     return [forest.tree(i) for i in range(folds + 1)]
 
 
+@pytest.mark.agreed
 @needs_data
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_package_grows_the_oracles_tree(name: str) -> None:
     make, settings, depth = PROBLEMS[name]
     problem = make()
     (tree,) = packaged(problem, settings, depth)
-    assert tree.nodes == nodes_of(growth(problem, settings, depth).grow())
+    agree((problem, settings, depth), tree.nodes, lambda: nodes_of(growth(problem, settings, depth).grow()))
 
 
+@pytest.mark.agreed
 @needs_data
 @pytest.mark.parametrize("name", ["machines", "Bongard 392", "Mutagenesis 230"])
 def test_the_package_grows_the_oracles_folds(name: str) -> None:
     make, settings, depth = PROBLEMS[name]
     problem, folds = make(), 3
     n = len(problem.database.keys)
-    for f, tree in enumerate(packaged(problem, settings, depth, folds)[1:]):
-        times = [int(e % folds != f) for e in range(n)]
-        alone = Growth.of(problem.database, problem.bias, problem.classes, settings, times)
-        assert tree.nodes == nodes_of(alone.grow())
+    trees = packaged(problem, settings, depth, folds)[1:]
+
+    def expected() -> list[Any]:
+        sets = [[int(e % folds != f) for e in range(n)] for f in range(folds)]
+        given = problem.database, problem.bias, problem.classes, settings
+        return [nodes_of(Growth.of(*given, times).grow()) for times in sets]
+
+    agree((problem, settings), [tree.nodes for tree in trees], expected)
 
 
+@pytest.mark.agreed
 @needs_data
 def test_the_package_prunes_to_the_published_trees() -> None:
     problem = mutagenesis_230()
     (tree,) = packaged(problem, Settings("gain", 4), None)
-    of = Labelling(ties_to_last=True)
-    grown = growth(problem, Settings("gain", 4)).grow()
     safe, pruned = prune(tree, "safe"), prune(tree, "error_based")
-    assert safe.nodes == nodes_of(of.safe(grown))
-    assert pruned.nodes == nodes_of(of.error_based(grown))
+
+    def expected() -> tuple[Any, Any]:
+        grown, of = growth(problem, Settings("gain", 4)).grow(), Labelling(ties_to_last=True)
+        return nodes_of(of.safe(grown)), nodes_of(of.error_based(grown))
+
+    agree(problem, (safe.nodes, pruned.nodes), expected)
     assert expected_errors(safe) == pytest.approx(71.4705074516556, rel=1e-14)
     assert expected_errors(pruned) == pytest.approx(66.6546112633088, rel=1e-14)
     for name, estimate in (("machines", 3.58571211334849), ("Bongard 392", 10.8626697437967)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests import agreement, recorded
+from tests import recorded, recorded_answers
 
 Run = Callable[..., Any]
 
@@ -46,7 +46,7 @@ def run(pytester: pytest.Pytester) -> Run:
 
     def once(*args: str) -> tuple[dict[str, int], str]:
         (pytester.path / "asked").write_text("")
-        plugins = ("-p", "tests.recorded", "-p", "tests.agreement")
+        plugins = ("-p", "tests.recorded", "-p", "tests.recorded_answers")
         result = pytester.runpytest_inprocess(*plugins, *args)
         return result.parseoutcomes(), (pytester.path / "asked").read_text()
 
@@ -86,7 +86,7 @@ def test_an_oracle_that_changed_is_asked(run: Run, pytester: pytest.Pytester) ->
 
 def test_another_python_asks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("--record")
-    monkeypatch.setattr(agreement, "PYTHON", "python 9.9")
+    monkeypatch.setattr(recorded_answers, "PYTHON", "python 9.9")
     assert run() == ({"passed": 2}, "01201234")
 
 
