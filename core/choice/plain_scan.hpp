@@ -3,9 +3,8 @@
 
 #include <array>
 
+#include "choice/scorer.hpp"
 #include "choice/test.hpp"
-#include "criteria/c45.hpp"
-#include "criteria/seen.hpp"
 #include "criteria/sizes.hpp"
 #include "kernels/kernels.hpp"
 #include "running/cancel.hpp"
@@ -89,17 +88,18 @@ template <class E, class Target> struct Scan {
 
 /// Whether the known rows of both sides weigh enough, and where missing rows go to the heavier side, whether
 /// there are enough rows then; rows that all weigh 1 are counted by `least`.
-template <class E, class Target, Criterion C>
-bool weighs_enough(const Scan<E, Target> &scan, const C &criterion, const typename Target::Stats &left) {
+template <class E, class Target> bool weighs_enough(const Scan<E, Target> &scan,
+                                                    const Scorer<typename Target::Stats> &criterion,
+                                                    const typename Target::Stats &left) {
     if constexpr (requires { left.weight; }) {
         if (scan.known == nullptr) return true;
         typename Target::Stats part = left, rest = *scan.known;
         part -= scan.start;
         rest -= part;
-        if (scan.least_weight > 0.0 && !(weight_of(criterion, part) >= scan.least_weight &&
-                                         weight_of(criterion, rest) >= scan.least_weight))
+        if (scan.least_weight > 0.0 &&
+            !(criterion.weight(part) >= scan.least_weight && criterion.weight(rest) >= scan.least_weight))
             return false;
-        if constexpr (of_known_rows<C>) {
+        if (criterion.of_known_rows) {
             const bool to_left = as_heavy(part, rest);
             return part.n + (to_left ? scan.missing : 0) >= scan.min_leaf &&
                    rest.n + (to_left ? 0 : scan.missing) >= scan.min_leaf;
@@ -109,9 +109,9 @@ bool weighs_enough(const Scan<E, Target> &scan, const C &criterion, const typena
 }
 
 /// Figure 6 of paper 000, literally; `count(id)` is the multiplicity of an example in the set.
-template <class E, Criterion C, class Count>
-Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Count count) {
-    using Stats = typename C::Target::Stats;
+template <class E, class Target, class Count>
+Cut plain_scan(const Scan<E, Target> &scan, const Scorer<typename Target::Stats> &criterion, Count count) {
+    using Stats = typename Target::Stats;
     Cut best;
     best.quality = scan.floor;
     Stats left = scan.start, right = scan.target.zero();
@@ -138,6 +138,12 @@ Cut plain_scan(const Scan<E, typename C::Target> &scan, const C &criterion, Coun
     best.cuts = cuts;
     if (best.quality == scan.floor) best.quality = -1.0;
     return best;
+}
+
+/// The same for a set that is alone at the node with every row counting once.
+template <class E, class Target, Criterion C>
+Cut plain_scan_alone(const Scan<E, Target> &scan, const C &criterion) {
+    return plain_scan(scan, ScorerOf<C>(criterion), [](std::uint32_t) { return std::int64_t{1}; });
 }
 
 } // namespace hornbeam

@@ -7,6 +7,7 @@
 
 #include "choice/test.hpp"
 #include "criteria/c45.hpp"
+#include "criteria/quest.hpp"
 #include "criteria/sizes.hpp"
 
 namespace hornbeam {
@@ -60,6 +61,21 @@ template <Criterion C> void decide(std::vector<Entered> &entered, const C &crite
     if (competitors == 0) return;
     entered.erase(first);
     std::stable_sort(entered.begin(), entered.end(), before);
+    entered.resize(std::min(entered.size(), competitors));
+    for (const Entered &e : entered) best.others.push_back(std::move(*e.test));
+}
+
+/// The attribute of the smallest p-value is selected, whatever its test; where that is not admissible (a
+/// `leaf`) the node has none.
+inline void decide(std::vector<Entered> &entered, const Quest &, const StopRules &, std::size_t competitors,
+                   Choice &best) {
+    auto surer = [](const Entered &a, const Entered &b) { return a.test->quality > b.test->quality; };
+    auto first = std::min_element(entered.begin(), entered.end(), surer);
+    if (first == entered.end() || first->test->kind == TestKind::leaf) return;
+    best = std::move(*first->test);
+    entered.erase(first);
+    std::erase_if(entered, [](const Entered &e) { return e.test->kind == TestKind::leaf; });
+    std::stable_sort(entered.begin(), entered.end(), surer);
     entered.resize(std::min(entered.size(), competitors));
     for (const Entered &e : entered) best.others.push_back(std::move(*e.test));
 }

@@ -4,27 +4,11 @@
 #include <array>
 #include <numeric>
 
-#include "choice/choice.hpp"
-#include "choice/policy.hpp"
+#include "choice/chooser.hpp"
 #include "choice/quest_statistics.hpp"
 #include "criteria/quest.hpp"
 
 namespace hornbeam {
-
-/// The attribute of the smallest p-value is selected, whatever its test; where that is not admissible (a
-/// `leaf`) the node has none.
-inline void decide(std::vector<Entered> &entered, const Quest &, const StopRules &, std::size_t competitors,
-                   Choice &best) {
-    auto surer = [](const Entered &a, const Entered &b) { return a.test->quality > b.test->quality; };
-    auto first = std::min_element(entered.begin(), entered.end(), surer);
-    if (first == entered.end() || first->test->kind == TestKind::leaf) return;
-    best = std::move(*first->test);
-    entered.erase(first);
-    std::erase_if(entered, [](const Entered &e) { return e.test->kind == TestKind::leaf; });
-    std::stable_sort(entered.begin(), entered.end(), surer);
-    entered.resize(std::min(entered.size(), competitors));
-    for (const Entered &e : entered) best.others.push_back(std::move(*e.test));
-}
 
 /// The rows of a node by where an attribute's test sends them.
 struct TestSides {
@@ -52,27 +36,24 @@ inline bool admit_sides(const Quest &criterion, const ClassCounts &node, const S
 
 /// Sums over the rows of a node for one lane, attribute by attribute. An attribute that cannot be selected
 /// any more enters nothing, unless competitors are asked for.
-template <class E> class Chooser<E, Quest> {
+template <class E> class QuestChooser final : public Chooser<E, ClassTarget> {
   public:
-    using Target = ClassTarget;
     using Stats = ClassCounts;
 
-    Chooser(const Frame<E> &frame, const Target &target, const Quest &criterion,
-            const GrowParameters &parameters, Cancel &cancel)
+    QuestChooser(const Frame<E> &frame, const ClassTarget &target, const Quest &criterion,
+                 const GrowParameters &parameters, Cancel &cancel)
         : frame_(frame), target_(target), criterion_(criterion), parameters_(parameters), cancel_(cancel),
           known_(target.zero()), missing_(known_), left_(known_), right_(known_),
           categories_(target.n_classes) {}
 
-    static bool constant(const Segment<E> &segment) { return Chooser<E, Gini>::constant(segment); }
-
-    void open(const Lane<Stats> &lane, bool solo, const StopRules &rules) {
+    void open(const Lane<Stats> &lane, bool solo, const StopRules &rules) override {
         lane_ = &lane;
         solo_ = solo;
         rules_ = &rules;
         surest_ = -1.0;
     }
     bool consider(const Segment<E> &segment, std::span<const E> rows, const AvcSlot *slot,
-                  const std::uint32_t *counts, Choice &best) {
+                  const std::uint32_t *counts, Choice &best) override {
         if (segment.listed())
             consider_values(segment.attribute, ListedValues{*this, segment}, best);
         else if (slot != nullptr && !slot->nominal)
@@ -81,14 +62,13 @@ template <class E> class Chooser<E, Quest> {
             consider_categories(segment.attribute, rows, slot, counts, best);
         return true;
     }
-    std::vector<std::uint32_t> &room_for_counts() { return own_counts_; }
     // What is found for several lanes at once is gini's.
-    bool consider_tried(const Choice &, Choice &) const { return true; }
-    bool consider_found(const Segment<E> &, const Cut &, Choice &) const { return true; }
+    bool consider_tried(const Choice &, Choice &) const override { return true; }
+    bool consider_found(const Segment<E> &, const Cut &, Choice &) const override { return true; }
 
   private:
     const Frame<E> &frame_;
-    const Target &target_;
+    const ClassTarget &target_;
     Quest criterion_;
     const GrowParameters &parameters_;
     Cancel &cancel_;
@@ -97,7 +77,6 @@ template <class E> class Chooser<E, Quest> {
     const StopRules *rules_ = nullptr;
     double surest_ = -1.0; // quality of an attribute so far
     Stats known_, missing_, left_, right_;
-    std::vector<std::uint32_t> own_counts_;
     CategoryCounts categories_;
     Contingency table_;
     std::vector<std::uint8_t> low_; // which categories go to the lower side
@@ -109,7 +88,7 @@ template <class E> class Chooser<E, Quest> {
 
     /// Values in ascending order, each with a class and how many rows have both.
     struct ListedValues {
-        const Chooser &chooser;
+        const QuestChooser &chooser;
         const Segment<E> &segment;
         template <class Visit> void each(Visit visit) const {
             for (std::uint32_t i = 0; i < segment.size; ++i) {

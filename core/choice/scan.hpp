@@ -157,7 +157,7 @@ inline Cut gini_scan_classes(const Scan<std::uint32_t, ClassTarget> &scan, const
         std::uint32_t size = std::min(scan_block, end - begin);
         std::uint32_t i = 0;
         for (; i + 2 <= size; i += 2) add_two(begin + i, words + i);
-        if (i < size) words[i++] = add(begin + i);
+        if (i < size) words[i] = add(begin + i), ++i;
         for (; i % lane_width != 0; ++i) words[i] = 0; // whole vectors are read
         const ClassCuts against{static_cast<std::int32_t>(scan.node.n),
                                 static_cast<std::int32_t>(scan.facts.squares),
@@ -363,7 +363,7 @@ Cut variance_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &crit
     const double nn = as_double(n), impurity = scan.facts.impurity;
     const std::vector<double> &centre = scan.facts.centre;
     // Bounds would vanish in the range of subnormal numbers.
-    if (impurity < 1e-200) return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+    if (impurity < 1e-200) return plain_scan_alone(scan, criterion);
     Cut best;
     best.quality = scan.floor;
     std::vector<double> &first = scan.scratch.first, &sum = scan.scratch.sum;
@@ -466,7 +466,7 @@ Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterio
 }
 template <class E, Criterion C>
 Cut fast_scan(const Scan<E, typename C::Target> &scan, const C &criterion, const Kernels &) {
-    return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+    return plain_scan_alone(scan, criterion);
 }
 
 } // namespace hornbeam

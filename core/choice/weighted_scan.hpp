@@ -196,6 +196,7 @@ Cut mass_scan(const Scan<E, WeightedClassTarget<W>> &scan, const C &criterion,
     using Answer = EnoughOnBothSides::Answer;
     Sweep sweep(scan.facts, scan.scratch.masses, rule, classes, scan.start);
     EnoughOnBothSides enough(scan, classes.weight(scan.node));
+    const ScorerOf<C> scorer(criterion);
     std::int64_t cuts = 0;
     Cut best;
     best.quality = scan.floor;
@@ -227,7 +228,7 @@ Cut mass_scan(const Scan<E, WeightedClassTarget<W>> &scan, const C &criterion,
             for (; summed <= i; ++summed) scan.target.add(exact, scan.id(summed), 1);
             pace.step();
             if (answer == Answer::unclear) {
-                if (!weighs_enough(scan, criterion, exact)) continue;
+                if (!weighs_enough(scan, scorer, exact)) continue;
                 ++cuts;
             }
             right = scan.node;
@@ -244,7 +245,7 @@ Cut mass_scan(const Scan<E, WeightedClassTarget<W>> &scan, const C &criterion,
 template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &scan,
                                         const WeightedClasses<W> &criterion, const Kernels &kernels) {
     if (criterion.rule == ClassRule::correlation || scan.facts.whole == 0.0)
-        return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+        return plain_scan_alone(scan, criterion);
     if (criterion.rule == ClassRule::gini)
         return mass_scan<SquareSweep>(scan, criterion, criterion, criterion.rule, kernels);
     return mass_scan<ContentSweep>(scan, criterion, criterion, criterion.rule, kernels);
@@ -253,8 +254,7 @@ template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &s
 template <class E, int W> Cut fast_scan(const Scan<E, WeightedClassTarget<W>> &scan,
                                         const KnownInformation<WeightedClasses<W>> &criterion,
                                         const Kernels &kernels) {
-    if (scan.missing != 0 || scan.facts.whole == 0.0)
-        return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+    if (scan.missing != 0 || scan.facts.whole == 0.0) return plain_scan_alone(scan, criterion);
     return mass_scan<ContentSweep>(scan, criterion, *criterion.information, ClassRule::entropy, kernels);
 }
 

@@ -146,8 +146,7 @@ Cut weighted_variance_scan(const Scan<E, WeightedTarget<W>> &scan, const Weighte
 
 template <class E, int W>
 Cut fast_scan(const Scan<E, WeightedTarget<W>> &scan, const WeightedVariance<W> &criterion, const Kernels &) {
-    if (scan.known != nullptr || scan.facts.whole == 0.0)
-        return plain_scan(scan, criterion, [](std::uint32_t) { return std::int64_t{1}; });
+    if (scan.known != nullptr || scan.facts.whole == 0.0) return plain_scan_alone(scan, criterion);
     return weighted_variance_scan(scan, criterion);
 }
 

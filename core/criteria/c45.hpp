@@ -58,9 +58,10 @@ template <class Information> struct C45 : Information {
         else
             return exact_xlog(static_cast<std::uint64_t>(count));
     }
-    /// The information of the split itself, from the sum of its outcomes: branches of known rows in order,
-    /// then the missing ones.
-    double split(const Stats &node, double outcomes) const {
+    /// The information of the split itself: its branches of known rows in order, then the missing rows.
+    double split(const Stats &node, std::span<const Stats *const> parts) const {
+        double outcomes = 0.0;
+        for (const Stats *part : parts) outcomes += outcome(*part);
         return (outcome(node) - outcomes) / mass_of(*this, node);
     }
 };

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "criteria/quality.hpp"
+#include "choice/scorer.hpp"
 #include "first_order/first_order.hpp"
 #include "first_order/node_lanes.hpp"
 
@@ -15,20 +15,20 @@ inline constexpr double least_quality = 1e-9;
 
 /// Looks at all tests of a node, in any order: the better one wins, of equals the first in the order of
 /// tests.
-template <class C> class FirstOrderChoice {
+template <class Target> class FirstOrderChoice {
   public:
-    using Stats = typename C::Target::Stats;
+    using Stats = typename Target::Stats;
     struct Best {
         double quality = 0.0;
         Candidate test;
         bool any() const { return test.group >= 0; }
     };
 
-    FirstOrderChoice(const C &criterion, NodeLanes<typename C::Target> &lanes, std::int64_t min_samples_leaf,
+    FirstOrderChoice(const Scorer<Stats> &scorer, NodeLanes<Target> &lanes, std::int64_t min_samples_leaf,
                      const std::vector<TestGroup> &groups, SetMask standing, std::size_t n_sets,
                      Cancel &cancel)
-        : criterion_(criterion), lanes_(lanes), least_leaf_(min_samples_leaf), groups_(groups),
-          standing_(standing), cancel_(cancel), best_(n_sets) {
+        : scorer_(scorer), lanes_(lanes), least_leaf_(min_samples_leaf), groups_(groups), standing_(standing),
+          cancel_(cancel), best_(n_sets) {
         each_set(standing, [&](std::size_t s) { best_[s].quality = least_of(lanes.node(s)); });
     }
 
@@ -56,8 +56,8 @@ template <class C> class FirstOrderChoice {
     }
 
   private:
-    const C &criterion_;
-    NodeLanes<typename C::Target> &lanes_;
+    const Scorer<Stats> &scorer_;
+    NodeLanes<Target> &lanes_;
     std::int64_t least_leaf_;
     const std::vector<TestGroup> &groups_;
     SetMask standing_;
@@ -67,7 +67,7 @@ template <class C> class FirstOrderChoice {
 
     double least_of(const Stats &node) const {
         if constexpr (requires { node.yy; })
-            return least_quality * criterion_.impurity(node);
+            return least_quality * scorer_.impurity(node);
         else
             return least_quality;
     }
@@ -80,7 +80,7 @@ template <class C> class FirstOrderChoice {
         no_ = node; // keeps its memory
         no_ -= yes;
         const Stats *branches[] = {&yes, &no_};
-        const double quality = criterion_.score(node, branches).quality;
+        const double quality = scorer_.score(node, branches).quality;
         Best &best = best_[s];
         if (quality < best.quality || (quality == best.quality && !best.any())) return;
         if (quality == best.quality && !comes_before(groups_, candidate, best.test)) return;

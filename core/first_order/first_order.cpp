@@ -6,6 +6,7 @@
 #include "criteria/entropy.hpp"
 #include "criteria/gain_ratio.hpp"
 #include "criteria/variance.hpp"
+#include "criteria/widths.hpp"
 #include "first_order/grower.hpp"
 
 namespace hornbeam {
@@ -15,7 +16,7 @@ std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 template <class C> void grow_by(const FirstOrderTask &task, const C &criterion,
                                 const typename C::Target &target, FirstOrderForest &forest) {
-    FirstOrderGrower<C>(task, criterion, target, forest).grow();
+    FirstOrderGrower<typename C::Target>(task, ScorerOf<C>(criterion), target, forest).grow();
 }
 
 template <int W> void grow_numbers(const FirstOrderTask &task, int exponent, FirstOrderForest &forest) {
@@ -36,9 +37,8 @@ void grow_variance(const FirstOrderTask &task, FirstOrderForest &forest) {
     }
     const std::uint64_t most = task.database.n_examples * (repeats(task) ? 255 : 1);
     const int bits = span.bits() + 2 * static_cast<int>(std::bit_width(most)) + 2;
-    if (bits <= 128) return grow_numbers<2>(task, span.lowest, forest);
-    if (bits <= 256) return grow_numbers<4>(task, span.lowest, forest);
-    grow_numbers<36>(task, span.lowest, forest); // any double
+    holds(narrow_numbers, bits) ? grow_numbers<narrow_numbers>(task, span.lowest, forest)
+                                : grow_numbers<wide_numbers>(task, span.lowest, forest);
 }
 
 void grow_classes(const FirstOrderTask &task, FirstOrderForest &forest) {

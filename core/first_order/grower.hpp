@@ -1,4 +1,4 @@
-// The grower of first-order trees, for one criterion.
+// The grower of first-order trees, for one kind of target.
 #pragma once
 
 #include <algorithm>
@@ -89,16 +89,15 @@ struct PendingNode {
     std::shared_ptr<const Path> path;
 };
 
-template <class C> class FirstOrderGrower {
+template <class Target> class FirstOrderGrower {
     static constexpr std::size_t most_coverage = std::size_t{128} << 20; // bytes, about
 
   public:
-    using Target = typename C::Target;
     using Stats = typename Target::Stats;
 
-    FirstOrderGrower(const FirstOrderTask &task, const C &criterion, const Target &target,
+    FirstOrderGrower(const FirstOrderTask &task, const Scorer<Stats> &scorer, const Target &target,
                      FirstOrderForest &forest)
-        : task_(task), criterion_(criterion), target_(target), forest_(forest),
+        : task_(task), scorer_(scorer), target_(target), forest_(forest),
           book_(forest, task.bias, task.database), workers_(task.threads, task.cancel),
           engine_(task.database, task.bias, task.switches, task.budget, workers_, task.cancel),
           clock_(forest.levels) {}
@@ -111,7 +110,7 @@ template <class C> class FirstOrderGrower {
 
   private:
     const FirstOrderTask &task_;
-    const C &criterion_;
+    const Scorer<Stats> &scorer_;
     const Target &target_;
     FirstOrderForest &forest_;
     TestBook book_;
@@ -177,8 +176,8 @@ template <class C> class FirstOrderGrower {
             refine(task_.database, task_.bias, *here.path, engine_.expands(), task_.cancel);
         count_entries(here, depth);
         clock_.spent(depth, FirstOrderWork::other);
-        FirstOrderChoice<C> choice(criterion_, *lanes_, task_.parameters.min_samples_leaf, groups, here.sets,
-                                   static_cast<std::size_t>(sets_->n_sets), task_.cancel);
+        FirstOrderChoice<Target> choice(scorer_, *lanes_, task_.parameters.min_samples_leaf, groups,
+                                        here.sets, static_cast<std::size_t>(sets_->n_sets), task_.cancel);
         std::vector<Coverage> coverage(groups.size());
         for (std::size_t begin = 0; begin < groups.size();)
             begin = look_at_some(here, depth, groups, begin, choice, coverage);
@@ -211,7 +210,7 @@ template <class C> class FirstOrderGrower {
     /// Evaluates groups from `begin` on, so many as there is memory for, and keeps the coverage of the best.
     std::size_t look_at_some(const PendingNode &here, std::int32_t depth,
                              const std::vector<TestGroup> &groups, std::size_t begin,
-                             FirstOrderChoice<C> &choice, std::vector<Coverage> &coverage) {
+                             FirstOrderChoice<Target> &choice, std::vector<Coverage> &coverage) {
         std::size_t end = begin, bytes = 0;
         while (end < groups.size() && (end == begin || bytes < most_coverage))
             bytes += CoverageEngine::bytes_of(groups[end++], here.examples.size());

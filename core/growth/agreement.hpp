@@ -20,8 +20,8 @@ struct Group {
         std::uint32_t lo = 0;    // ranks up to it go left
         SetMask left_before = 0; // sets for which rows above the cut before it, up to `lo`, go left
     };
-    std::vector<Cut> band;
-    std::vector<Group> apart; // of a band: the groups it was made of, one for each cut
+    std::vector<Cut> band = {};
+    std::vector<Group> apart = {}; // of a band: the groups it was made of, one for each cut
     bool banded() const { return !band.empty(); }
 };
 

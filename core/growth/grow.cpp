@@ -30,14 +30,8 @@ void refuse_used_up(const EncodedTable &table) {
 Forest grow(const std::string &criterion, const GrowTask &task) {
     refuse_used_up(task.table);
     if (!task.target.weights.empty() || !task.target.costs.equal()) return grow_weighted(criterion, task);
-    if (criterion == "gini") return grow_gini(task);
-    if (criterion == "correlation") return grow_correlation(task);
-    if (criterion == "entropy") return grow_entropy(task);
-    if (criterion == "gain_ratio") return grow_gain_ratio(task);
-    if (criterion == "c45") return grow_c45(task);
-    if (criterion == "quest") return grow_quest(task);
     if (criterion == "variance") return grow_variance(task);
-    throw std::invalid_argument("criterion '" + criterion + "' is not known");
+    return grow_counted_classes(criterion, task);
 }
 
 Forest grow_weighted(const std::string &criterion, const GrowTask &task) {

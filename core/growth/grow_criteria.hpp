@@ -1,17 +1,13 @@
-// One growth per criterion, each compiled in a file of its own.
+// Growth by criterion, and by what rows and classes weigh.
 #pragma once
 
+#include "criteria/c45.hpp"
 #include "criteria/weighted_classes.hpp"
 #include "growth/grow.hpp"
 
 namespace hornbeam {
 
-Forest grow_gini(const GrowTask &task);
-Forest grow_entropy(const GrowTask &task);
-Forest grow_gain_ratio(const GrowTask &task);
-Forest grow_c45(const GrowTask &task);
-Forest grow_correlation(const GrowTask &task);
-Forest grow_quest(const GrowTask &task);
+Forest grow_counted_classes(const std::string &criterion, const GrowTask &task);
 Forest grow_variance(const GrowTask &task);
 
 /// Rows, classes or mistakes that weigh differently.
@@ -25,8 +21,18 @@ struct WeighedClasses {
     int exponent = 0;                  // of the weights
     std::vector<ClassFactors> factors; // of each set; empty: 1 each
 };
-/// Growth with sums of 64 W bits; each width is compiled in a file of its own.
-template <int W> Forest grow_weighed(const GrowTask &task, const WeighedClasses &classes);
-inline constexpr int narrow_sums = 2, middle_sums = 4, wide_sums = 72; // the last holds any weights
+
+/// Calls `use` with the criterion of weighted classes. `Classes`: WeightedClasses of some width.
+template <class Classes, class Use> auto by_rule(const WeighedClasses &classes, Use use) {
+    auto made = [&](auto criterion) {
+        Classes &weighted = criterion;
+        weighted.rule = classes.rule;
+        weighted.splits_at_zero = classes.rule != ClassRule::gain_ratio;
+        weighted.exponent = classes.exponent;
+        weighted.factors = classes.factors.empty() ? nullptr : &classes.factors;
+        return use(criterion);
+    };
+    return classes.rule == ClassRule::c45 ? made(C45<Classes>{}) : made(Classes{});
+}
 
 } // namespace hornbeam

@@ -1,15 +1,16 @@
 // Growth by variance, with sums as wide as the targets need.
 #include <bit>
 
+#include "criteria/widths.hpp"
 #include "growth/grow_criteria.hpp"
-#include "growth/growth.hpp"
+#include "growth/grow_target.hpp"
 
 namespace hornbeam {
 namespace {
 
 template <int W> Forest grow_with(const GrowTask &task, int exponent) {
-    Variance<W> criterion{exponent};
-    return Growth<Variance<W>>(task, criterion, {task.target.values, task.target.n_targets, exponent}).grow();
+    const NumericTarget<W> target{task.target.values, task.target.n_targets, exponent};
+    return grow_target(task, SplitBy(Variance<W>{exponent}), target);
 }
 
 } // namespace
@@ -25,9 +26,8 @@ Forest grow_variance(const GrowTask &task) {
     // one to spare.
     std::uint64_t most = task.table.n_rows * (task.sets.plain() ? 1 : 255);
     int bits = span.bits() + 2 * static_cast<int>(std::bit_width(most)) + 2;
-    if (bits <= 128) return grow_with<2>(task, span.lowest);
-    if (bits <= 256) return grow_with<4>(task, span.lowest);
-    return grow_with<36>(task, span.lowest); // any double
+    return holds(narrow_numbers, bits) ? grow_with<narrow_numbers>(task, span.lowest)
+                                       : grow_with<wide_numbers>(task, span.lowest);
 }
 
 } // namespace hornbeam

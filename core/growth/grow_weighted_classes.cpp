@@ -4,8 +4,10 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "criteria/widths.hpp"
 #include "growth/class_factors.hpp"
 #include "growth/grow_criteria.hpp"
+#include "growth/grow_target.hpp"
 
 namespace hornbeam {
 namespace {
@@ -20,6 +22,14 @@ ClassSums<any_sum> class_totals(const GrowTask &task, std::int32_t set, int expo
         if (std::int64_t m = task.sets.count(row, set); m != 0) target.add(total, row, m);
     }
     return total;
+}
+
+/// With sums of 64 W bits.
+template <int W> Forest grow_weighed(const GrowTask &task, const WeighedClasses &classes) {
+    const WeightedClassTarget<W> target{
+        task.target.classes, task.target.n_classes, {task.target.weights, classes.exponent}};
+    return by_rule<WeightedClasses<W>>(
+        classes, [&](const auto &criterion) { return grow_target(task, SplitBy(criterion), target); });
 }
 
 } // namespace
@@ -45,9 +55,8 @@ Forest grow_weighted_classes(ClassRule rule, const GrowTask &task) {
     // A sum of weights times its factor must fit, with a sign and one to spare; so do squares in twice that.
     std::uint64_t most = task.table.n_rows * (task.sets.plain() ? 1 : 255);
     int bits = span.bits() + factor_bits + static_cast<int>(std::bit_width(most)) + 2;
-    Forest forest = bits <= 64 * narrow_sums   ? grow_weighed<narrow_sums>(task, classes)
-                    : bits <= 64 * middle_sums ? grow_weighed<middle_sums>(task, classes)
-                                               : grow_weighed<wide_sums>(task, classes);
+    Forest forest = holds(narrow_weights, bits) ? grow_weighed<narrow_weights>(task, classes)
+                                                : grow_weighed<wide_weights>(task, classes);
     forest.class_weight = std::move(weights);
     return forest;
 }

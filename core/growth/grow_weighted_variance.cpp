@@ -1,8 +1,9 @@
 // Growth by variance of weighted rows, with sums as wide as weights and targets need.
 #include <bit>
 
+#include "criteria/widths.hpp"
 #include "growth/grow_criteria.hpp"
-#include "growth/growth.hpp"
+#include "growth/grow_target.hpp"
 
 namespace hornbeam {
 namespace {
@@ -11,9 +12,9 @@ template <int W> Forest grow_with(const GrowTask &task, int exponent, int weight
     WeightedVariance<W> criterion;
     criterion.exponent = exponent;
     criterion.weight_exponent = weight_exponent;
-    WeightedTarget<W> target{
+    const WeightedTarget<W> target{
         task.target.values, task.target.n_targets, exponent, {task.target.weights, weight_exponent}};
-    return Growth<WeightedVariance<W>>(task, criterion, target).grow();
+    return grow_target(task, SplitBy(criterion), target);
 }
 
 } // namespace
@@ -25,10 +26,9 @@ Forest grow_weighted_variance(const GrowTask &task) {
     // The sum of w y^2 must fit, with a sign and one to spare; products of two sums do in twice that.
     std::uint64_t most = task.table.n_rows * (task.sets.plain() ? 1 : 255);
     int bits = weights.bits() + 2 * values.bits() + static_cast<int>(std::bit_width(most)) + 2;
-    if (bits <= 128) return grow_with<2>(task, values.lowest, weights.lowest);
-    if (bits <= 256) return grow_with<4>(task, values.lowest, weights.lowest);
-    if (bits <= 384) return grow_with<6>(task, values.lowest, weights.lowest);
-    return grow_with<100>(task, values.lowest, weights.lowest); // any doubles
+    return holds(narrow_weighted_numbers, bits)
+               ? grow_with<narrow_weighted_numbers>(task, values.lowest, weights.lowest)
+               : grow_with<wide_weighted_numbers>(task, values.lowest, weights.lowest);
 }
 
 } // namespace hornbeam

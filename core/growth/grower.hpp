@@ -15,16 +15,15 @@
 
 namespace hornbeam {
 
-template <class E, Criterion C> class Grower {
+template <class E, class Target> class Grower {
   public:
-    using Target = typename C::Target;
     using Stats = typename Target::Stats;
     using Node = Pending<E, Stats>;
 
-    Grower(Frame<E> &frame, const Target &target, const C &criterion, const GrowTask &task,
-           const RuleTable &rules, Forest &forest)
+    Grower(Frame<E> &frame, const Target &target, const SplitCriterion<Target> &criterion,
+           const GrowTask &task, const RuleTable &rules, Forest &forest)
         : ledger(frame, criterion, task, rules, forest), frame_(frame), task_(task), rules_(rules),
-          forest_(forest), twigs_(frame, target, task, rules, ledger),
+          forest_(forest), twigs_(frame, target, criterion, task, rules, ledger),
           choosing_(frame, target, criterion, task, rules), pool_(target),
           counting_(frame, target, pool_, *task.parameters.kernels, choosing_.scans_together(),
                     twigs_.most_rows()),
@@ -37,7 +36,7 @@ template <class E, Criterion C> class Grower {
     std::function<void(Node &&)> hand_over;
     /// Large nodes share their attributes among these; narrow frames run one to a thread.
     Workers *workers = nullptr;
-    Ledger<E, C> ledger;
+    Ledger<E, Target> ledger;
 
     /// Grows everything below `root`, whose lanes are growing already.
     void grow(Node root) {
@@ -52,14 +51,14 @@ template <class E, Criterion C> class Grower {
     const GrowTask &task_;
     const RuleTable &rules_;
     Forest &forest_;
-    Twigs<E, C> twigs_;
-    Choosing<E, C> choosing_;
+    Twigs<E, Target> twigs_;
+    Choosing<E, Target> choosing_;
     NodePool<E, Target> pool_;
     Counting<E, Target> counting_;
     Parting<E, Target> parting_;
     Banding<E, Target> banding_;
     ChildTotals<E, Target> totals_;
-    Serving<E, C> serving_;
+    Serving<E, Target> serving_;
     std::vector<Node> stack_;
     std::vector<Choice> choice_;
     static constexpr std::size_t few_lanes = 3;
@@ -122,7 +121,7 @@ template <class E, Criterion C> class Grower {
 
     void refine(Node node) {
         forest_.costs.start();
-        if constexpr (bears_twigs<E, C>)
+        if constexpr (bears_twigs<E, Target>)
             if (twigs_.takes(node)) {
                 twigs_.grow(node);
                 return pool_.recycle(std::move(node));
@@ -140,7 +139,7 @@ template <class E, Criterion C> class Grower {
         } else if (node.stale) {
             drop_unwanted(node);
         }
-        std::erase_if(node.active, [](const Segment<E> &s) { return Chooser<E, C>::constant(s); });
+        std::erase_if(node.active, [](const Segment<E> &s) { return constant(s); });
         count_entries(node);
         spent(node, Work::other);
         choosing_.choose(node, counting_, workers, choice_);

@@ -5,18 +5,19 @@
 #include <functional>
 #include <memory>
 
+#include "growth/grow_target.hpp"
 #include "growth/grower.hpp"
+#include "growth/whole_sets.hpp"
 
 namespace hornbeam {
 
-template <Criterion C> class Growth {
+template <class Target> class Growth {
   public:
-    using Target = typename C::Target;
     using Stats = typename Target::Stats;
     using Wide = std::uint64_t;
     using Narrow = std::uint32_t;
 
-    Growth(const GrowTask &task, const C &criterion, Target whole)
+    Growth(const GrowTask &task, const SplitCriterion<Target> &criterion, Target whole)
         : task_(task), criterion_(criterion), whole_(std::move(whole)),
           rules_(task.parameters.settings.size()) {
         forest_.n_settings = static_cast<std::uint32_t>(task.parameters.settings.size());
@@ -41,7 +42,7 @@ template <Criterion C> class Growth {
             layout_ = AvcLayout(task_.table, task_.target.n_classes,
                                 static_cast<std::size_t>(task_.sets.n_sets), task_.parameters.counting);
         cells_ = read_cells(layout_, task_.table, task_.cancel);
-        std::vector<Stats> total = set_totals();
+        std::vector<Stats> total = whole_sets(task_, criterion_, whole_, rules_);
         const bool few = std::all_of(total.begin(), total.end(), [](const Stats &t) {
             return t.n <= static_cast<std::int64_t>(narrow_rows); // rows may repeat
         });
@@ -52,7 +53,7 @@ template <Criterion C> class Growth {
     }
 
     const GrowTask &task_;
-    const C &criterion_;
+    const SplitCriterion<Target> &criterion_;
     Target whole_; // the target by table row
     Forest forest_;
     RuleTable rules_;
@@ -70,84 +71,9 @@ template <Criterion C> class Growth {
     bool two_classes() const { return task_.target.n_classes == 2; }
     unsigned bit(std::uint32_t row) const { return two_classes() ? task_.target.classes[row] : 0; }
 
-    std::vector<Stats> set_totals() {
-        const TrainingSets &sets = task_.sets;
-        std::vector<Stats> total(static_cast<std::size_t>(sets.n_sets), whole_.zero());
-        if (sets.by_complement)
-            add_complements(total);
-        else
-            add_rows(total);
-        C criterion = criterion_;
-        const GrowParameters &p = task_.parameters;
-        for (std::size_t s = 0; s < total.size(); ++s) {
-            const Stats &t = total[s];
-            open_node(criterion, static_cast<std::int32_t>(s), t);
-            for (const SizeSetting &setting : p.settings) {
-                task_.progress.all.fetch_add(t.n, std::memory_order_relaxed);
-                rules_.add({task_.whole.empty() ? mass_of(criterion, t) : task_.whole[s].mass,
-                            task_.whole.empty() ? weight_of(criterion, t) : task_.whole[s].weight,
-                            std::max<std::int64_t>(2, p.min_samples_split.rows_of(t.n)),
-                            std::max<std::int64_t>(1, setting.min_samples_leaf.rows_of(t.n)),
-                            setting.min_objs,
-                            {}});
-            }
-        }
-        if (compares_attributes<C>) find_many_valued();
-        return total;
-    }
-
-    void add_rows(std::vector<Stats> &total) const {
-        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
-            if (row % 32768 == 32767) task_.cancel.poll();
-            for (std::int32_t s = 0; s < task_.sets.n_sets; ++s)
-                if (std::int64_t m = task_.sets.count(row, s); m != 0)
-                    whole_.add(total[static_cast<std::size_t>(s)], row, m);
-        }
-    }
-
-    /// Every row once, and once more for each set that leaves it out.
-    void add_complements(std::vector<Stats> &total) const {
-        Stats all = whole_.zero();
-        const SetMask sets = ~SetMask{0} >> (TrainingSets::most - task_.sets.n_sets);
-        for (std::size_t row = 0; row < task_.table.n_rows; ++row) {
-            if (row % 32768 == 32767) task_.cancel.poll();
-            whole_.add(all, row, 1);
-            for (SetMask out = sets & ~task_.sets.of(row); out != 0; out &= out - 1)
-                whole_.add(total[static_cast<std::size_t>(std::countr_zero(out))], row, 1);
-        }
-        for (Stats &t : total) {
-            Stats left_out = std::exchange(t, all);
-            t -= left_out;
-        }
-    }
-
-    /// Nominal attributes with a category for every three rows of a set, or more.
-    void find_many_valued() {
-        const std::size_t n_columns = task_.table.columns.size();
-        for (std::size_t s = 0; s < forest_.sets.size(); ++s) {
-            if (!task_.whole.empty()) {
-                for (StopRules &rules : rules_.of_set(s)) rules.many_valued = task_.whole[s].many_valued;
-                continue;
-            }
-            std::vector<std::uint8_t> many_valued(n_columns);
-            for (std::size_t a = 0; a < n_columns; ++a) {
-                if (numeric(a)) continue;
-                task_.cancel.poll();
-                const auto &column = std::get<NominalColumn>(task_.table.columns[a]);
-                std::vector<std::uint8_t> present(static_cast<std::size_t>(column.n_categories));
-                for (std::size_t row = 0; row < task_.table.n_rows; ++row)
-                    if (column.codes[row] >= 0 && task_.sets.count(row, static_cast<std::int32_t>(s)) != 0)
-                        present[static_cast<std::size_t>(column.codes[row])] = 1;
-                auto many = std::accumulate(present.begin(), present.end(), std::int64_t{0});
-                many_valued[a] = as_double(many) >= 0.3 * rules_.of_set(s)[0].weight;
-            }
-            for (StopRules &rules : rules_.of_set(s)) rules.many_valued = many_valued;
-        }
-    }
-
     /// The root with a record for every set; false where all of them are leaves.
     template <class E>
-    bool open_root(Grower<E, C> &grower, std::vector<Stats> &total, Pending<E, Stats> &root) {
+    bool open_root(Grower<E, Target> &grower, std::vector<Stats> &total, Pending<E, Stats> &root) {
         forest_.n_nodes = 1;
         for (std::size_t s = 0; s < total.size(); ++s) {
             auto set = static_cast<std::int32_t>(s);
@@ -316,7 +242,7 @@ template <Criterion C> class Growth {
         std::vector<std::uint16_t>().swap(local);
         if (!forest_.lone()) std::vector<std::uint32_t>().swap(rows); // asked for by the order of one set
         Target target = target_of(work.frame.target);
-        Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, forest_);
+        Grower<Narrow, Target> grower(work.frame, target, criterion_, task_, rules_, forest_);
         if (open_root(grower, total, work.root)) grower.grow(std::move(work.root));
         if (!forest_.lone()) return;
         forest_.order.resize(rows.size());
@@ -362,7 +288,7 @@ template <Criterion C> class Growth {
         std::vector<std::vector<Wide>> lists(task_.table.columns.size());
         std::vector<Wide> row_list = wide_lists(root, lists, workers);
         root.rows = row_list;
-        Grower<Wide, C> grower(frame, target, criterion_, task_, rules_, forest_);
+        Grower<Wide, Target> grower(frame, target, criterion_, task_, rules_, forest_);
         if (!open_root(grower, total, root)) return;
         std::vector<Pending<Wide, Stats>> waiting;
         std::vector<std::uint16_t> local;
@@ -460,7 +386,7 @@ template <Criterion C> class Growth {
         part.n_sets = forest_.n_sets, part.n_settings = forest_.n_settings;
         part.n_classes = forest_.n_classes, part.n_targets = forest_.n_targets;
         Target target = target_of(work.frame.target);
-        Grower<Narrow, C> grower(work.frame, target, criterion_, task_, rules_, part);
+        Grower<Narrow, Target> grower(work.frame, target, criterion_, task_, rules_, part);
         part.sets.resize(forest_.sets.size());
         part.n_nodes = 1;
         for (auto &lane : node.lanes) {
@@ -492,5 +418,10 @@ template <Criterion C> class Growth {
         }
     }
 };
+
+template <class Target>
+Forest grow_target(const GrowTask &task, const SplitCriterion<Target> &criterion, const Target &target) {
+    return Growth<Target>(task, criterion, target).grow();
+}
 
 } // namespace hornbeam

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "choice/scan.hpp"
-#include "growth/pending.hpp"
+#include "growth/joint_sweep.hpp"
 
 namespace hornbeam {
 
@@ -92,13 +92,6 @@ template <class E> class LanePatterns {
                 in_[p].in[i] = -in;
             }
     }
-};
-
-/// What the scan of one lane is held to.
-struct LaneFloor {
-    std::int64_t n = 0, ones = 0, squares = 0;
-    Least least;
-    double floor = -1.0; // a cut must beat it
 };
 
 /// The best cut of each lane in one list after the other.

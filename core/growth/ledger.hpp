@@ -2,32 +2,31 @@
 // rest.
 #pragma once
 
-#include "choice/choice.hpp"
-#include "choice/frame.hpp"
-#include "choice/open_categories.hpp"
+#include "choice/chooser.hpp"
 #include "choice/threshold.hpp"
 #include "growth/describe.hpp"
+#include "growth/grow.hpp"
 
 namespace hornbeam {
 
-template <class E, Criterion C> class Ledger {
+template <class E, class Target> class Ledger {
   public:
-    using Stats = typename C::Target::Stats;
+    using Stats = typename Target::Stats;
 
-    Ledger(const Frame<E> &frame, const C &criterion, const GrowTask &task, const RuleTable &rules,
-           Forest &forest)
-        : forest(forest), frame_(frame), criterion_(criterion), task_(task), rules_(rules) {}
+    Ledger(const Frame<E> &frame, const SplitCriterion<Target> &criterion, const GrowTask &task,
+           const RuleTable &rules, Forest &forest)
+        : forest(forest), frame_(frame), criterion_(criterion.copy()), task_(task), rules_(rules) {}
 
     Forest &forest;
     OpenCategories open_categories;
 
     /// Writes a record of a set at a node, and tells which of the settings that came here go on growing.
     SettingRange record_lane(std::int32_t set, Stats &total, std::int64_t depth, SettingRange settings) {
-        open_node(criterion_, set, total);
+        criterion_->open(set, total);
         const bool pure = total.pure();
-        describe(forest.of(set), criterion_, total, pure);
+        describe(forest.of(set), *criterion_, total, pure);
         const bool deep = task_.parameters.max_depth >= 0 && depth >= task_.parameters.max_depth;
-        const double weight = weight_of(criterion_, total);
+        const double weight = criterion_->scorer().weight(total);
         SettingRange go_on = settings;
         // A setting asks for no less than those before it.
         while (!go_on.empty() && (pure || deep || rules_.of(set, go_on.last - 1).ends(total.n, weight)))
@@ -38,9 +37,9 @@ template <class E, Criterion C> class Ledger {
 
     /// Whether the lane takes its best test; where not, its rows rest here.
     bool worth(const Lane<Stats> &lane, const Choice &c) {
-        open_node(criterion_, lane.set, lane.total);
-        double share = mass_of(criterion_, lane.total) / rules_.of(lane.set, lane.settings.first).mass;
-        bool taken = c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
+        criterion_->open(lane.set, lane.total);
+        double share = criterion_->scorer().mass(lane.total) / rules_.of(lane.set, lane.settings.first).mass;
+        bool taken = c.found() && (criterion_->traits.splits_at_zero || c.quality != 0.0) &&
                      !(share * c.gain < task_.parameters.min_impurity_decrease);
         if (!taken) settle(lane.total.n, lane.settings.size());
         return taken;
@@ -71,7 +70,7 @@ template <class E, Criterion C> class Ledger {
 
   private:
     const Frame<E> &frame_;
-    C criterion_; // its own, as a chooser has
+    std::unique_ptr<SplitCriterion<Target>> criterion_; // its own, as a chooser has
     const GrowTask &task_;
     const RuleTable &rules_;
 

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "choice/choice.hpp"
-#include "choice/frame.hpp"
+#include "choice/chooser.hpp"
 
 namespace hornbeam {
 

@@ -2,19 +2,19 @@
 // serves.
 #pragma once
 
+#include "choice/nominal.hpp"
 #include "growth/choosing.hpp"
 #include "growth/parting.hpp"
 
 namespace hornbeam {
 
-template <class E, Criterion C> class Serving {
+template <class E, class Target> class Serving {
   public:
-    using Target = typename C::Target;
     using Stats = typename Target::Stats;
     using Node = Pending<E, Stats>;
 
-    Serving(const Frame<E> &frame, const GrowTask &task, const RuleTable &rules, Choosing<E, C> &choosing,
-            Counting<E, Target> &counting, Parting<E, Target> &parting)
+    Serving(const Frame<E> &frame, const GrowTask &task, const RuleTable &rules,
+            Choosing<E, Target> &choosing, Counting<E, Target> &counting, Parting<E, Target> &parting)
         : frame_(frame), task_(task), rules_(rules), choosing_(choosing), counting_(counting),
           parting_(parting) {}
 
@@ -22,7 +22,7 @@ template <class E, Criterion C> class Serving {
     /// the end of them where it serves all.
     std::uint32_t served(const Node &node, std::size_t lane, const Choice &choice) {
         const SettingRange range = node.lanes[lane].settings;
-        if (range.size() == 1 || (!compares_attributes<C> && !choice.found())) return range.last;
+        if (range.size() == 1 || (!choosing_.compares_attributes() && !choice.found())) return range.last;
         std::uint32_t setting = range.first + 1;
         auto advance = [&](auto serves) {
             while (setting < range.last && serves(setting)) ++setting;
@@ -42,7 +42,7 @@ template <class E, Criterion C> class Serving {
     const Frame<E> &frame_;
     const GrowTask &task_;
     const RuleTable &rules_;
-    Choosing<E, C> &choosing_;
+    Choosing<E, Target> &choosing_;
     Counting<E, Target> &counting_;
     Parting<E, Target> &parting_;
     Choice other_;
@@ -52,7 +52,7 @@ template <class E, Criterion C> class Serving {
     /// its branches say whether it is. A search that goes from test to test may find another way, C4.5
     /// compares with the others, and min_objs weighs the rows that have a value.
     bool sizes_tell(const Node &node, std::size_t lane, const Choice &choice) const {
-        if (compares_attributes<C> || searches(node)) return false;
+        if (choosing_.compares_attributes() || searches(node)) return false;
         const Lane<Stats> &of = node.lanes[lane];
         if (!rules_.of(of.set, of.settings.last - 1).asks_objs()) return true;
         return !requires { of.total.weight; } && !lacks_values(node, lane, choice);

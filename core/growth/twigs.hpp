@@ -10,32 +10,33 @@
 
 namespace hornbeam {
 
-/// Twigs are grown by gini, from narrow lists.
-template <class E, Criterion C> inline constexpr bool bears_twigs = sizeof(E) == 4 && std::same_as<C, Gini>;
+/// Twigs are of counted classes, and grown from narrow lists.
+template <class E, class Target> inline constexpr bool bears_twigs =
+    sizeof(E) == 4 && std::same_as<Target, ClassTarget>;
 
 /// Where none are grown.
-template <class E, Criterion C> class Twigs {
+template <class E, class Target> class Twigs {
   public:
-    Twigs(const Frame<E> &, const typename C::Target &, const GrowTask &, const RuleTable &, Ledger<E, C> &) {
-    }
+    Twigs(const Frame<E> &, const Target &, const SplitCriterion<Target> &, const GrowTask &,
+          const RuleTable &, Ledger<E, Target> &) {}
     static std::size_t most_rows() { return 0; }
 };
 
 /// Rows of a twig are numbered in the order of its node; a list has their numbers by the value of an
 /// attribute, and the part [begin, begin + size) of every list belongs to one node below.
-template <class E, Criterion C>
-    requires bears_twigs<E, C>
-class Twigs<E, C> {
+template <class E, class Target>
+    requires bears_twigs<E, Target>
+class Twigs<E, Target> {
   public:
     using Node = Pending<E, ClassCounts>;
 
-    Twigs(const Frame<E> &frame, const ClassTarget &target, const GrowTask &task, const RuleTable &rules,
-          Ledger<E, C> &ledger)
+    Twigs(const Frame<E> &frame, const ClassTarget &target, const SplitCriterion<ClassTarget> &criterion,
+          const GrowTask &task, const RuleTable &rules, Ledger<E, ClassTarget> &ledger)
         : frame_(frame), target_(target), task_(task), rules_(rules), ledger_(ledger),
           kernels_(twig_kernels_of(*task.parameters.kernels)) {
         const GrowParameters &p = task.parameters;
-        grown_ = p.accelerate && p.twigs && p.settings.size() == 1 && p.settings[0].min_objs < 0.0 &&
-                 p.competitors == 0 && target.n_classes <= twig_rows;
+        grown_ = criterion.traits.by_gini && p.accelerate && p.twigs && p.settings.size() == 1 &&
+                 p.settings[0].min_objs < 0.0 && p.competitors == 0 && target.n_classes <= twig_rows;
     }
 
     /// Nodes of so many rows want lists; 0 where their attributes are not all listed.
@@ -88,7 +89,7 @@ class Twigs<E, C> {
     const ClassTarget &target_;
     const GrowTask &task_;
     const RuleTable &rules_;
-    Ledger<E, C> &ledger_;
+    Ledger<E, ClassTarget> &ledger_;
     const TwigKernels &kernels_;
     bool grown_ = false;
     std::vector<std::uint8_t> local_;               // by the frame's id: that of the twig
@@ -246,7 +247,7 @@ class Twigs<E, C> {
     template <class Look> Best best_of(const Part &part, Look look) {
         Best best;
         if (cuts_.first >= cuts_.end) return best;
-        const double highest = C{}.highest_quality(part.lane.total);
+        const double highest = Gini{}.highest_quality(part.lane.total);
         for (std::size_t i = part.first; i < part.last && best.cut.quality < highest; ++i)
             look(active_[i], list(active_[i]) + part.begin, best);
         return best;

@@ -27,8 +27,8 @@ struct Categories {
         for (std::uint32_t k = 0; k < classes; ++k) c.n += c.c[k] = rows[k];
         return c;
     }
-    NominalChooser<Entropy> chooser(Cancel &cancel) const {
-        return {entropy, node, table, rules, true, cancel};
+    NominalNode<ClassCounts> as_node(const ScorerOf<Entropy> &scorer, Cancel &cancel) const {
+        return {scorer, node, table, rules, false, cancel};
     }
 };
 
@@ -37,7 +37,8 @@ struct Categories {
 void best_subset(const CategoryCounts &counts, const XlogTable &xlog, Cancel &cancel, std::uint64_t *left) {
     const Categories categories(counts, xlog);
     Choice best;
-    categories.chooser(cancel).consider(0, NominalMode::subset, best);
+    const ScorerOf scorer(categories.entropy);
+    choose_nominal(categories.as_node(scorer, cancel), 0, NominalMode::subset, best);
     std::fill_n(left, (counts.categories + 63) / 64, std::uint64_t{0});
     for (auto [category, child] : best.branches)
         if (child == 0) left[category / 64] |= std::uint64_t{1} << category % 64;
@@ -45,7 +46,8 @@ void best_subset(const CategoryCounts &counts, const XlogTable &xlog, Cancel &ca
 
 void subset_order(const CategoryCounts &counts, const XlogTable &xlog, Cancel &cancel, std::uint32_t *order) {
     const Categories categories(counts, xlog);
-    for (std::size_t category : categories.chooser(cancel).order())
+    const ScorerOf scorer(categories.entropy);
+    for (std::size_t category : order_categories(categories.as_node(scorer, cancel)))
         *order++ = static_cast<std::uint32_t>(category);
 }
 

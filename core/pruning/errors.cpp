@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "growth/grow_criteria.hpp"
+#include "criteria/widths.hpp"
 #include "pruning/errors_weighed.hpp"
 
 namespace hornbeam {
@@ -17,9 +17,7 @@ Pruned prune_by_errors(const FlatTree &tree, const PruneRows &rows, const PruneC
     int bits = 0;
     factors_of(costs.factor, bits);
     bits += span.bits() + static_cast<int>(std::bit_width(rows.n_rows)) + 2;
-    auto prune = bits <= 64 * narrow_sums   ? prune_weighed<narrow_sums>
-                 : bits <= 64 * middle_sums ? prune_weighed<middle_sums>
-                                            : prune_weighed<wide_sums>;
+    auto prune = holds(narrow_weights, bits) ? prune_weighed<narrow_weights> : prune_weighed<wide_weights>;
     return prune(tree, rows, costs, confidence, criterion, cancel);
 }
 

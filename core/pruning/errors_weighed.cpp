@@ -1,7 +1,7 @@
 // Error-based pruning where rows, classes or mistakes weigh differently.
 #include "pruning/errors_weighed.hpp"
 
-#include "growth/grow_criteria.hpp"
+#include "criteria/widths.hpp"
 #include "pruning/errors.hpp"
 
 namespace hornbeam {
@@ -11,11 +11,9 @@ template <int W> Pruned prune_weighed(const FlatTree &tree, const PruneRows &row
     return ErrorPruner<WeighedRows<W>>(tree, rows, costs, confidence, criterion, cancel).prune();
 }
 
-template Pruned prune_weighed<narrow_sums>(const FlatTree &, const PruneRows &, const PruneCosts &, double,
-                                           std::string_view, Cancel &);
-template Pruned prune_weighed<middle_sums>(const FlatTree &, const PruneRows &, const PruneCosts &, double,
-                                           std::string_view, Cancel &);
-template Pruned prune_weighed<wide_sums>(const FlatTree &, const PruneRows &, const PruneCosts &, double,
-                                         std::string_view, Cancel &);
+template Pruned prune_weighed<narrow_weights>(const FlatTree &, const PruneRows &, const PruneCosts &, double,
+                                              std::string_view, Cancel &);
+template Pruned prune_weighed<wide_weights>(const FlatTree &, const PruneRows &, const PruneCosts &, double,
+                                            std::string_view, Cancel &);
 
 } // namespace hornbeam

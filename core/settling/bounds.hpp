@@ -10,36 +10,31 @@
 #include <limits>
 #include <vector>
 
-#include "criteria/correlation.hpp"
-#include "criteria/entropy.hpp"
-#include "criteria/gain_ratio.hpp"
-#include "criteria/gini.hpp"
+#include "choice/split_criterion.hpp"
 
 namespace hornbeam {
 
-/// Whether corners bound the quality of cuts. Gain ratio and index of correlation: checked on boxes without
-/// number; gini and entropy: convex.
-template <class C> inline constexpr bool has_bound = std::is_same_v<C, Gini> || std::is_same_v<C, Entropy> ||
-                                                     std::is_same_v<C, GainRatio> ||
-                                                     std::is_same_v<C, Correlation>;
-/// Whether a test that tells more apart never has a lower quality: quality is gain.
-template <class C> inline constexpr bool is_gain = std::is_same_v<C, Gini> || std::is_same_v<C, Entropy>;
-
 inline constexpr int most_corners = 10; // classes in a bucket up to which all corners are looked at
 
-template <class C> class BucketBound {
+/// Corners bound the quality of cuts. Gain ratio and index of correlation: checked on boxes without number;
+/// gini and entropy: convex. C4.5 has no bound.
+class BucketBound {
   public:
-    BucketBound(const C &criterion, const ClassCounts &node)
-        : criterion_(criterion), node_(node), left_(node.c.size()), right_(node.c.size()) {}
+    BucketBound(const SplitCriterion<ClassTarget> &criterion, const ClassCounts &node)
+        : scorer_(criterion.scorer()), traits_(criterion.traits), node_(node), left_(node.c.size()),
+          right_(node.c.size()) {}
+    static bool there(const SplitCriterion<ClassTarget> &criterion) {
+        return !criterion.traits.compares_attributes;
+    }
 
     /// The highest quality that a cut inside the bucket may have; `below` are the rows on its left already.
     /// Bounds of at most `enough` need not be tight.
     double highest(const ClassCounts &below, const std::uint32_t *bucket, double enough) {
-        if constexpr (std::is_same_v<C, Gini>)
+        if (traits_.by_gini)
             if (const double all = apart(below, bucket); all <= enough) return all;
         open(below, bucket);
         if (rows_ < 2) return -1.0;
-        if constexpr (is_gain<C> && !std::is_same_v<C, Gini>)
+        if (traits_.quality_is_gain && !traits_.by_gini)
             if (const double all = apart(below); all <= enough) return all;
         if (present_.size() > most_corners) return std::numeric_limits<double>::infinity();
         double most = -1.0;
@@ -63,7 +58,8 @@ template <class C> class BucketBound {
     }
 
   private:
-    const C &criterion_;
+    const Scorer<ClassCounts> &scorer_;
+    const CriterionTraits traits_;
     const ClassCounts &node_;
     ClassCounts left_, right_;
     std::vector<std::size_t> present_; // classes in the bucket
@@ -108,7 +104,7 @@ template <class C> class BucketBound {
         if (below.n != 0) branches_.push_back(&below);
         if (right_.n != 0) branches_.push_back(&right_);
         for (std::size_t i = 0; i < present_.size(); ++i) branches_.push_back(&pure_[i]);
-        return criterion_.score(node_, branches_).quality;
+        return scorer_.score(node_, branches_).quality;
     }
     void start(const ClassCounts &below) {
         left_ = below;
@@ -122,7 +118,7 @@ template <class C> class BucketBound {
     double score() const {
         if (left_.n <= 0 || right_.n <= 0) return -1.0;
         const std::array<const ClassCounts *, 2> sides{&left_, &right_};
-        return criterion_.score(node_, sides).quality;
+        return scorer_.score(node_, sides).quality;
     }
 };
 

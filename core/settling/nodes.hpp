@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "choice/choice.hpp"
+#include "choice/chooser.hpp"
 #include "choice/threshold.hpp"
 #include "growth/describe.hpp"
 #include "settling/entry_stats.hpp"
@@ -14,9 +14,9 @@
 
 namespace hornbeam {
 
-template <Criterion C> class SettlingNodes : public Settling {
+template <class Target> class SettlingNodes : public Settling {
   public:
-    using Stats = typename C::Target::Stats;
+    using Stats = typename Target::Stats;
 
     std::int64_t open_root(std::int32_t set) override {
         forest_.n_nodes += 1;
@@ -40,7 +40,7 @@ template <Criterion C> class SettlingNodes : public Settling {
             stats.push_back(stats_of(children[i], child_sums.empty() ? SumWords() : child_sums[i]));
         std::vector<const Stats *> branches;
         for (const Stats &branch : stats) branches.push_back(&branch);
-        const Score score = turned_to(node.set, total).score(total, branches);
+        const Score score = turned_to(node.set, total)->scorer().score(total, branches);
         test.quality = score.quality, test.gain = score.gain;
         const bool admitted = std::all_of(children.begin(), children.end(), [&](const ClassCounts &c) {
             return c.n >= rules_of(node).min_leaf;
@@ -73,14 +73,15 @@ template <Criterion C> class SettlingNodes : public Settling {
 
   protected:
     SettleTask task_;
-    C criterion_;
-    std::vector<StopRules> rules_; // by set
+    std::unique_ptr<SplitCriterion<Target>> criterion_; // of no node
+    std::vector<StopRules> rules_;                      // by set
     AvcLayout layout_;
     Frame<std::uint32_t> frame_; // of counts: it has no rows
     ClassTarget target_;
     OpenCategories open_categories_;
 
-    SettlingNodes(SettleTask task, C criterion) : task_(std::move(task)), criterion_(std::move(criterion)) {
+    SettlingNodes(SettleTask task, std::unique_ptr<SplitCriterion<Target>> criterion)
+        : task_(std::move(task)), criterion_(std::move(criterion)) {
         const auto n_classes = task_.layout->n_classes;
         const std::size_t n_targets = task_.layout->sums.n_targets();
         forest_.n_sets = static_cast<std::int32_t>(task_.wholes.size());
@@ -97,9 +98,10 @@ template <Criterion C> class SettlingNodes : public Settling {
         for (std::size_t s = 0; s < task_.wholes.size(); ++s) {
             const std::int64_t n = task_.wholes[s].n;
             const Stats total = stats_of(task_.wholes[s], task_.sums_of_whole(s));
-            const C turned = turned_to(static_cast<std::int32_t>(s), total);
+            const auto turned = turned_to(static_cast<std::int32_t>(s), total);
+            const Scorer<Stats> &scorer = turned->scorer();
             rules_.push_back(
-                {mass_of(turned, total), weight_of(turned, total),
+                {scorer.mass(total), scorer.weight(total),
                  std::max<std::int64_t>(2, p.min_samples_split.rows_of(n)),
                  std::max<std::int64_t>(1, p.settings[0].min_samples_leaf.rows_of(n)), p.settings[0].min_objs,
                  task_.many_valued.empty() ? std::vector<std::uint8_t>() : task_.many_valued[s]});
@@ -114,18 +116,18 @@ template <Criterion C> class SettlingNodes : public Settling {
     }
     Stats total_of(const OpenNode &node) const { return stats_of(node.total, node.sums); }
     /// The criterion as it is at a node.
-    C turned_to(std::int32_t set, const Stats &node) const {
-        C turned = criterion_;
-        open_node(turned, set, node);
+    std::unique_ptr<SplitCriterion<Target>> turned_to(std::int32_t set, const Stats &node) const {
+        std::unique_ptr<SplitCriterion<Target>> turned = criterion_->copy();
+        turned->open(set, node);
         return turned;
     }
 
     double share_of(const OpenNode &node) const {
         const Stats total = total_of(node);
-        return mass_of(turned_to(node.set, total), total) / rules_of(node).mass;
+        return turned_to(node.set, total)->scorer().mass(total) / rules_of(node).mass;
     }
     bool worth(const OpenNode &node, const Choice &c) const {
-        return c.found() && (criterion_.splits_at_zero || c.quality != 0.0) &&
+        return c.found() && (criterion_->traits.splits_at_zero || c.quality != 0.0) &&
                !(share_of(node) * c.gain < task_.parameters.min_impurity_decrease);
     }
     static void add(ClassCounts &to, const std::uint32_t *row) {
@@ -163,12 +165,13 @@ template <Criterion C> class SettlingNodes : public Settling {
         GrownSet &grown = forest_.of(set);
         const std::uint64_t at = grown.records.size();
         const Stats total = stats_of(rows, sums);
-        const C turned = turned_to(set, total);
+        const auto turned = turned_to(set, total);
         const bool pure = total.pure();
-        describe(grown, turned, total, pure);
+        describe(grown, *turned, total, pure);
         const std::int64_t max_depth = task_.parameters.max_depth;
         const bool deep = max_depth >= 0 && depth >= max_depth;
-        if (pure || deep || rules_[static_cast<std::size_t>(set)].ends(total.n, weight_of(turned, total)))
+        if (pure || deep ||
+            rules_[static_cast<std::size_t>(set)].ends(total.n, turned->scorer().weight(total)))
             return -1;
         nodes_.push_back({set, at, rows, depth, std::move(notes), sums});
         return static_cast<std::int64_t>(nodes_.size()) - 1;

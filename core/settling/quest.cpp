@@ -9,9 +9,10 @@
 namespace hornbeam {
 namespace {
 
-class SettlingByQuest final : public SettlingNodes<Quest> {
+class SettlingByQuest final : public SettlingNodes<ClassTarget> {
   public:
-    explicit SettlingByQuest(SettleTask task) : SettlingNodes<Quest>(std::move(task), Quest{}) {}
+    explicit SettlingByQuest(SettleTask task)
+        : SettlingNodes(std::move(task), std::make_unique<SplitBy<Quest>>(Quest{})) {}
 
     Settled look(std::int64_t number, const RefinedSet &set, Cancel &cancel) override {
         return look_at(nodes_[static_cast<std::size_t>(number)], set, -1.0, cancel);
@@ -47,6 +48,8 @@ class SettlingByQuest final : public SettlingNodes<Quest> {
     }
 
   private:
+    const Quest quest_;
+
     static bool exact(const RefinedSet &set) {
         for (std::size_t i = 0; i < set.size(); ++i)
             if (!set.exact(i)) return false;
@@ -79,7 +82,7 @@ class SettlingByQuest final : public SettlingNodes<Quest> {
 
     void look_at_categories(const OpenNode &node, const RefinedSet &set, Cancel &cancel,
                             Settled &found) const {
-        Chooser<std::uint32_t, Quest> chooser(frame_, target_, criterion_, task_.parameters, cancel);
+        QuestChooser<std::uint32_t> chooser(frame_, target_, quest_, task_.parameters, cancel);
         const Lane<ClassCounts> lane{node.set, node.record, node.total};
         chooser.open(lane, true, rules_of(node));
         const AvcSlot slot{set.attribute, true, 0, set.size()};
@@ -160,7 +163,7 @@ class SettlingByQuest final : public SettlingNodes<Quest> {
         const double least = rules.cut_floor(as_double(known.n), node.total.classes_present());
         Choice &c = found.choice;
         c.lo = end - 1, c.hi = end;
-        if (!admit_sides(criterion_, node.total, rules, least, {known, missing, left, right}, c)) return;
+        if (!admit_sides(quest_, node.total, rules, least, {known, missing, left, right}, c)) return;
         c.kind = TestKind::numeric;
         found.lo = set.low[c.lo], found.hi = set.low[c.hi];
         // What is known of a bucket stays known, and must not be looked for again.

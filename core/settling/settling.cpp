@@ -14,55 +14,52 @@ namespace {
 
 constexpr double bound_slack = 1e-12; // relative: of the roundings of a quality
 
-template <Criterion C> class SettlingBy final : public SettlingTests<C> {
+class SettlingByCounts final : public SettlingTests<ClassTarget> {
   public:
-    SettlingBy(SettleTask task, C criterion, std::unique_ptr<XlogTable> xlog)
-        : SettlingTests<C>(std::move(task), std::move(criterion)), xlog_(std::move(xlog)) {}
+    SettlingByCounts(SettleTask task, std::unique_ptr<SplitCriterion<ClassTarget>> criterion,
+                     std::unique_ptr<XlogTable> xlog = nullptr)
+        : SettlingTests(std::move(task), std::move(criterion)), xlog_(std::move(xlog)) {}
 
     Settled look(std::int64_t number, const RefinedSet &set, Cancel &cancel) override {
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
         Settled found;
         if (set.size() < 2) return found;
-        Chooser<std::uint32_t, C> chooser(frame_, target_, criterion_, task_.parameters, cancel);
+        const auto chooser =
+            make_chooser<std::uint32_t>(frame_, target_, *criterion_, task_.parameters, cancel);
         const Lane<ClassCounts> lane{node.set, node.record, node.total};
-        chooser.open(lane, true, rules_of(node));
+        chooser->open(lane, true, rules_of(node));
         const AvcSlot slot{set.attribute, set.nominal, 0, set.size()};
-        chooser.consider({set.attribute, 0, nullptr}, {}, &slot, set.counts.data(), found.choice);
+        chooser->consider({set.attribute, 0, nullptr}, {}, &slot, set.counts.data(), found.choice);
         if (!found.choice.found()) return found;
         found.state = Settled::State::test;
         found.children = children_of(node, set, found.choice);
-        if (found.choice.kind == TestKind::numeric) Tests::find_ends(set, found);
+        if (found.choice.kind == TestKind::numeric) find_ends(set, found);
         return found;
     }
 
   private:
-    using Tests = SettlingTests<C>;
-    using Tests::nodes_, Tests::task_, Tests::criterion_, Tests::frame_, Tests::target_;
-    using Tests::rules_of, Tests::share_of, Tests::add, Tests::children_of;
-
     std::unique_ptr<XlogTable> xlog_;
 
     void find_alive(const OpenNode &node, const SetReader &sets, double margin, Cancel &cancel,
                     Settled &settled) const override {
         const StopRules &rules = rules_of(node);
         double reach = settled.choice.found() ? settled.choice.quality : -1.0;
-        if constexpr (is_gain<C>)
+        if (criterion_->traits.quality_is_gain)
             reach = std::max(reach, task_.parameters.min_impurity_decrease / share_of(node));
         reach -= bound_slack * std::max(1.0, std::abs(reach)) + margin;
         for (std::size_t a = 0; a < sets.size(); ++a) {
             cancel.poll();
             if (sets.exact(a)) continue;
             const RefinedSet set = sets.read(a);
-            if constexpr (has_bound<C>) {
-                const ClassCounts none(node.total.c.size());
-                ClassCounts missing = none;
-                add(missing, set.row(set.size()));
-                bound_cuts(node, rules, set, none, missing.n, 0, reach, settled);
-                if (missing.n != 0)
-                    bound_cuts(node, rules, set, missing, missing.n, missing.n, reach, settled);
-            } else {
-                Tests::add_inexact(set, settled.alive);
+            if (!BucketBound::there(*criterion_)) {
+                add_inexact(set, settled.alive);
+                continue;
             }
+            const ClassCounts none(node.total.c.size());
+            ClassCounts missing = none;
+            add(missing, set.row(set.size()));
+            bound_cuts(node, rules, set, none, missing.n, 0, reach, settled);
+            if (missing.n != 0) bound_cuts(node, rules, set, missing, missing.n, missing.n, reach, settled);
         }
     }
     /// Missing rows, `on_left` of them, are on the left or on the right.
@@ -74,7 +71,7 @@ template <Criterion C> class SettlingBy final : public SettlingTests<C> {
                 ? rows_from(rules.cut_floor(as_double(known), node.total.classes_present()), known)
                 : 0;
         const Least least = rules.least(floor, on_left, missing - on_left);
-        BucketBound<C> bound(criterion_, node.total);
+        BucketBound bound(*criterion_, node.total);
         for (std::size_t i = 0; i < set.size(); ++i) {
             const std::uint32_t *row = set.row(i);
             std::int64_t rows = 0;
@@ -110,20 +107,21 @@ std::unique_ptr<Settling> Settling::make(SettleTask task, Cancel &cancel) {
     const std::string criterion = task.criterion;
     std::int64_t most = 0;
     for (const ClassCounts &whole : task.wholes) most = std::max(most, whole.n);
-    auto by_xlog = [&](auto made) -> std::unique_ptr<Settling> {
-        auto xlog = std::make_unique<XlogTable>(static_cast<std::size_t>(most) + 1, cancel);
-        if constexpr (requires { made.entropy; })
-            made.entropy.xlog = xlog.get();
-        else
-            made.xlog = xlog.get();
-        return std::make_unique<SettlingBy<decltype(made)>>(std::move(task), made, std::move(xlog));
+    auto by = [&](const auto &made, std::unique_ptr<XlogTable> xlog = nullptr) -> std::unique_ptr<Settling> {
+        using C = std::remove_cvref_t<decltype(made)>;
+        return std::make_unique<SettlingByCounts>(std::move(task), std::make_unique<SplitBy<C>>(made),
+                                                  std::move(xlog));
     };
-    if (criterion == "gini") return std::make_unique<SettlingBy<Gini>>(std::move(task), Gini{}, nullptr);
-    if (criterion == "correlation")
-        return std::make_unique<SettlingBy<Correlation>>(std::move(task), Correlation{}, nullptr);
-    if (criterion == "entropy") return by_xlog(Entropy{});
-    if (criterion == "gain_ratio") return by_xlog(GainRatio{});
-    if (criterion == "c45") return by_xlog(C45<Entropy>{});
+    auto by_xlog = [&](auto make) {
+        auto xlog = std::make_unique<XlogTable>(static_cast<std::size_t>(most) + 1, cancel);
+        const Entropy entropy{xlog.get()};
+        return by(make(entropy), std::move(xlog));
+    };
+    if (criterion == "gini") return by(Gini{});
+    if (criterion == "correlation") return by(Correlation{});
+    if (criterion == "entropy") return by_xlog([](Entropy entropy) { return entropy; });
+    if (criterion == "gain_ratio") return by_xlog([](Entropy entropy) { return GainRatio{entropy}; });
+    if (criterion == "c45") return by_xlog([](Entropy entropy) { return C45<Entropy>{entropy}; });
     if (criterion == "quest") return settle_by_quest(std::move(task));
     throw std::invalid_argument("criterion '" + criterion + "' is not settled from counts");
 }

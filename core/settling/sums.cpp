@@ -4,6 +4,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "criteria/widths.hpp"
 #include "growth/class_factors.hpp"
 
 namespace hornbeam {
@@ -41,9 +42,8 @@ std::unique_ptr<Settling> settle_classes(SettleTask task) {
     // As the grower has it: a sum of weights times its factor, with a sign and one to spare.
     const int bits =
         span.bits() + factor_bits + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most))) + 2;
-    if (bits <= 64 * narrow_sums) return settle_weighed<narrow_sums>(std::move(task), std::move(sets));
-    if (bits <= 64 * middle_sums) return settle_weighed<middle_sums>(std::move(task), std::move(sets));
-    return settle_weighed<wide_sums>(std::move(task), std::move(sets));
+    return holds(narrow_weights, bits) ? settle_weighed<narrow_weights>(std::move(task), std::move(sets))
+                                       : settle_weighed<wide_weights>(std::move(task), std::move(sets));
 }
 
 } // namespace

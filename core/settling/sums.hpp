@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "choice/quality_chooser.hpp"
 #include "growth/grow_criteria.hpp"
 #include "settling/sum_bounds.hpp"
 #include "settling/tests.hpp"
@@ -27,13 +28,19 @@ std::unique_ptr<Settling> settle_weighed(SettleTask task, std::shared_ptr<const 
 std::unique_ptr<Settling> settle_variance(SettleTask task);
 std::unique_ptr<Settling> settle_weighted_variance(SettleTask task);
 
-/// The grower's own chooser looks at the entries of a set as at so many examples.
-template <Criterion C> class SettlingSums final : public SettlingTests<C> {
+/// The grower's own chooser looks at the entries of a set as at so many examples. C: the criterion that
+/// bounds are made of, as `bounded_by` gives it; C4.5 is settled without bounds, and its C is that of
+/// information.
+template <Criterion C> class SettlingSums final : public SettlingTests<typename C::Target> {
   public:
-    using Stats = typename C::Target::Stats;
+    using Target = typename C::Target;
+    using Stats = typename Target::Stats;
+    using BoundedBy = const C &(*)(const SplitCriterion<Target> &);
 
-    SettlingSums(SettleTask task, C criterion, std::shared_ptr<const WeighedSets> sets = nullptr)
-        : SettlingTests<C>(std::move(task), std::move(criterion)), sets_(std::move(sets)) {
+    SettlingSums(SettleTask task, std::unique_ptr<SplitCriterion<Target>> criterion, BoundedBy bounded_by,
+                 std::shared_ptr<const WeighedSets> sets)
+        : SettlingTests<Target>(std::move(task), std::move(criterion)), bounded_by_(bounded_by),
+          sets_(std::move(sets)) {
         task_.parameters.accelerate = false; // what is fast wants rows
         if (sets_ != nullptr) this->forest_.class_weight = sets_->weight;
         entries_.nominal.resize(task_.layout->attributes.size());
@@ -50,8 +57,8 @@ template <Criterion C> class SettlingSums final : public SettlingTests<C> {
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
         Settled found;
         if (set.size() < 2) return found;
-        const EntryTarget<Stats> target{&set, set.n_classes};
-        Chooser<Entry, C> chooser(entries_, target, criterion_, task_.parameters, cancel);
+        const Target target{&set, set.n_classes};
+        QualityChooser<Entry, Target> chooser(entries_, target, *criterion_, task_.parameters, cancel);
         const Lane<Stats> lane{node.set, node.record, this->total_of(node)};
         chooser.open(lane, true, rules_of(node));
         std::vector<Entry> list = listed(set, target);
@@ -68,19 +75,20 @@ template <Criterion C> class SettlingSums final : public SettlingTests<C> {
     }
 
   private:
-    using Tests = SettlingTests<C>;
+    using Tests = SettlingTests<Target>;
     using Tests::nodes_, Tests::task_, Tests::criterion_, Tests::rules_of;
     using Entry = std::uint64_t;
     using Bound = std::conditional_t<requires(Stats s) { s.c; }, CornerBound<C>, VarianceBound<C>>;
 
+    const BoundedBy bounded_by_;
     std::shared_ptr<const WeighedSets> sets_;
     Frame<Entry> entries_; // codes of a nominal attribute's entries; nothing else
 
     void find_alive(const OpenNode &node, const SetReader &sets, double margin, Cancel &cancel,
                     Settled &settled) const override {
         const Stats total = this->total_of(node);
-        const C turned = this->turned_to(node.set, total);
-        Bound bound(turned, total);
+        const auto turned = this->turned_to(node.set, total);
+        Bound bound(bounded_by_(*turned), total);
         double reach = settled.choice.found() ? settled.choice.quality : -1.0;
         if (bound.of_gain())
             reach = std::max(reach, task_.parameters.min_impurity_decrease / this->share_of(node));
@@ -93,7 +101,7 @@ template <Criterion C> class SettlingSums final : public SettlingTests<C> {
                 Tests::add_inexact(set, settled.alive);
                 continue;
             }
-            const EntryTarget<Stats> target{&set, set.n_classes};
+            const Target target{&set, set.n_classes};
             Stats none = target.zero(), missing = none;
             target.add_for_quality(missing, set.size(), 1);
             const std::int64_t leaf = rules_of(node).min_leaf, gone = missing.n;
@@ -103,8 +111,8 @@ template <Criterion C> class SettlingSums final : public SettlingTests<C> {
         }
     }
     /// `below` are the missing rows, where they are on the left. A cut leaves `least` rows on its sides.
-    void bound_cuts(Bound &bound, const EntryTarget<Stats> &target, const Stats &total, Stats below,
-                    Least least, double reach, Settled &settled) const {
+    void bound_cuts(Bound &bound, const Target &target, const Stats &total, Stats below, Least least,
+                    double reach, Settled &settled) const {
         const RefinedSet &set = *target.set;
         Stats bucket = target.zero();
         for (std::size_t i = 0; i < set.size(); ++i) {
@@ -122,7 +130,7 @@ template <Criterion C> class SettlingSums final : public SettlingTests<C> {
     }
 
     /// The entries as a sorted list; of a nominal attribute those that have rows, the missing ones too.
-    std::vector<Entry> listed(const RefinedSet &set, const EntryTarget<Stats> &target) {
+    std::vector<Entry> listed(const RefinedSet &set, const Target &target) {
         std::vector<Entry> list;
         const std::uint32_t n = set.size() + (set.nominal ? 1 : 0);
         for (std::uint32_t i = 0; i < n; ++i)
@@ -147,5 +155,16 @@ template <Criterion C> class SettlingSums final : public SettlingTests<C> {
         return sums;
     }
 };
+
+/// C is the criterion, or what it is derived from.
+template <class C, class Given> std::unique_ptr<Settling>
+settle_with(SettleTask task, const Given &criterion, std::shared_ptr<const WeighedSets> sets = nullptr) {
+    using By = SplitBy<Given>;
+    const auto bounded_by = [](const SplitCriterion<typename C::Target> &any) -> const C & {
+        return static_cast<const By &>(any).rule;
+    };
+    return std::make_unique<SettlingSums<C>>(std::move(task), std::make_unique<By>(criterion), bounded_by,
+                                             std::move(sets));
+}
 
 } // namespace hornbeam

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "choice/policy.hpp"
 #include "settling/nodes.hpp"
 
 namespace hornbeam {
@@ -39,9 +38,9 @@ class ReadTwice final : public SetReader {
     std::size_t taken_ = 0;
 };
 
-template <Criterion C> class SettlingTests : public SettlingNodes<C> {
+template <class Target> class SettlingTests : public SettlingNodes<Target> {
   public:
-    using SettlingNodes<C>::SettlingNodes;
+    using SettlingNodes<Target>::SettlingNodes;
 
     Settled choose(std::int64_t number, std::vector<Settled> &found) override {
         const OpenNode &node = nodes_[static_cast<std::size_t>(number)];
@@ -75,8 +74,8 @@ template <Criterion C> class SettlingTests : public SettlingNodes<C> {
     }
 
   protected:
-    using SettlingNodes<C>::nodes_, SettlingNodes<C>::task_, SettlingNodes<C>::criterion_;
-    using SettlingNodes<C>::rules_of, SettlingNodes<C>::worth;
+    using SettlingNodes<Target>::nodes_, SettlingNodes<Target>::task_, SettlingNodes<Target>::criterion_;
+    using SettlingNodes<Target>::rules_of, SettlingNodes<Target>::worth;
 
     /// Buckets inside which a cut might be better than the test that was found.
     virtual void find_alive(const OpenNode &node, const SetReader &sets, double margin, Cancel &cancel,
@@ -105,7 +104,7 @@ template <Criterion C> class SettlingTests : public SettlingNodes<C> {
             if (one.choice.found()) entered.push_back({&one.choice});
         Settled best;
         Choice choice;
-        decide(entered, criterion_, rules_of(node), task_.parameters.competitors, choice);
+        criterion_->select(entered, rules_of(node), task_.parameters.competitors, choice);
         if (!choice.found()) return best;
         for (Settled &one : found)
             if (!one.children.empty() && one.choice.attribute == choice.attribute) best = std::move(one);

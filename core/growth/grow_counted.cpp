@@ -1,10 +1,11 @@
-// Growth by QUEST.
+// Growth by the criteria of counted classes.
 #include <bit>
 #include <stdexcept>
 
-#include "choice/quest_choice.hpp"
+#include "choice/contingency.hpp"
+#include "choice/moments.hpp"
 #include "growth/grow_criteria.hpp"
-#include "growth/growth.hpp"
+#include "growth/grow_target.hpp"
 
 namespace hornbeam {
 namespace {
@@ -25,7 +26,9 @@ ValueScale scale_of(const NumericColumn &column, std::uint64_t most, Cancel &can
     return {lowest, limbs_for(highest - lowest, most)};
 }
 
-} // namespace
+template <Criterion C> Forest grow_by(const GrowTask &task, const C &criterion) {
+    return grow_target(task, SplitBy<C>(criterion), ClassTarget{task.target.classes, task.target.n_classes});
+}
 
 Forest grow_quest(const GrowTask &task) {
     if (task.parameters.nominal != NominalMode::subset)
@@ -38,7 +41,23 @@ Forest grow_quest(const GrowTask &task) {
     Quest criterion;
     criterion.table = &task.table;
     criterion.scale = &scale;
-    return Growth<Quest>(task, criterion, ClassTarget{task.target.classes, task.target.n_classes}).grow();
+    return grow_by(task, criterion);
+}
+
+} // namespace
+
+Forest grow_counted_classes(const std::string &criterion, const GrowTask &task) {
+    if (criterion == "gini") return grow_by(task, Gini{});
+    if (criterion == "correlation") return grow_by(task, Correlation{});
+    if (criterion == "quest") return grow_quest(task);
+    const auto by_xlog = [&](auto make) {
+        const XlogTable xlog(task.table.n_rows + 1, task.cancel);
+        return grow_by(task, make(Entropy{&xlog}));
+    };
+    if (criterion == "entropy") return by_xlog([](Entropy entropy) { return entropy; });
+    if (criterion == "gain_ratio") return by_xlog([](Entropy entropy) { return GainRatio{entropy}; });
+    if (criterion == "c45") return by_xlog([](Entropy entropy) { return C45<Entropy>{entropy}; });
+    throw std::invalid_argument("criterion '" + criterion + "' is not known");
 }
 
 } // namespace hornbeam

@@ -1,67 +1,42 @@
-// The best test of a node for one training set: every attribute in order, strictly better wins.
+// The best test of a node for one training set by quality: every attribute in order, strictly better wins.
 #pragma once
 
 #include <bit>
 #include <limits>
 
-#include "choice/avc_scan.hpp"
-#include "choice/frame.hpp"
+#include "choice/chooser.hpp"
 #include "choice/nominal.hpp"
-#include "choice/open_categories.hpp"
-#include "choice/scan.hpp"
-#include "choice/weighted_scan.hpp"
-#include "choice/weighted_variance_scan.hpp"
-#include "criteria/seen.hpp"
 
 namespace hornbeam {
 
-/// One training set at a node, while it is still growing there.
-template <class Stats> struct Lane {
-    std::int32_t set = 0;
-    std::uint64_t record = 0; // of the set, in the forest
-    Stats total;
-    std::vector<OpenNote> open = {};
-    SettingRange settings = {};
-};
-
-/// Looks at one attribute after the other for one lane. The fast scans want lists in which every entry counts
-/// once: those of a node where the lane is alone (`solo`), or copies of what is the lane's own.
-template <class E, Criterion C> class Chooser {
+/// The fast scans want lists in which every entry counts once: those of a node where the lane is alone
+/// (`solo`), or copies of what is the lane's own.
+template <class E, class Target> class QualityChooser final : public Chooser<E, Target> {
   public:
-    using Target = typename C::Target;
     using Stats = typename Target::Stats;
 
-    Chooser(const Frame<E> &frame, const Target &target, const C &criterion, const GrowParameters &parameters,
-            Cancel &cancel)
-        : frame_(frame), target_(target), criterion_(criterion), parameters_(parameters), cancel_(cancel),
-          zero_(target.zero()), missing_(zero_), known_(zero_) {}
+    QualityChooser(const Frame<E> &frame, const Target &target, const SplitCriterion<Target> &criterion,
+                   const GrowParameters &parameters, Cancel &cancel)
+        : frame_(frame), target_(target), criterion_(criterion.copy()), parameters_(parameters),
+          cancel_(cancel), zero_(target.zero()), missing_(zero_), known_(zero_) {}
 
-    /// True where the attribute takes a single known value among these rows: it never splits below either.
-    static bool constant(const Segment<E> &segment) {
-        return segment.listed() && (segment.size < 2 || Packed<E>::rank(segment.begin[0]) ==
-                                                            Packed<E>::rank(segment.begin[segment.size - 1]));
-    }
-
-    /// Turns to another lane; `consider` then looks at its node's attributes in order.
-    void open(const Lane<Stats> &lane, bool solo, const StopRules &rules) {
+    void open(const Lane<Stats> &lane, bool solo, const StopRules &rules) override {
         lane_ = &lane;
         solo_ = solo || parameters_.accelerate;
         copies_ = !solo && parameters_.accelerate;
         own_rows_.clear();
         rules_ = &rules;
         classes_ = 0;
-        if constexpr (requires { zero_.c; })
+        if constexpr (of_classes)
             if (rules.asks_objs()) classes_ = lane.total.classes_present();
-        open_node(criterion_, lane.set, lane.total);
-        highest_ = parameters_.accelerate ? criterion_.highest_quality(lane.total)
+        criterion_->open(lane.set, lane.total);
+        highest_ = parameters_.accelerate ? criterion_->highest_quality(lane.total)
                                           : std::numeric_limits<double>::infinity();
-        if (solo_) prepare(facts_, criterion_, lane.total);
+        if (solo_) criterion_->gather(facts_, lane.total);
     }
 
-    /// Replaces `best` where the attribute has a better test; `counts` are the lane's own of its slot, if it
-    /// has one. False: no attribute can be better than what is found.
     bool consider(const Segment<E> &segment, std::span<const E> rows, const AvcSlot *slot,
-                  const std::uint32_t *counts, Choice &best) {
+                  const std::uint32_t *counts, Choice &best) override {
         if (segment.listed())
             consider_list(copies_ ? own_list(segment) : segment, best);
         else if (slot != nullptr && !slot->nominal)
@@ -71,16 +46,11 @@ template <class E, Criterion C> class Chooser {
                              counts, best);
         return best.quality < highest_;
     }
-    /// The same for an attribute that has been looked at by itself.
-    bool consider_tried(const Choice &found, Choice &best) const {
+    bool consider_tried(const Choice &found, Choice &best) const override {
         if (found.found() && found.quality > best.quality) best = found;
         return best.quality < highest_;
     }
-    /// Where counts of a slot may be put together.
-    std::vector<std::uint32_t> &room_for_counts() { return own_counts_; }
-
-    /// The same for a list or counted attribute whose best cut is known; nothing is missing there.
-    bool consider_found(const Segment<E> &segment, const Cut &cut, Choice &best) const {
+    bool consider_found(const Segment<E> &segment, const Cut &cut, Choice &best) const override {
         if (cut.quality > best.quality) {
             best.quality = cut.quality;
             record_cut(
@@ -91,9 +61,12 @@ template <class E, Criterion C> class Chooser {
     }
 
   private:
+    static constexpr bool of_classes = requires(Stats s) { s.c; };
+    static constexpr bool weighs = requires(Stats s) { s.weight; };
+
     const Frame<E> &frame_;
     const Target &target_;
-    C criterion_; // its own: a weighted one remembers the node it is turned to
+    std::unique_ptr<SplitCriterion<Target>> criterion_; // its own: it remembers the node it is turned to
     const GrowParameters &parameters_;
     Cancel &cancel_;
     Stats zero_, missing_, known_;
@@ -104,7 +77,6 @@ template <class E, Criterion C> class Chooser {
     bool solo_ = false;   // every entry that is looked at counts once
     bool copies_ = false; // the node has other lanes' entries too
     std::vector<E> own_list_, own_rows_;
-    std::vector<std::uint32_t> own_counts_;
     const StopRules *rules_ = nullptr;
     int classes_ = 0; // present at the node, where min_objs asks
     double highest_ = 0.0;
@@ -112,10 +84,10 @@ template <class E, Criterion C> class Chooser {
     std::vector<std::int32_t> slot_;
     std::vector<std::uint32_t> tally_;
 
+    /// C4.5, which is a criterion of classes: attributes are compared once all have entered their tests.
+    bool compares() const { return of_classes && criterion_->traits.compares_attributes; }
     /// Whether the statistics of known rows are wanted even where nothing is missing.
-    bool keeps_known() const {
-        return compares_attributes<C> || (requires { zero_.weight; } && rules_->asks_objs());
-    }
+    bool keeps_known() const { return compares() || (weighs && rules_->asks_objs()); }
     std::int64_t times(std::uint32_t id) const { return solo_ ? 1 : frame_.sets.count(id, lane_->set); }
 
     Segment<E> own_list(const Segment<E> &segment) {
@@ -148,30 +120,29 @@ template <class E, Criterion C> class Chooser {
             missing_ = total;
             missing_ -= known_;
         }
-        auto cut_from = [&](const auto &criterion, const Stats &node, const Stats &start, Least least,
-                            double floor) {
+        auto cut_from = [&](const Stats &node, const Stats &start, Least least, double floor) {
             Scan<E, Target> scan{segment.begin, segment.size, target_, node,  start,
                                  facts_,        scratch_,     cancel_, least, floor};
-            if constexpr (requires { zero_.weight; })
+            if constexpr (weighs)
                 if (keeps_known()) {
                     scan.known = &known_;
-                    scan.least_weight = rules_->cut_floor(weight_of(criterion_, known_), classes_);
+                    scan.least_weight = rules_->cut_floor(criterion_->scorer().weight(known_), classes_);
                     scan.missing = missing_.n;
                     scan.min_leaf = rules_->min_leaf;
                 }
             return solo_ && parameters_.accelerate
-                       ? fast_scan(scan, criterion, *parameters_.kernels)
-                       : plain_scan(scan, criterion, [this](std::uint32_t id) { return times(id); });
+                       ? criterion_->scan(scan, *parameters_.kernels)
+                       : plain_scan(scan, criterion_->sought(),
+                                    [this](std::uint32_t id) { return times(id); });
         };
         auto rank = [&](std::uint32_t at) { return Packed<E>::rank(segment.begin[at]); };
-        if constexpr (compares_attributes<C>) {
-            enter_cut(segment.attribute, best, cut_from, rank,
-                      [&](const Cut &cut) { return sum_to(segment, rank(cut.at)); });
-        } else {
-            bool taken = consider_cut(segment.attribute, best, cut_from, rank);
-            if constexpr (requires { zero_.weight; })
-                if (taken && missing_.n == 0) best.default_child = heavier_side(segment, best.lo);
-        }
+        if constexpr (of_classes)
+            if (compares())
+                return enter_cut(segment.attribute, best, cut_from, rank,
+                                 [&](const Cut &cut) { return sum_to(segment, rank(cut.at)); });
+        const bool taken = consider_cut(segment.attribute, best, cut_from, rank);
+        if constexpr (weighs)
+            if (taken && missing_.n == 0) best.default_child = heavier_side(segment, best.lo);
     }
     /// The statistics of the known rows up to rank `lo`.
     Stats sum_to(const Segment<E> &segment, std::uint32_t lo) {
@@ -193,28 +164,26 @@ template <class E, Criterion C> class Chooser {
         if constexpr (counts_rows<Stats>) {
             const std::uint32_t width = frame_.avc->width;
             read_counts(counts + slot.n_values * width, missing_);
-            if constexpr (compares_attributes<C>) {
-                known_ = lane_->total;
-                known_ -= missing_;
-            }
-            auto cut_from = [&](const auto &criterion, const Stats &node, const Stats &start, Least least,
-                                double floor) {
+            auto cut_from = [&](const Stats &node, const Stats &start, Least least, double floor) {
                 CountedScan scan{counts, slot.n_values, width, node, start, lane_->total.n - missing_.n,
                                  facts_, scratch_,      least, floor};
-                return counted_scan(scan, criterion, *parameters_.kernels);
+                return criterion_->scan(scan, *parameters_.kernels);
             };
             auto rank = [](std::uint32_t at) { return at; };
-            if constexpr (compares_attributes<C>)
-                enter_cut(slot.attribute, best, cut_from, rank, [&](const Cut &) { return zero_; });
-            else
+            if (!compares()) {
                 consider_cut(slot.attribute, best, cut_from, rank);
+                return;
+            }
+            known_ = lane_->total;
+            known_ -= missing_;
+            enter_cut(slot.attribute, best, cut_from, rank, [&](const Cut &) { return zero_; });
         }
     }
 
     /// The known rows that min_objs asks for on both sides of a cut. Where rows weigh differently, the scan
     /// itself looks at what its sides weigh.
     std::int64_t rows_to_leave(std::int64_t known) const {
-        if constexpr (requires { zero_.weight; })
+        if constexpr (weighs)
             return 0;
         else
             return rules_->asks_objs() ? rows_from(rules_->cut_floor(as_double(known), classes_), known) : 0;
@@ -227,7 +196,7 @@ template <class E, Criterion C> class Chooser {
         const std::int64_t missing = missing_.n;
         const std::int64_t floor = rows_to_leave(lane_->total.n - missing);
         auto cut_with = [&](const Stats &start, Least least) {
-            return cut_from(criterion_, lane_->total, start, least, best.quality);
+            return cut_from(lane_->total, start, least, best.quality);
         };
         Cut cut;
         std::int32_t default_child = 0;
@@ -251,12 +220,11 @@ template <class E, Criterion C> class Chooser {
     /// sums the left side, where rows weigh differently.
     template <class CutFrom, class Rank, class LeftOf>
     void enter_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank, LeftOf left_of) {
-        constexpr bool weighs = requires { zero_.weight; };
         const Stats &node = lane_->total;
         const Least least = weighs ? Least{} : rules_->least(rows_to_leave(known_.n), 0, 0);
-        Cut cut = cut_from(criterion_.sought_by(node), known_, zero_, least, 0.0);
+        Cut cut = cut_from(known_, zero_, least, 0.0);
         if (!(cut.quality > 0.0)) return;
-        double gain = cut.gain - criterion_.penalty(cut.cuts, node);
+        double gain = cut.gain - criterion_->penalty(cut.cuts, node);
         if (!(gain >= negligible_gain)) return;
         if constexpr (weighs) {
             left_ = left_of(cut);
@@ -266,10 +234,9 @@ template <class E, Criterion C> class Chooser {
             left_.n = cut.left;
             right_.n = known_.n - cut.left;
         }
-        double outcomes = criterion_.outcome(left_) + criterion_.outcome(right_);
-        if (missing_.n != 0) outcomes += criterion_.outcome(missing_);
+        const std::array<const Stats *, 3> parts{&left_, &right_, &missing_};
         best.quality = gain;
-        best.split = criterion_.split(node, outcomes);
+        best.split = criterion_->split(node, std::span(parts).first(missing_.n != 0 ? 3 : 2));
         record_cut(attribute, cut, as_heavy(left_, right_) ? 0 : 1, best, rank);
     }
 
@@ -294,22 +261,16 @@ template <class E, Criterion C> class Chooser {
             read_table(counts, slot->n_values, frame_.avc->width);
         else if (!tally(codes, rows))
             count_rows(codes, rows);
-        auto consider_by = [&](const auto &criterion) {
-            NominalChooser(criterion, lane_->total, table_, *rules_, parameters_.accelerate, cancel_)
-                .consider(attribute, parameters_.nominal, best);
-        };
-        if constexpr (compares_attributes<C>) {
-            consider_by(criterion_.sought_by(lane_->total));
-            if (best.found()) best.split = split_of(best);
-        } else {
-            consider_by(criterion_);
-        }
+        const bool by_numbers = parameters_.accelerate && criterion_->traits.by_gini;
+        choose_nominal<Stats>({criterion_->sought(), lane_->total, table_, *rules_, by_numbers, cancel_},
+                              attribute, parameters_.nominal, best);
+        if (compares() && best.found()) best.split = split_of(best);
     }
 
     /// No test gains more than one that tells all categories, and the missing rows, apart.
     bool may_beat(double quality, const std::uint32_t *counts, std::uint32_t n_rows) const {
-        if constexpr (std::is_same_v<C, Gini>) {
-            if (!parameters_.accelerate || quality < 0.0) return true;
+        if constexpr (counts_rows<Stats>) {
+            if (!criterion_->traits.by_gini || !parameters_.accelerate || quality < 0.0) return true;
             double sum = 0.0;
             for (std::uint32_t j = 0; j < n_rows; ++j, counts += frame_.avc->width) {
                 std::int64_t n = 0, squares = 0;
@@ -327,18 +288,17 @@ template <class E, Criterion C> class Chooser {
 
     /// The information of the split itself, of a test that table_ has led to.
     double split_of(const Choice &test) {
-        double outcomes = 0.0;
+        std::vector<const Stats *> parts;
         if (test.kind == TestKind::multiway) {
-            for (std::size_t i = 0; i < test.branches.size(); ++i)
-                outcomes += criterion_.outcome(table_.stats[i]);
+            for (std::size_t i = 0; i < test.branches.size(); ++i) parts.push_back(&table_.stats[i]);
         } else {
             left_ = right_ = zero_;
             for (std::size_t i = 0; i < test.branches.size(); ++i)
                 (test.branches[i].second == 0 ? left_ : right_) += table_.stats[i];
-            outcomes = criterion_.outcome(left_) + criterion_.outcome(right_);
+            parts = {&left_, &right_};
         }
-        if (table_.missing.n != 0) outcomes += criterion_.outcome(table_.missing);
-        return criterion_.split(lane_->total, outcomes);
+        if (table_.missing.n != 0) parts.push_back(&table_.missing);
+        return criterion_->split(lane_->total, parts);
     }
 
     /// Called for every row of a long loop: looks for a stop now and then.
@@ -438,5 +398,22 @@ template <class E, Criterion C> class Chooser {
         for (std::int32_t code : table_.code) slot_[static_cast<std::size_t>(code)] = -1;
     }
 };
+
+/// QUEST has a chooser of its own.
+template <class E>
+std::unique_ptr<Chooser<E, ClassTarget>> make_quest_chooser(const Frame<E> &frame, const ClassTarget &target,
+                                                            const Quest &criterion,
+                                                            const GrowParameters &parameters, Cancel &cancel);
+
+template <class E, class Target>
+std::unique_ptr<Chooser<E, Target>> make_chooser(const Frame<E> &frame, const Target &target,
+                                                 const SplitCriterion<Target> &criterion,
+                                                 const GrowParameters &parameters, Cancel &cancel) {
+    if constexpr (std::is_same_v<Target, ClassTarget>)
+        if (criterion.traits.by_quest)
+            return make_quest_chooser<E>(frame, target, static_cast<const SplitBy<Quest> &>(criterion).rule,
+                                         parameters, cancel);
+    return std::make_unique<QualityChooser<E, Target>>(frame, target, criterion, parameters, cancel);
+}
 
 } // namespace hornbeam

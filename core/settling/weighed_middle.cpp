@@ -1,9 +1,0 @@
-// Settling of weighted classes, middle sums.
-#include "settling/weighed.hpp"
-
-namespace hornbeam {
-
-template std::unique_ptr<Settling> settle_weighed<middle_sums>(SettleTask task,
-                                                               std::shared_ptr<const WeighedSets> sets);
-
-} // namespace hornbeam
