@@ -187,6 +187,7 @@ OF_CALL: dict[str, dict[str, Callable[[World], Any]]] = {
 NOT_FOR_USERS = {
     "Tree.trusted": "wraps what the core has grown, unchecked",
     "Tree.native": "",
+    "Forest.of": "wraps trees that are there already",
     "Forest.settled": "is called by who grew the forest",
     "Source.close_scan": "is called by who scanned",
     "load_openml": "asks the network",

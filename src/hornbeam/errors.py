@@ -14,13 +14,13 @@ class HornbeamError(ValueError):
     exit_code: ClassVar[int] = 1
 
     def __init__(
-        self, message: object = "", *, parameter: str | None = None, named: Collection[str] = ()
+        self, message: object = "", *, parameter: str | None = None, named: Collection[str] | None = None
     ) -> None:
         """The message writes the parameter that it is about, and others that are `named` in it, as Python
         does: `max_depth=0`."""
         super().__init__(one_line(str(message)))
         self.parameter = parameter
-        self.named = (*named,) if parameter is None else (*named, parameter)
+        self.named = (*(named or ()), *(() if parameter is None else (parameter,)))
 
     def worded(self, option_of: Callable[[str], str]) -> str:
         """The line in the words of the command, whose options the parameters come from: `--max-depth 0`."""

@@ -83,7 +83,7 @@ def _watch(owner: Any, name: str, known_as: str) -> None:
             given["consume"] = False  # the table is grown from again
         _calls.setdefault(known_as, functools.partial(entry, *args, **given))
         _entered.add(known_as)
-        while threading.current_thread().name == known_as and known_as in REPEATED:
+        while threading.current_thread().name == known_as and known_as in GOLDEN:
             entry(*args, **given)
         return entry(*args, **given)
 
@@ -97,10 +97,10 @@ def work_of(entry: str) -> Work:
     return MADE[entry]() if entry in MADE else _calls[entry]
 
 
-# Calls that change what they work on are made by a case.
+# Calls that change what they work on are made by a case. Its thread repeats the call in the middle of the
+# case: the thread is then in our native work, and not in that of DuckDB, which aborts.
 GOLDEN = {
     "SourceScan.add": "scan, gini, boat",
-    "SourceScan.decide": "scan, boat, more rows than its sample",
     "SourceScan.send_kept": "maintained, stable",
     "SourceScan.add_kept": "maintained, stable",
     "Settling.settle": "scan, boat, more rows than its sample",
@@ -109,10 +109,6 @@ GOLDEN = {
     "bags": "bags, reduced_error",
     "predictions": "folds, predictions",
 }
-
-# The thread of one of these repeats it in the middle of its case: it is then in our native work, and not in
-# that of DuckDB, which aborts.
-REPEATED = GOLDEN.keys() - {"SourceScan.decide"}
 
 
 def _table(rows: int) -> tuple[Any, Any]:

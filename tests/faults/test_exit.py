@@ -53,7 +53,6 @@ ENTRIES = {
         "KeptRows.encode",
         "Settling.settle",
         "SourceScan.add",
-        "SourceScan.decide",
         "SourceScan.merge",
     ),
     "maintained trees": (

@@ -43,7 +43,7 @@ def as_type(codes: np.ndarray[Any, Any], type_: pa.DataType, missing: np.ndarray
     if pa.types.is_uint64(type_):
         return pa.array((codes.view(np.uint64) ^ np.uint64(2**63)), mask=missing)
     if pa.types.is_date64(type_):  # whole days, in milliseconds
-        return pa.array(codes // 86_400_000 * 86_400_000, mask=missing).view(type_)
+        return pa.array(codes - np.fmod(codes, 86_400_000), mask=missing).view(type_)
     if pa.types.is_decimal(type_):
         words = np.stack([codes, codes >> 63], axis=1).tobytes()
         return pa.Array.from_buffers(type_, len(codes), [whole.buffers()[0], pa.py_buffer(words)])

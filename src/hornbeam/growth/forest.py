@@ -114,7 +114,7 @@ class Forest:
             raise self.failures[i]
         return self._pairs[i] if i in self._pairs else self._read(i)
 
-    def grow(self, chunk: Sequence[int], *, last: bool, report: Report = None) -> None:
+    def _grow(self, chunk: Sequence[int], *, last: bool, report: Report = None) -> None:
         """Grow some sets together and remember where their trees are."""
         assert self._grower is not None
         assert self._rows is not None
@@ -131,7 +131,7 @@ class Forest:
         assert self._plan is not None
         again = i not in self._homes  # the trees did not fit the memory
         if again:
-            self.grow([i], last=True)
+            self._grow([i], last=True)
         begin = perf_counter()
         native, place = self._homes[i]
         grown, grower = self._grower.tree(native, place), self._grower
@@ -149,7 +149,7 @@ class Forest:
         self.seconds += perf_counter() - begin
         return pair
 
-    def trim(self, chunk: Sequence[int]) -> None:
+    def _trim(self, chunk: Sequence[int]) -> None:
         """Let go of the growth of some sets where memory is short."""
         assert self._plan is not None
         if self._plan.full:
@@ -240,13 +240,13 @@ def grow_sets(
             assert report is not None
             report((done + share * now) / many)
 
-        forest.grow(chunk, last=not left, report=None if report is None else report_share)
+        forest._grow(chunk, last=not left, report=None if report is None else report_share)
         for i in chunk if visit is not None or plan.limited else ():
             pair = forest.pair(i)
             if visit is not None:
                 visit(i, pair)
         done += len(chunk)
-        forest.trim(chunk)
+        forest._trim(chunk)
     return forest
 
 

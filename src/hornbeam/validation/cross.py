@@ -224,8 +224,8 @@ def cross_val_predict(
 
 
 def _require_partition(work: SharedWork) -> None:
-    rows = np.concatenate(work.splits.tests)
-    if len(rows) != work.table.n_rows or len(np.unique(rows)) != len(rows):
+    times = np.bincount(np.concatenate(work.splits.tests), minlength=work.table.n_rows)
+    if (times != 1).any():
         raise DataError(
             "cross_val_predict only works for partitions: every row has to be left out exactly once; "
             "use another cv, or cross_validate"

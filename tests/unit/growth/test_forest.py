@@ -137,14 +137,14 @@ def test_levels_add_up_over_chunks() -> None:
 
 @pytest.mark.parametrize(("algorithm", "chunks"), [("serial", 4), ("overlapping", 1)])
 def test_progress_goes_over_all_chunks(algorithm: str, chunks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    grow = Forest.grow
+    grow = Forest._grow
 
     def telling(forest: Forest, chunk: Any, *, last: bool, report: Any) -> None:
         report(0.5)  # the core tells ten times a second, which small growths do not last
         grow(forest, chunk, last=last)
         report(1.0)
 
-    monkeypatch.setattr(Forest, "grow", telling)
+    monkeypatch.setattr(Forest, "_grow", telling)
     heard: list[float] = []
     sets = TrainingSets.of_rows(N, (RANDOM.integers(0, N, N) for _ in range(4)))
     engine = Engine(algorithm=algorithm)
