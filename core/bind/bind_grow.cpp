@@ -155,9 +155,10 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
                  const std::string &criterion, const std::string &nominal, std::int64_t max_depth,
                  const nb::object &min_samples_split, const nb::list &settings, double min_impurity_decrease,
                  const nb::object &multiplicity, int threads, const std::string &kernels, bool accelerate,
-                 bool twigs, const std::string &counting, const std::string &algorithm, bool consume,
-                 const nb::object &report, const nb::object &weights, const nb::object &class_weight,
-                 const nb::object &costs, std::size_t competitors, const nb::list &whole) {
+                 bool joint, bool twigs, const std::string &counting, const std::string &algorithm,
+                 bool consume, const nb::object &report, const nb::object &weights,
+                 const nb::object &class_weight, const nb::object &costs, std::size_t competitors,
+                 const nb::list &whole) {
     GrowParameters p;
     std::vector<WholeSet> wholes = whole_sets(whole, table.columns.size(), n_classes);
     p.counting = count_values(counting);
@@ -171,6 +172,7 @@ Grown grow_bound(EncodedTable &table, const nb::object &target, std::size_t n_cl
     p.min_impurity_decrease = min_impurity_decrease;
     p.competitors = competitors;
     p.accelerate = accelerate;
+    p.joint = joint;
     p.twigs = twigs;
     std::vector<TrainingSets> sets =
         sets_of(multiplicity, table.n_rows, p.sharing, repeating_sets(table, t, p, !weights.is_none()));
@@ -248,7 +250,9 @@ void bind_grow(nb::module_ &m) {
             "Forget the trees of a training set: they cannot be had again.")
         .def("levels", &Grown::levels,
              "By depth: seconds of tests, statistics, numeric and other work, nodes of the forest, entries "
-             "read, and entries that the sets would have read one by one.");
+             "read, entries that the sets would have read one by one, and how often several sets were looked "
+             "at "
+             "in one pass.");
     m.def("kernels", [] {
         std::vector<std::string> names;
         for (auto name : kernels_available()) names.emplace_back(name);
@@ -259,10 +263,10 @@ void bind_grow(nb::module_ &m) {
           nb::arg("criterion"), nb::arg("nominal"), nb::arg("max_depth"), nb::arg("min_samples_split"),
           nb::arg("settings"), nb::arg("min_impurity_decrease"), nb::arg("multiplicity").none(),
           nb::arg("threads") = 1, nb::arg("kernels") = "auto", nb::arg("accelerate") = true,
-          nb::arg("twigs") = true, nb::arg("counting") = "auto", nb::arg("algorithm") = "auto",
-          nb::arg("consume") = false, nb::arg("report") = nb::none(), nb::arg("weights") = nb::none(),
-          nb::arg("class_weight") = nb::none(), nb::arg("costs") = nb::none(), nb::arg("competitors") = 0,
-          nb::arg("whole") = nb::list());
+          nb::arg("joint") = true, nb::arg("twigs") = true, nb::arg("counting") = "auto",
+          nb::arg("algorithm") = "auto", nb::arg("consume") = false, nb::arg("report") = nb::none(),
+          nb::arg("weights") = nb::none(), nb::arg("class_weight") = nb::none(),
+          nb::arg("costs") = nb::none(), nb::arg("competitors") = 0, nb::arg("whole") = nb::list());
 }
 
 } // namespace hornbeam

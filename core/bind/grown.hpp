@@ -39,12 +39,13 @@ struct Grown {
         for (const Forest &f : parts) all.add(f.costs);
         const double tick = seconds / static_cast<double>(std::max<std::uint64_t>(all.ticks(), 1));
         std::vector<double> spent;
-        std::vector<std::int64_t> nodes, entries, own, bands, apart;
+        std::vector<std::int64_t> nodes, entries, own, joint, bands, apart;
         for (const LevelCost &level : all.levels()) {
             for (std::uint64_t t : level.ticks) spent.push_back(static_cast<double>(t) * tick);
             nodes.push_back(level.nodes);
             entries.push_back(level.entries);
             own.push_back(level.own_entries);
+            joint.push_back(level.joint);
             bands.push_back(level.bands);
             apart.push_back(level.bands_apart);
         }
@@ -53,6 +54,7 @@ struct Grown {
         out["nodes"] = own_array(std::move(nodes));
         out["entries"] = own_array(std::move(entries));
         out["own_entries"] = own_array(std::move(own));
+        out["joint"] = own_array(std::move(joint));
         out["bands"] = own_array(std::move(bands));
         out["bands_apart"] = own_array(std::move(apart));
         return out;

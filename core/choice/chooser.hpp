@@ -42,8 +42,8 @@ template <class E, class Target> class Chooser {
                           const std::uint32_t *counts, Choice &best) = 0;
     /// The same for an attribute that has been looked at by itself.
     virtual bool consider_tried(const Choice &found, Choice &best) const = 0;
-    /// The same for a list or counted attribute whose best cut is known; nothing is missing there.
-    virtual bool consider_found(const Segment<E> &segment, const Cut &cut, Choice &best) const = 0;
+    /// The same for a list or counted attribute whose best cut is known.
+    virtual bool consider_found(const Segment<E> &segment, const FoundCut &cut, Choice &best) = 0;
 
     /// Where counts of a slot may be put together.
     std::vector<std::uint32_t> &room_for_counts() { return own_counts_; }

@@ -40,7 +40,7 @@ struct CountedScan {
 };
 
 /// Any criterion: the literal score after each value.
-template <Criterion C> Cut counted_scan(const CountedScan &scan, const C &criterion, const Kernels &) {
+template <Criterion C> Cut literal_scan(const CountedScan &scan, const C &criterion) {
     Cut best;
     best.quality = scan.floor;
     ClassCounts &left = scan.scratch.left, &right = scan.scratch.right;
@@ -63,6 +63,18 @@ template <Criterion C> Cut counted_scan(const CountedScan &scan, const C &criter
     }
     best.cuts = cuts;
     return scan.result(best);
+}
+
+template <Criterion C> Cut counted_scan(const CountedScan &scan, const C &criterion, const Kernels &) {
+    return literal_scan(scan, criterion);
+}
+/// By information: whole numbers come first, where there are tables of them.
+template <Criterion C>
+    requires requires(const C &c, const ClassCounts &node) { search_of(c, node); }
+Cut counted_scan(const CountedScan &scan, const C &criterion, const Kernels &kernels) {
+    const InformationSearch search = search_of(criterion, scan.node);
+    return search.entropy.fixed == nullptr ? literal_scan(scan, criterion)
+                                           : information_scan(scan, search, kernels);
 }
 
 /// Gini, two classes: as the lists are scanned.

@@ -32,6 +32,7 @@ struct GrowParameters {
     double min_impurity_decrease = 0.0;
     std::size_t competitors = 0; // tests kept beside that of each node
     bool accelerate = true;      // off: the plain path everywhere; same trees
+    bool joint = true;           // off: each training set looks for its cuts by itself
     bool twigs = true;           // off: no subtree is grown over lists of bytes
     CountValues counting = CountValues::where_it_pays;
     Sharing sharing = Sharing::automatic;

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "choice/information_scratch.hpp"
 #include "choice/scorer.hpp"
 #include "choice/test.hpp"
 #include "criteria/sizes.hpp"
@@ -47,7 +48,8 @@ struct ScanScratch {
     struct Side {
         std::int64_t left, all;
     };
-    std::vector<Side> sides;          // of each class
+    std::vector<Side> sides; // of each class
+    InformationScratch information;
     std::vector<std::uint64_t> steps; // of each class: what its next entry adds to the running word
     std::vector<BlockPeak> peaks;
     ClassCounts left, right;

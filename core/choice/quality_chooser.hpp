@@ -50,12 +50,24 @@ template <class E, class Target> class QualityChooser final : public Chooser<E, 
         if (found.found() && found.quality > best.quality) best = found;
         return best.quality < highest_;
     }
-    bool consider_found(const Segment<E> &segment, const Cut &cut, Choice &best) const override {
+    bool consider_found(const Segment<E> &segment, const FoundCut &cut, Choice &best) override {
+        auto rank = [&](std::uint32_t at) {
+            return segment.listed() ? Packed<E>::rank(segment.begin[at]) : at;
+        };
+        if (compares()) {
+            const std::int64_t known = lane_->total.n - cut.missing;
+            left_.n = cut.left, right_.n = known - cut.left, missing_.n = cut.missing;
+            if (cut.quality > 0.0) enter(segment.attribute, cut, best, rank);
+            return true;
+        }
         if (cut.quality > best.quality) {
+            const bool larger_left = cut.left >= lane_->total.n - cut.left;
             best.quality = cut.quality;
-            record_cut(
-                segment.attribute, cut, cut.left >= lane_->total.n - cut.left ? 0 : 1, best,
-                [&](std::uint32_t at) { return segment.listed() ? Packed<E>::rank(segment.begin[at]) : at; });
+            record_cut(segment.attribute, cut,
+                       cut.missing_child >= 0 ? cut.missing_child
+                       : larger_left          ? 0
+                                              : 1,
+                       best, rank);
         }
         return best.quality < highest_;
     }
@@ -220,12 +232,9 @@ template <class E, class Target> class QualityChooser final : public Chooser<E, 
     /// sums the left side, where rows weigh differently.
     template <class CutFrom, class Rank, class LeftOf>
     void enter_cut(std::int32_t attribute, Choice &best, CutFrom cut_from, Rank rank, LeftOf left_of) {
-        const Stats &node = lane_->total;
         const Least least = weighs ? Least{} : rules_->least(rows_to_leave(known_.n), 0, 0);
-        Cut cut = cut_from(known_, zero_, least, 0.0);
+        const Cut cut = cut_from(known_, zero_, least, 0.0);
         if (!(cut.quality > 0.0)) return;
-        double gain = cut.gain - criterion_->penalty(cut.cuts, node);
-        if (!(gain >= negligible_gain)) return;
         if constexpr (weighs) {
             left_ = left_of(cut);
             right_ = known_;
@@ -234,6 +243,13 @@ template <class E, class Target> class QualityChooser final : public Chooser<E, 
             left_.n = cut.left;
             right_.n = known_.n - cut.left;
         }
+        enter(attribute, cut, best, rank);
+    }
+    /// `left_`, `right_` and `missing_` are its parts.
+    template <class Rank> void enter(std::int32_t attribute, const Cut &cut, Choice &best, Rank rank) {
+        const Stats &node = lane_->total;
+        const double gain = cut.gain - criterion_->penalty(cut.cuts, node);
+        if (!(gain >= negligible_gain)) return;
         const std::array<const Stats *, 3> parts{&left_, &right_, &missing_};
         best.quality = gain;
         best.split = criterion_->split(node, std::span(parts).first(missing_.n != 0 ? 3 : 2));

@@ -64,7 +64,7 @@ template <class E> class QuestChooser final : public Chooser<E, ClassTarget> {
     }
     // What is found for several lanes at once is gini's.
     bool consider_tried(const Choice &, Choice &) const override { return true; }
-    bool consider_found(const Segment<E> &, const Cut &, Choice &) const override { return true; }
+    bool consider_found(const Segment<E> &, const FoundCut &, Choice &) override { return true; }
 
   private:
     const Frame<E> &frame_;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "choice/information_scan.hpp"
 #include "choice/plain_scan.hpp"
 #include "criteria/c45.hpp"
 #include "criteria/correlation.hpp"
@@ -18,15 +19,6 @@
 #include "criteria/weighted_variance.hpp"
 
 namespace hornbeam {
-
-/// How far a literal gain may lie from the real one: a few roundings of numbers around 1.
-inline constexpr double gain_slack = 1e-14;
-
-/// The real gain that a cut must reach to have any chance against `quality`.
-inline double gain_to_reach(double quality) {
-    if (quality < 0.0) return -1.0;
-    return std::max(quality, negligible_gain) - gain_slack;
-}
 
 /// Gini for any number of classes. Kept by O(1) updates: s = sum of l_k^2 and x = sum of l_k c_k over the
 /// classes, from which sum of D_k^2 = n^2 s - 2 n l x + l^2 S. The literal gain only where the real one may
@@ -69,18 +61,6 @@ struct ClassSweep {
         return best;
     }
 };
-
-/// The cuts [first, end) of a list that leave enough rows on their sides.
-struct CutRange {
-    std::uint32_t first, end;
-};
-template <class E> CutRange admissible_cuts(const Scan<E, ClassTarget> &scan) {
-    const std::int64_t first = std::max<std::int64_t>(scan.least.left - scan.start.n - 1, 0),
-                       end = std::min<std::int64_t>(scan.node.n - scan.least.right - scan.start.n,
-                                                    std::int64_t{scan.size} - 1);
-    if (first >= end) return {0, 0};
-    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)};
-}
 
 /// Wide lists: s and x have words of their own.
 inline Cut gini_scan_classes(const Scan<std::uint64_t, ClassTarget> &scan, const Kernels &) {
@@ -290,69 +270,6 @@ template <class E> Cut gini_scan_two(const Scan<E, ClassTarget> &scan, const Ker
     return sweep.best.quality == scan.floor ? Cut{} : sweep.best;
 }
 
-/// What a cut must reach to have a chance, in gain: the quality times the split's own information where that
-/// is a ratio.
-inline bool promising(const Entropy &, double gain, std::int64_t, std::int64_t, double quality) {
-    return quality < 0.0 || gain >= gain_to_reach(quality);
-}
-inline bool promising(const KnownInformation<Entropy> &, double gain, std::int64_t, std::int64_t,
-                      double quality) {
-    return quality < 0.0 || gain >= gain_to_reach(quality);
-}
-inline bool promising(const GainRatio &c, double gain, std::int64_t left, std::int64_t n, double quality) {
-    if (gain < negligible_gain - gain_slack) return false; // such a test is never taken
-    if (quality <= 0.0) return true;
-    const XlogTable &xlog = *c.entropy.xlog;
-    double split = (xlog(n) - (xlog(left) + xlog(n - left))) / as_double(n);
-    return gain >= quality * split * (1.0 - 1e-9) - gain_slack;
-}
-
-/// Information gain and gain ratio: sums of xlog kept by O(1) updates, the literal score only where it may
-/// beat the best.
-template <class E, class C>
-Cut information_scan(const Scan<E, ClassTarget> &scan, const C &criterion, const XlogTable &xlog) {
-    Cut best;
-    best.quality = scan.floor;
-    const std::int64_t n = scan.node.n;
-    ClassCounts &left = scan.scratch.left, &right = scan.scratch.right;
-    left = scan.start;
-    right = scan.node;
-    right -= left;
-    double l = 0.0, r = 0.0,
-           all = 0.0; // running sums of xlog over classes, each off by at most one rounding per step
-    for (ClassCode k : scan.facts.present) {
-        l += xlog(left.c[k]);
-        r += xlog(right.c[k]);
-        all += xlog(scan.node.c[k]);
-    }
-    const double drift = (4.0 * scan.size + 64.0) * 0x1p-52 * (xlog(n) + 1.0);
-    double scale = 1.0 / as_double(n);
-    if constexpr (of_known_rows<C>) scale = 1.0 / criterion.whole;
-    const double whole = (xlog(n) - all) + drift;
-    std::int64_t cuts = 0;
-    const std::array<const ClassCounts *, 2> sides{&left, &right};
-    Pace pace(scan.cancel, 10 * scan.node.c.size()); // of literal scores
-    for (std::uint32_t i = 0; i + 1 < scan.size; ++i) {
-        scan.pause(i);
-        ClassCode k = scan.target.code[scan.id(i)];
-        l += xlog(left.c[k] + 1) - xlog(left.c[k]);
-        r += xlog(right.c[k] - 1) - xlog(right.c[k]);
-        ++left.c[k], ++left.n;
-        --right.c[k], --right.n;
-        if (!scan.cuts_after(i) || !scan.admits(left.n)) continue;
-        if constexpr (of_known_rows<C>) ++cuts;
-        double gain =
-            (whole - ((xlog(left.n) - l) + (xlog(right.n) - r))) * scale; // not below the literal one
-        if (!promising(criterion, gain + gain_slack, left.n, n, best.quality)) continue;
-        pace.step();
-        Score s = criterion.score(scan.node, sides);
-        if (s.quality > best.quality) best = {s.quality, s.gain, i, i + 1, left.n};
-    }
-    best.cuts = cuts;
-    if (best.quality == scan.floor) best.quality = -1.0;
-    return best;
-}
-
 /// Variance: a first pass in doubles bounds what any cut can gain; only an attribute that may win is summed
 /// exactly, and only its near-best cuts are scored.
 template <class E, int W>
@@ -443,22 +360,33 @@ template <int W> void prepare(NodeFacts &facts, const Variance<W> &criterion, co
 
 template <class C, class Stats> void prepare(NodeFacts &, const C &, const Stats &) {} // the others need none
 
+/// How the criteria of information compare cuts.
+inline InformationSearch search_of(const Entropy &criterion, const ClassCounts &node) {
+    return {criterion, InformationRule::gain, as_double(node.n), false};
+}
+inline InformationSearch search_of(const GainRatio &criterion, const ClassCounts &node) {
+    return {criterion.entropy, InformationRule::ratio, as_double(node.n), false};
+}
+inline InformationSearch search_of(const KnownInformation<Entropy> &criterion, const ClassCounts &) {
+    return {*criterion.information, InformationRule::gain, criterion.whole, true};
+}
+
 /// The fast scan of a criterion, where it has one, for a set that is alone at the node with every row
 /// counting once.
 template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const Gini &, const Kernels &kernels) {
     return scan.node.c.size() == 2 ? gini_scan_two(scan, kernels) : gini_scan_classes(scan, kernels);
 }
 template <class E>
-Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const Kernels &) {
-    return information_scan(scan, criterion, *criterion.xlog);
+Cut fast_scan(const Scan<E, ClassTarget> &scan, const Entropy &criterion, const Kernels &kernels) {
+    return information_scan(scan, search_of(criterion, scan.node), kernels);
 }
 template <class E>
-Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &) {
-    return information_scan(scan, criterion, *criterion.entropy.xlog);
+Cut fast_scan(const Scan<E, ClassTarget> &scan, const GainRatio &criterion, const Kernels &kernels) {
+    return information_scan(scan, search_of(criterion, scan.node), kernels);
 }
-template <class E>
-Cut fast_scan(const Scan<E, ClassTarget> &scan, const KnownInformation<Entropy> &criterion, const Kernels &) {
-    return information_scan(scan, criterion, *criterion.information->xlog);
+template <class E> Cut fast_scan(const Scan<E, ClassTarget> &scan, const KnownInformation<Entropy> &criterion,
+                                 const Kernels &kernels) {
+    return information_scan(scan, search_of(criterion, scan.node), kernels);
 }
 template <class E, int W>
 Cut fast_scan(const Scan<E, NumericTarget<W>> &scan, const Variance<W> &criterion, const Kernels &) {
@@ -468,5 +396,4 @@ template <class E, Criterion C>
 Cut fast_scan(const Scan<E, typename C::Target> &scan, const C &criterion, const Kernels &) {
     return plain_scan_alone(scan, criterion);
 }
-
 } // namespace hornbeam

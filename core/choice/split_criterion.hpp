@@ -35,6 +35,8 @@ template <class Target> class SplitCriterion {
     /// By what the test of an attribute is sought: C4.5 looks for the most information of known rows.
     virtual const Scorer<Stats> &sought() const = 0;
     virtual double highest_quality(const Stats &node) const = 0;
+    /// How it compares cuts by the information of counted classes, if it does.
+    virtual const InformationCriterion *information() const = 0;
     /// What the tree keeps of a node: the weight of a class, or the mean of a target.
     virtual double kept(const Stats &s, std::size_t k) const = 0;
 
@@ -73,6 +75,14 @@ template <class Information> struct SoughtBy<C45<Information>> {
     void open(const typename Information::Target::Stats &node) { rule = criterion.sought_by(node); }
 };
 
+/// Without tables where a criterion does not go by the information of counted classes.
+template <Criterion C> InformationCriterion information_of(const C &) { return {}; }
+inline InformationCriterion information_of(const Entropy &c) { return {c, InformationRule::gain, false}; }
+inline InformationCriterion information_of(const GainRatio &c) {
+    return {c.entropy, InformationRule::ratio, false};
+}
+inline InformationCriterion information_of(const C45<Entropy> &c) { return {c, InformationRule::gain, true}; }
+
 template <Criterion C> class SplitBy final : public SplitCriterion<typename C::Target> {
   public:
     using Target = typename C::Target;
@@ -82,7 +92,7 @@ template <Criterion C> class SplitBy final : public SplitCriterion<typename C::T
         : SplitCriterion<Target>({criterion.splits_at_zero, compares_attributes<C>, std::is_same_v<C, Gini>,
                                   std::is_same_v<C, Quest>,
                                   std::is_same_v<C, Gini> || std::is_same_v<C, Entropy>}),
-          rule(criterion) {}
+          rule(criterion), information_(information_of(criterion)) {}
 
     C rule;
 
@@ -95,6 +105,9 @@ template <Criterion C> class SplitBy final : public SplitCriterion<typename C::T
     const Scorer<Stats> &scorer() const override { return scorer_; }
     const Scorer<Stats> &sought() const override { return sought_.scorer; }
     double highest_quality(const Stats &node) const override { return rule.highest_quality(node); }
+    const InformationCriterion *information() const override {
+        return information_.entropy.fixed == nullptr ? nullptr : &information_;
+    }
     double kept(const Stats &s, std::size_t k) const override {
         if constexpr (requires { s.c; })
             return count_of(rule, s, k);
@@ -136,6 +149,7 @@ template <Criterion C> class SplitBy final : public SplitCriterion<typename C::T
 
   private:
     static constexpr bool enters_tests = requires(const C &c, const Stats &s) { c.penalty(1, s); };
+    InformationCriterion information_;
     ScorerOf<C> scorer_{rule};
     SoughtBy<C> sought_{rule};
 };

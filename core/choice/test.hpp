@@ -43,4 +43,10 @@ struct Cut {
     std::int64_t cuts = 0;  // admissible ones, where the criterion asks how many there are
 };
 
+/// The best cut of an attribute that was looked at for several training sets at once.
+struct FoundCut : Cut {
+    std::int64_t missing = 0;        // rows without a value
+    std::int32_t missing_child = -1; // where they go; -1: to the larger child
+};
+
 } // namespace hornbeam

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "choice/chooser.hpp"
-#include "growth/gini_sweep.hpp"
+#include "growth/make_joint_sweep.hpp"
 #include "growth/pending.hpp"
 #include "running/parallel.hpp"
 
@@ -28,16 +28,31 @@ template <class E, class Target> class Choosing {
         for (Choice &c : choice) c.clear();
         solo_ = solo(node);
         const bool shared = workers != nullptr && workers->several();
-        if (!shared && !compares_attributes() && task_.parameters.competitors == 0)
-            return take_as_they_come(node, counting, choice);
+        const bool apart = shared || compares_attributes() || task_.parameters.competitors != 0;
+        together_ =
+            !shared && node.lanes.size() > 1 && joint_ != nullptr && joint_->sweep(node, counting, apart);
+        if (!apart) return take_as_they_come(node, counting, choice);
         for (std::size_t i = 0; i < node.lanes.size(); ++i)
-            compare(node, counting, i, rules(node, i), shared ? workers : nullptr, choice[i]);
+            compare(node, counting, i, rules(node, i), shared ? workers : nullptr, together_, choice[i]);
+    }
+    /// Adds what was read of the node that was chosen for last: lists and counts that several lanes were
+    /// looked at in, and what the other lanes have of each.
+    void add_cost(const Node &node, LevelCost &cost) const {
+        for (std::size_t a = 0; a < node.active.size(); ++a) {
+            const Segment<E> &segment = node.active[a];
+            const std::int64_t passes = together_ ? joint_->passes(a) : 0;
+            cost.joint += passes;
+            cost.entries +=
+                passes * static_cast<std::int64_t>(segment.listed() ? segment.size : node.rows.size());
+            for (std::size_t i = 0; i < node.lanes.size(); ++i)
+                if (!together_ || !joint_->knows(a, i)) cost.entries += node.lanes[i].total.n;
+        }
     }
     /// The best test of one lane under another of its settings; the node is the one chosen for last.
     void choose_under(const Node &node, Counting<E, Target> &counting, std::size_t lane,
                       std::uint32_t setting, Choice &choice) {
         choice.clear();
-        compare(node, counting, lane, rules_.of(node.lanes[lane].set, setting), nullptr, choice);
+        compare(node, counting, lane, rules_.of(node.lanes[lane].set, setting), nullptr, false, choice);
     }
 
     /// Whether lists and counted values are scanned once for all lanes of a node.
@@ -50,6 +65,7 @@ template <class E, class Target> class Choosing {
     const GrowTask &task_;
     const RuleTable &rules_;
     bool solo_ = false;
+    bool together_ = false; // several lanes of the node were looked at at once
     using AnyChooser = std::unique_ptr<Chooser<E, Target>>;
     AnyChooser chooser_;
     std::vector<AnyChooser> choosers_; // one a worker
@@ -69,19 +85,18 @@ template <class E, class Target> class Choosing {
 
     void take_as_they_come(const Node &node, Counting<E, Target> &counting, std::vector<Choice> &choice) {
         const std::size_t lanes = node.lanes.size();
-        const bool together = lanes > 1 && joint_ != nullptr && joint_->sweep(node, counting);
         for (std::size_t i = 0; i < lanes; ++i) {
             chooser_->open(node.lanes[i], solo_, rules(node, i));
-            const std::size_t tried = together ? try_first(node, counting, i) : node.active.size();
-            const double sure = together ? std::max(joint_->floor(i), trial_.quality) : -1.0;
+            const std::size_t tried = together_ ? try_first(node, counting, i) : node.active.size();
+            const double sure = together_ ? std::max(joint_->floor(i), trial_.quality) : -1.0;
             for (std::size_t a = 0; a < node.active.size(); ++a) {
                 const Segment<E> &segment = node.active[a];
                 bool more = true;
-                if (together && joint_->knows(a))
+                if (together_ && joint_->knows(a, i))
                     more = chooser_->consider_found(segment, joint_->cut(a, i), choice[i]);
                 else if (a == tried)
                     more = chooser_->consider_tried(trial_, choice[i]);
-                else if (!together || !(joint_->most(a, i) < sure))
+                else if (!together_ || !(joint_->most(a, i) < sure))
                     more = consider(node, counting, i, a, *chooser_, choice[i]);
                 if (!more) break;
             }
@@ -113,12 +128,15 @@ template <class E, class Target> class Choosing {
 
     /// Each attribute by itself, then the attributes in order: the same as one after the other.
     void compare(const Node &node, Counting<E, Target> &counting, std::size_t lane, const StopRules &rules,
-                 Workers *workers, Choice &choice) {
+                 Workers *workers, bool together, Choice &choice) {
         const std::size_t attributes = node.active.size();
         if (found_.size() < attributes) found_.resize(attributes);
         auto look = [&](std::size_t a, Chooser<E, Target> &chooser) {
             found_[a].clear();
-            consider(node, counting, lane, a, chooser, found_[a]);
+            if (together && joint_->knows(a, lane))
+                chooser.consider_found(node.active[a], joint_->cut(a, lane), found_[a]);
+            else
+                consider(node, counting, lane, a, chooser, found_[a]);
         };
         if (workers == nullptr) {
             chooser_->open(node.lanes[lane], solo_, rules);

@@ -17,7 +17,7 @@ template <class E> class GiniSweep final : public JointSweep<E, ClassTarget> {
     GiniSweep(const Frame<E> &frame, const ClassTarget &target, const GrowTask &task, const RuleTable &rules)
         : frame_(frame), target_(target), task_(task), rules_(rules) {}
 
-    bool sweep(const Node &node, const Counting<E, Target> &counting) override {
+    bool sweep(const Node &node, const Counting<E, Target> &counting, bool apart) override {
         const bool lists = sweeps_lists(node), values = sweeps_values(node);
         if (!lists && !values) return false;
         open_floors(node);
@@ -26,7 +26,8 @@ template <class E> class GiniSweep final : public JointSweep<E, ClassTarget> {
             for (std::size_t i = 0; i < node.lanes.size(); ++i) list_sweep_.seat(i, i, node.lanes[i].total);
         }
         if (values) seat_by_set(node);
-        this->open(node);
+        this->open(node, apart);
+        cuts_.resize(node.lanes.size());
         for (std::size_t a = 0; a < node.active.size(); ++a) {
             const Segment<E> &s = node.active[a];
             const AvcSlot *slot = values ? slot_of(frame_, node, s) : nullptr;
@@ -35,10 +36,12 @@ template <class E> class GiniSweep final : public JointSweep<E, ClassTarget> {
             if (slot != nullptr && slot->nominal)
                 bound_nominal(node, counting, *slot, a);
             else if (slot != nullptr)
-                swept = cut_values(node, counting, *slot, this->cuts_of(a));
+                swept = cut_values(node, counting, *slot, fresh_cuts());
             else if (lists && complete(node, s))
-                swept = cut_list({s.begin, s.size}, this->cuts_of(a));
-            if (swept) this->close(a);
+                swept = cut_list({s.begin, s.size}, fresh_cuts());
+            if (!swept) continue;
+            this->passed(a);
+            for (std::size_t i = 0; i < cuts_.size(); ++i) this->found(a, i, {cuts_[i]});
         }
         return true;
     }
@@ -51,10 +54,15 @@ template <class E> class GiniSweep final : public JointSweep<E, ClassTarget> {
     const GrowTask &task_;
     const RuleTable &rules_;
     LanePatterns<E> patterns_;
+    std::vector<Cut> cuts_; // of each lane in one attribute
     std::vector<LaneBlock> blocks_;
     LaneSweep list_sweep_;
     std::vector<LaneSweep> value_sweeps_; // by vector of sets
 
+    std::span<Cut> fresh_cuts() {
+        std::fill(cuts_.begin(), cuts_.end(), Cut{});
+        return cuts_;
+    }
     bool two_classes() const { return target_.n_classes == 2; }
     /// Two classes: whether there are blocks of rows. Many: whether rows are many for the classes, and their
     /// counts' squares few enough for 32 bits.
@@ -150,16 +158,5 @@ template <class E> class GiniSweep final : public JointSweep<E, ClassTarget> {
         }
     }
 };
-
-/// The sweep of a criterion, if it has one.
-template <class E, class Target>
-std::unique_ptr<JointSweep<E, Target>> make_joint_sweep(const Frame<E> &frame, const Target &target,
-                                                        const SplitCriterion<Target> &criterion,
-                                                        const GrowTask &task, const RuleTable &rules) {
-    if constexpr (std::is_same_v<Target, ClassTarget>)
-        if (criterion.traits.by_gini && task.parameters.accelerate)
-            return std::make_unique<GiniSweep<E>>(frame, target, task, rules);
-    return nullptr;
-}
 
 } // namespace hornbeam

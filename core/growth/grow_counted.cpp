@@ -51,8 +51,10 @@ Forest grow_counted_classes(const std::string &criterion, const GrowTask &task) 
     if (criterion == "correlation") return grow_by(task, Correlation{});
     if (criterion == "quest") return grow_quest(task);
     const auto by_xlog = [&](auto make) {
-        const XlogTable xlog(task.table.n_rows + 1, task.cancel);
-        return grow_by(task, make(Entropy{&xlog}));
+        const std::size_t most = std::max(task.table.n_rows, task.sets.most_rows()) + 1;
+        const XlogTable xlog(most, task.cancel);
+        const FixedXlog fixed(xlog, most, task.cancel);
+        return grow_by(task, make(Entropy{&xlog, &fixed}));
     };
     if (criterion == "entropy") return by_xlog([](Entropy entropy) { return entropy; });
     if (criterion == "gain_ratio") return by_xlog([](Entropy entropy) { return GainRatio{entropy}; });

@@ -90,12 +90,12 @@ template <class E, class Target> class Grower {
 
     void spent(const Node &node, Work work) { forest_.costs.spent(node.depth, work); }
 
-    void count_entries(const Node &node) {
+    void add_cost(const Node &node) {
         LevelCost &level = forest_.costs.at(node.depth);
-        const auto attributes = static_cast<std::int64_t>(node.active.size());
         ++level.nodes;
-        level.entries += static_cast<std::int64_t>(node.rows.size()) * attributes;
-        for (const Lane<Stats> &lane : node.lanes) level.own_entries += lane.total.n * attributes;
+        choosing_.add_cost(node, level);
+        for (const Lane<Stats> &lane : node.lanes)
+            level.own_entries += lane.total.n * static_cast<std::int64_t>(node.active.size());
     }
 
     /// Whether all children are leaves by their depth: nobody will ask for their lists.
@@ -140,9 +140,9 @@ template <class E, class Target> class Grower {
             drop_unwanted(node);
         }
         std::erase_if(node.active, [](const Segment<E> &s) { return constant(s); });
-        count_entries(node);
         spent(node, Work::other);
         choosing_.choose(node, counting_, workers, choice_);
+        add_cost(node);
         spent(node, Work::numeric);
         if (rules_.n_settings() > 1) part_settings(node);
         if (node.lanes.size() == 1) {

@@ -29,44 +29,52 @@ template <class E, class Target> class JointSweep {
     using Node = Pending<E, typename Target::Stats>;
 
     virtual ~JointSweep() = default;
-    /// Finds the best cut of every lane in every list and counted attribute where that is done for all lanes
-    /// at once, as far as it may be the lane's best test, and bounds what other attributes can give. False
-    /// where nothing is.
-    virtual bool sweep(const Node &node, const Counting<E, Target> &counting) = 0;
+    /// Finds the best cut of every lane in every list and counted attribute where that is done for several
+    /// lanes at once, and bounds what other attributes can give. Cuts are found as far as they may be the
+    /// lane's best test; `apart`, as far as they may be the best of their attribute. False where nothing is
+    /// found at once.
+    virtual bool sweep(const Node &node, const Counting<E, Target> &counting, bool apart) = 0;
 
-    /// Whether the cuts of an attribute are known.
-    bool knows(std::size_t a) const { return swept_[a] != 0; }
-    const Cut &cut(std::size_t a, std::size_t lane) const { return cuts_[a * lanes_ + lane]; }
+    /// Whether the lane's cut of an attribute is known.
+    bool knows(std::size_t a, std::size_t lane) const { return found_[a * lanes_ + lane].known; }
+    const FoundCut &cut(std::size_t a, std::size_t lane) const { return found_[a * lanes_ + lane].cut; }
     /// What no test of the attribute exceeds.
     double most(std::size_t a, std::size_t lane) const { return most_[a * lanes_ + lane]; }
     /// The lane's best cut is a little above.
     double floor(std::size_t lane) const { return floors_[lane].floor; }
+    /// How often an attribute was gone through for several lanes.
+    std::int64_t passes(std::size_t a) const { return passes_[a]; }
 
   protected:
     std::vector<LaneFloor> floors_;
+    bool apart_ = false;
 
-    void open(const Node &node) {
+    void open(const Node &node, bool apart) {
+        apart_ = apart;
         lanes_ = node.lanes.size();
-        cuts_.assign(node.active.size() * lanes_, Cut{});
+        found_.assign(node.active.size() * lanes_, {});
         most_.assign(node.active.size() * lanes_, std::numeric_limits<double>::infinity());
-        swept_.assign(node.active.size(), 0);
+        passes_.assign(node.active.size(), 0);
     }
-    std::span<Cut> cuts_of(std::size_t a) { return std::span(cuts_).subspan(a * lanes_, lanes_); }
-    /// An attribute's cuts are known. Equal qualities are found as well: another attribute may yet turn out
-    /// to be in between.
-    void close(std::size_t a) {
-        swept_[a] = 1;
-        for (std::size_t i = 0; i < lanes_; ++i)
-            if (const double quality = cut(a, i).quality; quality > floors_[i].floor)
-                floors_[i].floor = std::nextafter(quality, -1.0);
+    /// A lane's cut is known. An equal quality is found as well: another attribute may yet turn out to be in
+    /// between.
+    void found(std::size_t a, std::size_t lane, const FoundCut &cut) {
+        found_[a * lanes_ + lane] = {cut, true};
+        double &floor = floors_[lane].floor;
+        if (!apart_ && cut.quality > floor) floor = std::nextafter(cut.quality, -1.0);
     }
+    void passed(std::size_t a) { ++passes_[a]; }
     void bound(std::size_t a, std::size_t lane, double most) { most_[a * lanes_ + lane] = most; }
 
   private:
+    struct Found {
+        FoundCut cut;
+        bool known = false;
+    };
     std::size_t lanes_ = 0;
-    std::vector<Cut> cuts_;           // [attribute][lane]
-    std::vector<double> most_;        // [attribute][lane]
-    std::vector<std::uint8_t> swept_; // by attribute
+    std::vector<Found> found_;         // [attribute][lane]
+    std::vector<double> most_;         // [attribute][lane]
+    std::vector<std::int64_t> passes_; // by attribute
 };
 
 } // namespace hornbeam

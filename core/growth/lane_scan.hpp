@@ -9,90 +9,9 @@
 
 #include "choice/scan.hpp"
 #include "growth/joint_sweep.hpp"
+#include "growth/lane_patterns.hpp"
 
 namespace hornbeam {
-
-/// The rows of a node by the lanes in which they count, for at most lane_width lanes. Folds give as many
-/// patterns as there are lanes, and one; near thresholds add a few.
-template <class E> class LanePatterns {
-  public:
-    /// False where the rows have more patterns than a byte can tell.
-    template <class Stats>
-    bool open(const Frame<E> &frame, std::span<const E> rows, std::span<const Lane<Stats>> lanes) {
-        if (of_id_.size() < frame.capacity) of_id_.resize(frame.capacity);
-        std::vector<std::uint16_t> keys;
-        bool told = true;
-        lanes_.clear();
-        sets_ = 0;
-        for (const Lane<Stats> &lane : lanes) {
-            lanes_.push_back(lane.set);
-            sets_ |= SetMask{1} << lane.set;
-        }
-        const std::size_t bits = direct() ? static_cast<std::size_t>(std::bit_width(sets_)) : lanes_.size();
-        if (numbers_.size() < std::size_t{1} << bits) numbers_.resize(std::size_t{1} << bits, unknown);
-        for (std::size_t i = 0; i < rows.size() && told; ++i) {
-            const std::uint32_t id = Packed<E>::id(rows[i]);
-            const std::uint16_t key = key_of(frame.sets.of(id));
-            std::uint8_t &number = numbers_[key];
-            if (number == unknown) {
-                told = keys.size() < unknown;
-                if (!told) break;
-                number = static_cast<std::uint8_t>(keys.size());
-                keys.push_back(key);
-            }
-            of_id_[id] = number;
-        }
-        for (std::uint16_t key : keys) numbers_[key] = unknown;
-        write_steps(keys);
-        return told;
-    }
-
-    const std::uint8_t *of_id() const { return of_id_.data(); }
-    const std::uint8_t *steps() const { return steps_.data(); }
-    bool counts(std::uint32_t id, std::size_t lane) const {
-        return steps_[of_id_[id] * 4 * lane_width + lane] != 0;
-    }
-
-    const LanePattern *in() const { return in_.data(); }
-    /// The cut between the lane's own entries.
-    Cut own_ends(std::span<const E> list, std::size_t lane, Cut cut) const {
-        cut.next = cut.at + 1;
-        while (!counts(Packed<E>::id(list[cut.at]), lane)) --cut.at;
-        while (!counts(Packed<E>::id(list[cut.next]), lane)) ++cut.next;
-        return cut;
-    }
-
-  private:
-    static constexpr std::uint8_t unknown = 255;
-    std::vector<std::int32_t> lanes_; // their sets
-    SetMask sets_ = 0;
-    std::vector<LanePattern> in_;
-    std::vector<std::uint8_t> of_id_;
-    std::vector<std::uint8_t> numbers_; // by key
-    std::vector<std::uint8_t> steps_;   // [pattern][class][rows of each lane, ones of each lane]
-
-    bool direct() const { return sets_ >> lane_width == 0; }
-    /// The lanes that count a row: by their sets where those are few, else by their places.
-    std::uint16_t key_of(SetMask in) const {
-        if (direct()) return static_cast<std::uint16_t>(in & sets_);
-        std::uint16_t key = 0;
-        for (std::size_t i = 0; i < lanes_.size(); ++i)
-            key = static_cast<std::uint16_t>(key | (in >> lanes_[i] & 1) << i);
-        return key;
-    }
-    void write_steps(const std::vector<std::uint16_t> &keys) {
-        steps_.assign(keys.size() * 4 * lane_width, 0);
-        in_.assign(keys.size(), LanePattern{});
-        for (std::size_t p = 0; p < keys.size(); ++p)
-            for (std::size_t i = 0; i < lanes_.size(); ++i) {
-                const auto place = direct() ? static_cast<std::size_t>(lanes_[i]) : i;
-                const auto in = static_cast<std::uint8_t>(keys[p] >> place & 1);
-                std::uint8_t *step = steps_.data() + p * 4 * lane_width + i;
-                step[0] = step[2 * lane_width] = step[3 * lane_width] = in;
-                in_[p].in[i] = -in;
-            }
-    }
-};
 
 /// The best cut of each lane in one list after the other.
 template <class E> class LaneScan {

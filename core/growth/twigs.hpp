@@ -3,10 +3,11 @@
 #pragma once
 
 #include <bit>
+#include <optional>
 
 #include "growth/ledger.hpp"
 #include "growth/pending.hpp"
-#include "kernels/twig_kernels.hpp"
+#include "growth/twig_information.hpp"
 
 namespace hornbeam {
 
@@ -35,8 +36,12 @@ class Twigs<E, Target> {
         : frame_(frame), target_(target), task_(task), rules_(rules), ledger_(ledger),
           kernels_(twig_kernels_of(*task.parameters.kernels)) {
         const GrowParameters &p = task.parameters;
-        grown_ = criterion.traits.by_gini && p.accelerate && p.twigs && p.settings.size() == 1 &&
-                 p.settings[0].min_objs < 0.0 && p.competitors == 0 && target.n_classes <= twig_rows;
+        const InformationCriterion *information = criterion.information();
+        const bool by_information = information != nullptr && !criterion.traits.compares_attributes;
+        grown_ = (criterion.traits.by_gini || by_information) && p.accelerate && p.twigs &&
+                 p.settings.size() == 1 && p.settings[0].min_objs < 0.0 && p.competitors == 0 &&
+                 target.n_classes <= twig_rows;
+        if (grown_ && by_information) information_.emplace(*information, task.cancel);
     }
 
     /// Nodes of so many rows want lists; 0 where their attributes are not all listed.
@@ -92,13 +97,15 @@ class Twigs<E, Target> {
     Ledger<E, ClassTarget> &ledger_;
     const TwigKernels &kernels_;
     bool grown_ = false;
-    std::vector<std::uint8_t> local_;               // by the frame's id: that of the twig
-    std::size_t stride_ = 0;                        // from list to list
-    std::vector<std::uint8_t> lists_, whole_lists_; // rows first, then by attribute; of a set, of all sets
-    std::vector<std::uint8_t> ranks_;               // [list][id], from 0 on
-    std::vector<std::uint16_t> values_;             // [list][rank]: the rank in the frame
-    std::vector<Segment<E>> segments_;              // that the lists were written from
-    ByTwigRow<std::uint8_t> classes_{}, flag_{};    // by id
+    std::optional<TwigInformationCuts> information_; // else by gini
+    std::vector<std::int32_t> left_;                 // of each class, where cuts are scored by information
+    std::vector<std::uint8_t> local_;                // by the frame's id: that of the twig
+    std::size_t stride_ = 0;                         // from list to list
+    std::vector<std::uint8_t> lists_, whole_lists_;  // rows first, then by attribute; of a set, of all sets
+    std::vector<std::uint8_t> ranks_;                // [list][id], from 0 on
+    std::vector<std::uint16_t> values_;              // [list][rank]: the rank in the frame
+    std::vector<Segment<E>> segments_;               // that the lists were written from
+    ByTwigRow<std::uint8_t> classes_{}, flag_{};     // by id
     TwigCuts cuts_;
     TwigScores scores_;
     std::vector<std::uint16_t> active_; // lists, those of a node behind those of its parent
@@ -197,7 +204,9 @@ class Twigs<E, Target> {
         drop_constant(part);
         count_entries(part);
         open_cuts(part);
-        const Best best = two_classes() ? best_of_two(part) : best_of_many(part);
+        const Best best = information_    ? best_by_information(part)
+                          : two_classes() ? best_of_two(part)
+                                          : best_of_many(part);
         set_choice(best, part);
         spent(part, Work::numeric);
         if (ledger_.worth(part.lane, choice_))
@@ -247,7 +256,8 @@ class Twigs<E, Target> {
     template <class Look> Best best_of(const Part &part, Look look) {
         Best best;
         if (cuts_.first >= cuts_.end) return best;
-        const double highest = Gini{}.highest_quality(part.lane.total);
+        const double highest = information_ ? information_->highest_quality(part.lane.total)
+                                            : Gini{}.highest_quality(part.lane.total);
         for (std::size_t i = part.first; i < part.last && best.cut.quality < highest; ++i)
             look(active_[i], list(active_[i]) + part.begin, best);
         return best;
@@ -282,6 +292,26 @@ class Twigs<E, Target> {
                 sweep.look(i, sums & 0xffff, sums >> 16, i + 1);
             });
             if (sweep.best.quality > best.cut.quality) best = {sweep.best, a, 0};
+        });
+    }
+
+    Best best_by_information(const Part &part) {
+        if (cuts_.first < cuts_.end) information_->open(part.lane.total, cuts_);
+        return best_of(part, [&](std::uint32_t a, const std::uint8_t *own, Best &best) {
+            const auto score = two_classes() ? kernels_.two_by_information : kernels_.many_by_information;
+            const float top = score(own, classes_.data(), ranks(a), cuts_, information_->tables(), scores_),
+                        bar = information_->bar(best.cut.quality);
+            if (top < bar) return;
+            Cut cut;
+            cut.quality = best.cut.quality;
+            left_.assign(target_.n_classes, 0);
+            std::uint32_t moved = 0;
+            look_at_hits(std::max(bar, information_->as_good_as(top)), [&](std::uint32_t i) {
+                for (; moved <= i; ++moved) ++left_[classes_[own[moved]]];
+                const Score here = information_->literal(i + 1, left_);
+                if (here.quality > cut.quality) cut = {here.quality, here.gain, i, i + 1, i + 1};
+            });
+            if (cut.next != 0) best = {cut, a, two_classes() ? scores_.ones[cut.at] : 0};
         });
     }
 

@@ -1,4 +1,6 @@
 // The kernels for AVX2 machines: gathered flags, entries compacted by a permutation table.
+#include <utility>
+
 #include "kernels/kernels.hpp"
 
 #if defined(__AVX2__)
@@ -24,6 +26,22 @@ inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) { return a / b; }
 #include "kernels/lane_classes.hpp"
 
 #include "kernels/lane_blocks.hpp"
+
+constexpr std::size_t vector_bytes = 32;
+typedef std::int32_t AnyInts __attribute__((vector_size(vector_bytes)));
+inline bool any_bit(AnyInts some) { return !_mm256_testz_si256((__m256i)some, (__m256i)some); }
+inline unsigned sign_bits(AnyInts all) { return static_cast<unsigned>(_mm256_movemask_ps((__m256)all)); }
+/// table[at], where `at` is up to as much as there are numbers in a vector.
+inline AnyInts near(const std::int32_t *table, AnyInts at) {
+    const __m256i from = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(table + 1));
+    const auto found = (AnyInts)_mm256_permutevar8x32_epi32(from, (__m256i)(at - 1));
+    return at > 0 ? found : AnyInts{} + table[0];
+}
+#include "kernels/lane_parts.hpp"
+
+#include "kernels/lane_information.hpp"
+
+#include "kernels/one_lane_information.hpp"
 
 /// For each 8-bit mask, the lanes whose bit is 0 first, in order; the rest follow.
 struct Compaction {
@@ -146,7 +164,8 @@ const Kernels avx2_kernels{"avx2",
                            avx2::lane_values,
                            avx2::lane_contents,
                            avx2::take_off,
-                           avx2::contents};
+                           avx2::contents,
+                           avx2::information_kernels};
 
 } // namespace hornbeam
 #endif

@@ -1,4 +1,6 @@
 // The kernels for AVX-512 machines: gathered flags, entries compacted by the compress instruction.
+#include <utility>
+
 #include "kernels/kernels.hpp"
 
 #if defined(__AVX512F__)
@@ -30,6 +32,22 @@ inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) {
 #include "kernels/lane_classes.hpp"
 
 #include "kernels/lane_blocks.hpp"
+
+constexpr std::size_t vector_bytes = 64;
+typedef std::int32_t AnyInts __attribute__((vector_size(vector_bytes)));
+inline bool any_bit(AnyInts some) { return _mm512_test_epi32_mask((__m512i)some, (__m512i)some) != 0; }
+inline unsigned sign_bits(AnyInts all) { return _mm512_movepi32_mask((__m512i)all); }
+/// table[at], where `at` is up to as much as there are numbers in a vector.
+inline AnyInts near(const std::int32_t *table, AnyInts at) {
+    const __m512i from = _mm512_loadu_si512(table + 1);
+    const auto found = (AnyInts)_mm512_permutexvar_epi32((__m512i)(at - 1), from);
+    return at > 0 ? found : AnyInts{} + table[0];
+}
+#include "kernels/lane_parts.hpp"
+
+#include "kernels/lane_information.hpp"
+
+#include "kernels/one_lane_information.hpp"
 
 std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
                           std::uint32_t *right) {
@@ -370,7 +388,8 @@ const Kernels avx512_kernels{"avx512",
                              avx512::lane_values,
                              avx512::lane_contents,
                              avx512::take_off,
-                             avx512::contents};
+                             avx512::contents,
+                             avx512::information_kernels};
 
 } // namespace hornbeam
 #endif

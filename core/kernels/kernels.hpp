@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/information.hpp"
+
 namespace hornbeam {
 
 /// Working entry of a node's list: rank in the upper half, then the grower's id, then one class bit.
@@ -74,7 +76,6 @@ struct ValueSums {
 };
 
 /// Several training sets at once: what the node of each lane holds, and what a cut must leave there.
-inline constexpr std::size_t lane_width = 16;
 struct LaneTotals {
     double n[lane_width], ones[lane_width];
     double min_left[lane_width], min_right[lane_width];
@@ -95,21 +96,6 @@ struct LaneSeen {
     std::uint8_t n[lane_width], ones[lane_width];
 };
 
-/// A number of each lane; a set of lanes is all bits of theirs.
-typedef std::int32_t LaneInts __attribute__((vector_size(4 * lane_width)));
-typedef float LaneFloats __attribute__((vector_size(4 * lane_width)));
-
-/// The lanes that count the rows of one pattern.
-struct alignas(64) LanePattern {
-    LaneInts in;
-};
-/// What several lanes count by value, a row of columns for each cell: a lane has the whole less its own
-/// column. `sparse`: where the whole is 0, so is every lane.
-struct LaneCells {
-    const std::uint32_t *own = nullptr, *whole = nullptr; // of the first cell
-    std::size_t columns = 0;
-    std::uint32_t width = 0, n_classes = 0; // cells of a value, those in use
-};
 /// One class in a scan of all lanes: what its next entry adds to the sum of l_k^2 (that of a list; twice l_k
 /// where values are counted), and to that of l_k c_k (l on the left, c in the node), which are the `squares`
 /// and `products` of each lane.
@@ -205,6 +191,7 @@ struct Kernels {
     /// out[i] = a[i] log2 a[i] + b[i] log2 b[i] for 0 <= a, b <= 2, off by at most 2^-42; numbers that should
     /// be 0 may be a little below.
     void (*contents)(const double *a, const double *b, std::uint32_t n, double *out);
+    InformationKernels information;
 };
 
 /// "plain", "avx2", "avx512"; null where this machine or this build lacks it. "auto" is the best there is.

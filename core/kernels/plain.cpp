@@ -1,4 +1,6 @@
 // The kernels in plain C++: every machine has these.
+#include <utility>
+
 #include "kernels/kernels.hpp"
 
 namespace hornbeam {
@@ -21,6 +23,31 @@ inline LaneFloats nearly_over(LaneFloats a, LaneFloats b) { return a / b; }
 #include "kernels/lane_classes.hpp"
 
 #include "kernels/lane_blocks.hpp"
+
+constexpr std::size_t vector_bytes = 16;
+typedef std::int32_t AnyInts __attribute__((vector_size(vector_bytes)));
+inline bool any_bit(AnyInts some) {
+    std::uint64_t half[2];
+    __builtin_memcpy(half, &some, sizeof(half));
+    return (half[0] | half[1]) != 0;
+}
+/// Of numbers that are 0 or -1.
+inline unsigned sign_bits(AnyInts all) {
+    all &= AnyInts{1, 2, 4, 8};
+    std::uint64_t half[2];
+    __builtin_memcpy(half, &all, sizeof(half));
+    const std::uint64_t both = half[0] | half[1];
+    return static_cast<unsigned>(both | both >> 32);
+}
+/// table[at], where `at` is up to as much as there are numbers in a vector.
+inline AnyInts near(const std::int32_t *table, AnyInts at) {
+    return AnyInts{table[at[0]], table[at[1]], table[at[2]], table[at[3]]};
+}
+#include "kernels/lane_parts.hpp"
+
+#include "kernels/lane_information.hpp"
+
+#include "kernels/one_lane_information.hpp"
 
 std::uint32_t part_narrow(std::uint32_t *list, std::uint32_t n, const std::uint8_t *flag,
                           std::uint32_t *right) {
@@ -73,6 +100,7 @@ const Kernels plain_kernels{"plain",
                             plain::lane_values,
                             plain::lane_contents,
                             plain::take_off,
-                            plain::contents};
+                            plain::contents,
+                            plain::information_kernels};
 
 } // namespace hornbeam

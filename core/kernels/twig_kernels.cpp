@@ -100,6 +100,37 @@ float many(const std::uint8_t *list, const std::uint8_t *classes, const std::uin
         });
 }
 
+/// The score of cut i from the sum of phi_k behind it.
+float information_score(const TwigInformation &tables, std::uint32_t i, std::int32_t sum) {
+    const auto gain = static_cast<float>(sum - tables.phi[i + 1] + tables.above);
+    return tables.ratio ? gain / static_cast<float>(tables.whole_log - tables.phi[i + 1] - 2) : gain;
+}
+
+float two_by_information(const std::uint8_t *list, const std::uint8_t *classes, const std::uint8_t *rank,
+                         const TwigCuts &cuts, const TwigInformation &tables, TwigScores &out) {
+    std::uint32_t ones = 0;
+    return each_cut(
+        list, rank, cuts, out,
+        [&](std::uint32_t i) {
+            ones += classes[list[i]];
+            out.ones[i] = static_cast<std::uint8_t>(ones);
+        },
+        [&](std::uint32_t i) {
+            return information_score(tables, i, tables.phi_of_ones[ones] + tables.phi_of_zeros[i + 1 - ones]);
+        });
+}
+
+float many_by_information(const std::uint8_t *list, const std::uint8_t *classes, const std::uint8_t *rank,
+                          const TwigCuts &cuts, const TwigInformation &tables, TwigScores &out) {
+    const std::int16_t *next[twig_rows];
+    for (std::uint32_t p = 0; p < cuts.n_present; ++p)
+        next[cuts.present[p]] = tables.steps.data() + tables.steps_begin[p];
+    std::int32_t sum = 0;
+    return each_cut(
+        list, rank, cuts, out, [&](std::uint32_t i) { sum += *next[classes[list[i]]]++; },
+        [&](std::uint32_t i) { return information_score(tables, i, sum); });
+}
+
 TwigHits at_least(const TwigScores &scores, const TwigCuts &cuts, float bar) {
     TwigHits hits{};
     for (std::uint32_t i = cuts.first; i < cuts.end; ++i)
@@ -113,7 +144,8 @@ TwigSides::TwigSides(std::uint32_t n)
     : left(rows_left.data()), over_left(hornbeam::over_left.data()),
       over_right(hornbeam::over_right.data() + (twig_rows + 1 - n)) {}
 
-const TwigKernels plain_twig_kernels{part, keep, two, many, at_least};
+const TwigKernels plain_twig_kernels{part,    keep, two, many, two_by_information, many_by_information,
+                                     at_least};
 
 const TwigKernels &twig_kernels_of([[maybe_unused]] const Kernels &kernels) {
 #if defined(HORNBEAM_X86_KERNELS)

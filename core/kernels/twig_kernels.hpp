@@ -47,6 +47,17 @@ struct TwigScores {
     ByTwigRow<std::uint32_t> sums;
 };
 
+/// The same of cuts by information, in whole units: phi as kernels/information.hpp has it, by what is on the
+/// left; and what the next entry of a class changes, class after class. A score is above the sum of phi_k
+/// less phi by `above`, and never below 0; by ratio it is divided by the information of the split.
+struct TwigInformation {
+    std::int32_t above = 0, whole_log = 0;
+    bool ratio = false;
+    std::array<std::int32_t, twig_rows + 2 * twig_room> phi, phi_of_zeros, phi_of_ones;
+    std::array<std::int16_t, twig_rows + 2 * twig_room> steps;
+    std::array<std::uint16_t, twig_rows> steps_begin; // of each class that is present
+};
+
 /// Bit i: the cut may be the best.
 using TwigHits = std::array<std::uint64_t, twig_rows / 64>;
 
@@ -65,6 +76,13 @@ struct TwigKernels {
     /// The same by the sum over both sides of the sum of squared class counts over their rows.
     float (*many)(const std::uint8_t *list, const std::uint8_t *classes, const std::uint8_t *rank,
                   const TwigCuts &cuts, TwigScores &out);
+    /// The same by information.
+    float (*two_by_information)(const std::uint8_t *list, const std::uint8_t *classes,
+                                const std::uint8_t *rank, const TwigCuts &cuts, const TwigInformation &tables,
+                                TwigScores &out);
+    float (*many_by_information)(const std::uint8_t *list, const std::uint8_t *classes,
+                                 const std::uint8_t *rank, const TwigCuts &cuts,
+                                 const TwigInformation &tables, TwigScores &out);
     /// The cuts whose score comes up to the bar.
     TwigHits (*at_least)(const TwigScores &scores, const TwigCuts &cuts, float bar);
 };

@@ -229,6 +229,106 @@ float many(const std::uint8_t *list, const std::uint8_t *classes, const std::uin
     return with_tables(cuts.tables, [&](auto t) { return many_by<t()>(list, classes, rank, cuts, out); });
 }
 
+/// Writes the scores of 16 cuts from the sums of phi_k behind them, and keeps the highest.
+inline void put_scores(__m512i sums, __mmask16 cut, std::uint32_t at, const TwigInformation &tables,
+                       TwigScores &out, __m512 &top) {
+    const __m512i phi = _mm512_loadu_si512(tables.phi.data() + at + 1);
+    __m512 score =
+        _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_sub_epi32(sums, phi), _mm512_set1_epi32(tables.above)));
+    if (tables.ratio)
+        score = _mm512_div_ps(
+            score, _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_set1_epi32(tables.whole_log - 2), phi)));
+    const __m512 told = _mm512_mask_blend_ps(cut, _mm512_set1_ps(-1.0f), score);
+    _mm512_storeu_ps(out.score.data() + at, told);
+    top = _mm512_max_ps(top, told);
+}
+/// table[at], where `at` is from 0 to 16.
+inline __m512i look_up_near(const std::int32_t *table, __m512i at) {
+    const __m512i found =
+        _mm512_permutexvar_epi32(_mm512_sub_epi32(at, _mm512_set1_epi32(1)), _mm512_loadu_si512(table + 1));
+    return _mm512_mask_mov_epi32(found, _mm512_testn_epi32_mask(at, at), _mm512_set1_epi32(table[0]));
+}
+
+template <std::uint32_t Tables>
+float two_by_information_of(const std::uint8_t *list, const std::uint8_t *classes, const std::uint8_t *rank,
+                            const TwigCuts &cuts, const TwigInformation &tables, TwigScores &out) {
+    const Table<Tables> ranks(rank), ones(classes);
+    const __m512i places = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+    __m512 top = _mm512_set1_ps(-1.0f);
+    std::uint32_t seen = 0;
+    for (std::uint32_t begin = 0; begin < cuts.end; begin += 64) {
+        const __mmask64 cut = cuts_among(list, begin, ranks, cuts);
+        const std::uint64_t bits = _mm512_mask_test_epi8_mask(
+            lowest(cuts.n - begin), ones(_mm512_loadu_si512(list + begin)), _mm512_set1_epi8(1));
+        const __m512i within = running_ones(bits);
+        _mm512_storeu_si512(out.ones.data() + begin,
+                            _mm512_add_epi8(within, _mm512_set1_epi8(static_cast<char>(seen))));
+#pragma GCC unroll 4
+        for (int g = 0; g < 4; ++g) {
+            const std::uint32_t before = 16 * static_cast<std::uint32_t>(g), at = begin + before,
+                                ones_before = count(bits & lowest(before));
+            const __m512i here =
+                _mm512_sub_epi32(sixteen(within, g), _mm512_set1_epi32(static_cast<int>(ones_before)));
+            const __m512i sums =
+                _mm512_add_epi32(look_up_near(tables.phi_of_ones.data() + seen + ones_before, here),
+                                 look_up_near(tables.phi_of_zeros.data() + (at - seen - ones_before),
+                                              _mm512_sub_epi32(places, here)));
+            put_scores(sums, static_cast<__mmask16>(cut >> 16 * g), at, tables, out, top);
+        }
+        seen += count(bits);
+    }
+    return _mm512_reduce_max_ps(top);
+}
+float two_by_information(const std::uint8_t *list, const std::uint8_t *classes, const std::uint8_t *rank,
+                         const TwigCuts &cuts, const TwigInformation &tables, TwigScores &out) {
+    return with_tables(cuts.tables, [&](auto t) {
+        return two_by_information_of<t()>(list, classes, rank, cuts, tables, out);
+    });
+}
+
+template <std::uint32_t Tables>
+float many_by_information_of(const std::uint8_t *list, const std::uint8_t *classes, const std::uint8_t *rank,
+                             const TwigCuts &cuts, const TwigInformation &tables, TwigScores &out) {
+    const Table<Tables> ranks(rank), class_of(classes);
+    const __m512i last = _mm512_set1_epi32(15);
+    const std::int16_t *next[twig_rows];
+    for (std::uint32_t p = 0; p < cuts.n_present; ++p) next[p] = tables.steps.data() + tables.steps_begin[p];
+    __m512 top = _mm512_set1_ps(-1.0f);
+    __m512i carried = _mm512_setzero_si512();
+    for (std::uint32_t begin = 0; begin < cuts.end; begin += 64) {
+        const __mmask64 cut = cuts_among(list, begin, ranks, cuts), all = lowest(cuts.n - begin);
+        const __m512i codes = class_of(_mm512_loadu_si512(list + begin));
+        // What each entry changes: the next steps of a class, put where its entries are.
+        __m512i steps[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+        for (std::uint32_t p = 0; p < cuts.n_present; ++p) {
+            const __mmask64 of_class =
+                _mm512_mask_cmpeq_epi8_mask(all, codes, _mm512_set1_epi8(static_cast<char>(cuts.present[p])));
+            for (int h = 0; h < 2; ++h) {
+                const auto here = static_cast<__mmask32>(of_class >> 32 * h);
+                steps[h] = _mm512_mask_expand_epi16(steps[h], here, _mm512_loadu_si512(next[p]));
+                next[p] += count(here);
+            }
+        }
+#pragma GCC unroll 4
+        for (int g = 0; g < 4; ++g) {
+            const __m512i two_groups = steps[g / 2];
+            const __m512i step = _mm512_cvtepi16_epi32(g % 2 == 0 ? _mm512_castsi512_si256(two_groups)
+                                                                  : _mm512_extracti64x4_epi64(two_groups, 1));
+            const __m512i sums = _mm512_add_epi32(added_up(step), carried);
+            carried = _mm512_permutexvar_epi32(last, sums);
+            put_scores(sums, static_cast<__mmask16>(cut >> 16 * g),
+                       begin + 16 * static_cast<std::uint32_t>(g), tables, out, top);
+        }
+    }
+    return _mm512_reduce_max_ps(top);
+}
+float many_by_information(const std::uint8_t *list, const std::uint8_t *classes, const std::uint8_t *rank,
+                          const TwigCuts &cuts, const TwigInformation &tables, TwigScores &out) {
+    return with_tables(cuts.tables, [&](auto t) {
+        return many_by_information_of<t()>(list, classes, rank, cuts, tables, out);
+    });
+}
+
 TwigHits at_least(const TwigScores &scores, const TwigCuts &cuts, float bar) {
     TwigHits hits{};
     const __m512 least = _mm512_set1_ps(bar);
@@ -243,7 +343,7 @@ TwigHits at_least(const TwigScores &scores, const TwigCuts &cuts, float bar) {
 } // namespace
 
 extern const TwigKernels vbmi_twig_kernels;
-const TwigKernels vbmi_twig_kernels{part, keep, two, many, at_least};
+const TwigKernels vbmi_twig_kernels{part, keep, two, many, two_by_information, many_by_information, at_least};
 
 } // namespace hornbeam
 #endif

@@ -44,6 +44,12 @@ bool TrainingSets::all_have_rows() const {
     return seen == ~SetMask{0} >> (most - n_sets);
 }
 
+std::size_t TrainingSets::most_rows() const {
+    std::vector<std::size_t> rows(static_cast<std::size_t>(n_sets));
+    for (std::size_t i = 0; i < multiplicity.size(); ++i) rows[i % rows.size()] += multiplicity[i];
+    return *std::max_element(rows.begin(), rows.end());
+}
+
 void TrainingSets::leave_out(std::size_t row, std::size_t n_rows) {
     if (plain()) mask.assign(n_rows, 1);
     mask[row] = 0;

@@ -46,6 +46,8 @@ struct TrainingSets {
     TrainingSets(const RowTimes &given, std::size_t begin, std::size_t end, Sharing sharing);
 
     bool all_have_rows() const;
+    /// The rows of the largest set, each as often as it counts; 0 where none counts more than once.
+    std::size_t most_rows() const;
     bool plain() const { return mask.empty(); }
     bool repeats() const { return !multiplicity.empty(); }
     SetMask of(std::size_t row) const { return plain() ? 1 : mask[row]; }

@@ -24,6 +24,7 @@ void first_order_growth_stops_on_request();
 void first_order_trees_are_the_same_on_every_path();
 void growth_stops_on_request();
 void looking_ahead_gives_one_tree_on_every_path();
+void lanes_find_the_cuts_of_plain_scans();
 void memory_that_runs_out_ends_a_growth_and_nothing_else();
 void random_growths_agree();
 void random_growths_agree(std::uint64_t seed, std::uint64_t number, const std::vector<Step> &steps);
@@ -52,6 +53,7 @@ int main(int n, char **given) {
             stderr);
         return 2;
     }
+    lanes_find_the_cuts_of_plain_scans();
     random_growths_agree();
     cases_shrink_to_what_fails();
     memory_that_runs_out_ends_a_growth_and_nothing_else();

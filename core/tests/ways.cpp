@@ -9,8 +9,9 @@ using namespace hornbeam;
 std::string Way::describe() const {
     return "sharing " + std::to_string(static_cast<int>(sharing)) + ", " + std::to_string(together) +
            " sets together, " + std::to_string(threads) + " threads, kernels " + kernels +
-           (accelerate ? "" : ", not accelerated") + (twigs ? "" : ", without twigs") + ", counting " +
-           std::to_string(static_cast<int>(counting)) + (consume ? ", table used up" : "");
+           (accelerate ? "" : ", not accelerated") + (joint ? "" : ", not joint") +
+           (twigs ? "" : ", without twigs") + ", counting " + std::to_string(static_cast<int>(counting)) +
+           (consume ? ", table used up" : "");
 }
 Way Way::drawn(Draws &draws, bool repeats) {
     Way way;
@@ -25,6 +26,7 @@ Way Way::drawn(Draws &draws, bool repeats) {
     const auto kernels = kernels_available();
     way.kernels = std::string(kernels[draws.below(kernels.size())]);
     way.consume = draws.chance(0.3);
+    way.joint = draws.chance(0.8);
     return way;
 }
 
@@ -34,7 +36,7 @@ std::vector<FlatTree> grow_by(const Case &given, const Way &way) {
     const GrowTarget target = given.target();
     GrowParameters parameters = given.parameters;
     parameters.sharing = way.sharing, parameters.threads = way.threads;
-    parameters.accelerate = way.accelerate, parameters.twigs = way.twigs;
+    parameters.accelerate = way.accelerate, parameters.joint = way.joint, parameters.twigs = way.twigs;
     parameters.counting = way.counting;
     parameters.kernels = kernels_named(way.kernels);
     GrowProgress progress;

@@ -8,7 +8,7 @@ struct Way {
     hornbeam::Sharing sharing = hornbeam::Sharing::serial;
     std::size_t together = 1; // sets
     int threads = 1;
-    bool accelerate = false, twigs = false, consume = false;
+    bool accelerate = false, joint = false, twigs = false, consume = false;
     hornbeam::CountValues counting = hornbeam::CountValues::never;
     std::string kernels = "plain";
 

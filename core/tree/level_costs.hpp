@@ -19,16 +19,18 @@ namespace hornbeam {
 enum class Work : std::uint8_t { tests, statistics, numeric, other };
 constexpr std::size_t work_kinds = 4;
 
-/// `entries`: list entries and rows read for all sets together; `own_entries`: what the sets would have read
-/// one by one. `bands`: nodes that near cuts of several sets share; `bands_apart`: those that could not, as
-/// their frame had no room for guests.
+/// `entries`: list entries and rows read to find tests; `own_entries`: what the sets would have read one by
+/// one; `joint`: lists and counted attributes that were gone through for several sets at once. `bands`: nodes
+/// that near cuts of several sets share; `bands_apart`: those that could not, as their frame had no room for
+/// guests.
 struct LevelCost {
     std::array<std::uint64_t, work_kinds> ticks{};
-    std::int64_t nodes = 0, entries = 0, own_entries = 0, bands = 0, bands_apart = 0;
+    std::int64_t nodes = 0, entries = 0, own_entries = 0, joint = 0, bands = 0, bands_apart = 0;
 
     LevelCost &operator+=(const LevelCost &other) {
         for (std::size_t w = 0; w < work_kinds; ++w) ticks[w] += other.ticks[w];
         nodes += other.nodes, entries += other.entries, own_entries += other.own_entries;
+        joint += other.joint;
         bands += other.bands, bands_apart += other.bands_apart;
         return *this;
     }

@@ -54,7 +54,7 @@ def assert_every_path_agrees(
     for counting in ("always", "never"):
         tree = grow_tree(table, target, parameters, threads=2, engine=Engine("auto", counting=counting))
         assert_same(tree, expected, (parameters, f"values counted: {counting}"))
-    for kernels in KERNELS if parameters.criterion == "gini" else ():
+    for kernels in KERNELS if parameters.criterion in ("gini", "entropy", "gain_ratio") else ():
         tree = grow_tree(table, target, parameters, engine=Engine(kernels, twigs=False))
         assert_same(tree, expected, (parameters, kernels, "without twigs"))
     if plain:

@@ -15,6 +15,7 @@ from tests.laws.engine_tables import assert_same, take
 
 KERNELS = _core.kernels()
 TWIG = 256  # rows
+CRITERIA = ("gini", "entropy", "gain_ratio")
 
 
 def drawn(seed: int, n: int, classes: int) -> tuple[Table, ClassTarget]:
@@ -43,10 +44,11 @@ def folds(n: int, k: int) -> npt.NDArray[np.uint8]:
 
 @pytest.mark.parametrize("classes", [2, 3, 26])
 @pytest.mark.parametrize("n", [2, 3, 31, 63, 64, 65, 127, 128, 129, 191, 192, 255, 256, 257, 600])
-def test_a_twig_of_any_size_is_the_tree_of_the_plain_path(n: int, classes: int) -> None:
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_twig_of_any_size_is_the_tree_of_the_plain_path(criterion: str, n: int, classes: int) -> None:
     table, target = drawn(0, n, classes)
     for leaf in (1, 2, 10, 70):
-        parameters = Parameters(min_samples_leaf=leaf)
+        parameters = Parameters(criterion, min_samples_leaf=leaf)
         expected = grow_tree(table, target, parameters, engine=Engine(accelerate=False))
         for kernels in KERNELS:
             for twigs in (True, False):
@@ -62,12 +64,13 @@ def test_a_twig_of_any_size_is_the_tree_of_the_plain_path(n: int, classes: int) 
     st.sampled_from([None, 1, 3]),
     st.sampled_from([0.0, 0.02]),
     st.sampled_from(KERNELS),
+    st.sampled_from(CRITERIA),
 )
 def test_twigs_change_no_tree(
-    seed: int, n: int, classes: int, leaf: int, depth: int | None, decrease: float, kernels: str
+    seed: int, n: int, classes: int, leaf: int, depth: int | None, decrease: float, kernels: str, rule: str
 ) -> None:
     table, target = drawn(seed, n, classes)
-    parameters = Parameters(min_samples_leaf=leaf, max_depth=depth, min_impurity_decrease=decrease)
+    parameters = Parameters(rule, min_samples_leaf=leaf, max_depth=depth, min_impurity_decrease=decrease)
     expected = grow_tree(table, target, parameters, engine=Engine(kernels, twigs=False))
     tree = grow_tree(table, target, parameters, engine=Engine(kernels))
     assert_same(tree, expected, (seed, n, classes))
@@ -77,9 +80,12 @@ def test_twigs_change_no_tree(
 @pytest.mark.parametrize("kernels", KERNELS)
 @pytest.mark.parametrize("classes", [2, 7])
 @pytest.mark.parametrize("n", [40, 128, 256, 900])
-def test_sets_that_end_in_twigs_are_grown_as_each_alone(n: int, classes: int, kernels: str) -> None:
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_sets_that_end_in_twigs_are_grown_as_each_alone(
+    criterion: str, n: int, classes: int, kernels: str
+) -> None:
     table, target = drawn(1, n, classes)
-    parameters = Parameters(min_samples_leaf=3).checked("classification")
+    parameters = Parameters(criterion, min_samples_leaf=3).checked("classification")
     rng = np.random.default_rng(n)
     rows_of_folds = [np.flatnonzero(set_) for set_ in folds(n, 10).T]
     rows_of_bags = [np.sort(rng.integers(0, n, n)) for _ in range(5)]

@@ -33,13 +33,15 @@ COMPONENTS = ("tests", "statistics", "numeric", "other")
 @dataclass(frozen=True, eq=False)
 class LevelCosts:
     """What growing cost, by depth of the nodes: seconds [level, component], nodes of the forest, list entries
-    that were read, and those that the sets would have read one by one; nodes that near cuts of several sets
-    share, and those that found no room for the rows between such cuts, so that the sets parted."""
+    that were read, and those that the sets would have read one by one; lists and counted attributes that were
+    gone through for several sets at once; nodes that near cuts of several sets share, and those that found no
+    room for the rows between such cuts, so that the sets parted."""
 
     seconds: npt.NDArray[np.float64]
     nodes: npt.NDArray[np.int64]
     entries: npt.NDArray[np.int64]
     own_entries: npt.NDArray[np.int64]
+    joint: npt.NDArray[np.int64]
     bands: npt.NDArray[np.int64]
     bands_apart: npt.NDArray[np.int64]
     forest: Forest = field(kw_only=True)
@@ -57,7 +59,7 @@ class LevelCosts:
         depth = max((len(one["nodes"]) for one in growths), default=0)
         counts = (
             _sum([one[name] for one in growths], np.zeros(depth, dtype=np.int64))
-            for name in ("nodes", "entries", "own_entries", "bands", "bands_apart")
+            for name in ("nodes", "entries", "own_entries", "joint", "bands", "bands_apart")
         )
         seconds = [np.asarray(one["seconds"]).reshape(-1, len(COMPONENTS)) for one in growths]
         return cls(_sum(seconds, np.zeros((depth, len(COMPONENTS)))), *counts, forest=forest)

@@ -154,6 +154,7 @@ class TableGrower:
                 threads=self.threads,
                 kernels=engine.kernels,
                 accelerate=engine.accelerate,
+                joint=engine.joint,
                 twigs=engine.twigs,
                 counting=engine.counting,
                 algorithm=engine.algorithm,

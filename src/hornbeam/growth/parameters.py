@@ -97,15 +97,17 @@ class Parameters:
 @dataclass(frozen=True)
 class Engine:
     """Switches that never change a tree: which kernels run, whether the fast scans are used at all, whether
-    subtrees of few rows are grown over lists of bytes, when attributes of few values are counted by value
-    ("auto": where it pays, "always", "never"), how several training sets are grown ("auto", "serial",
-    "overlapping", "folds"), and whether settings that choose alike grow one tree ("together", "apart").
+    one pass through a list finds the cuts of several training sets, whether subtrees of few rows are grown
+    over lists of bytes, when attributes of few values are counted by value ("auto": where it pays, "always",
+    "never"), how several training sets are grown ("auto", "serial", "overlapping", "folds"), and whether
+    settings that choose alike grow one tree ("together", "apart").
 
     HORNBEAM_KERNELS names the kernels for a whole process: auto, plain, avx2 or avx512.
     """
 
     kernels: str = field(default_factory=lambda: os.environ.get("HORNBEAM_KERNELS", "auto"))
     accelerate: bool = True
+    joint: bool = True
     twigs: bool = True
     counting: str = "auto"
     algorithm: str = "auto"
